@@ -489,7 +489,7 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
         # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.
         if not is_as_printed(records, 0, name):
             return 0.0
-        unit = last_digit(records.printed(0, name)) * records.reading.factors.get(name, 1.0)
+        unit = last_digit(records.printed(0, name)) * records.reading.scales.get(name, 1.0)
     return 0.5 * unit / median(some)
 
 
@@ -499,7 +499,7 @@ def is_as_printed(records: SessionRecords, record: int, name: str) -> bool:
 
     if name not in records.reading.columns:
         return True
-    factor = records.reading.factors.get(name, 1.0)
+    factor = records.reading.scales.get(name, 1.0)
     printed = converter(name)([records.printed(record, name)])[0] * factor
     return bool(np.isclose(printed, records[name][record], rtol=1e-12))
 

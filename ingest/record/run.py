@@ -32,7 +32,6 @@ from perfledger.ingest.read.names import names_of
 from perfledger.ingest.read.run_json import RunJsonFile, of_log
 from perfledger.ingest.read.walk import Input, may_be_log, named_like_log
 from perfledger.ingest.record import duplicates
-from perfledger.parsers.contract import Sample, text
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.read import Log, read
@@ -554,9 +553,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
 
 def _unread(session: Session) -> dict[str, Any]:
     """Return what was expected after a start, and what was found."""
-    expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
     # Of a document or a table, the line that says most.
-    shown = max(text(expected).splitlines(), key=len).strip()
+    shown = max(session.format.main.shape.splitlines(), key=len).strip()
     end = session.stated.end_line
     return {
         "session": session.number,

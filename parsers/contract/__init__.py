@@ -1,7 +1,8 @@
 """The contract between a format and everything that uses it.
 
-A format is data: patterns over bytes, the unit and scope of what they quote, and samples that test it. The registry
-finds the modules in the packages of formats; a new format is one new module.
+A format is data: patterns over bytes, and the unit and scope of what they quote. Lines that test it are in
+`tests/golden/<id>/samples.toml`. The registry finds the modules in the packages of formats; a new format is one new
+module.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from perfledger.parsers.contract.conditions import Condition
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError as FormatError
 from perfledger.parsers.contract.patterns import compiled, searched
+from perfledger.parsers.contract.shape import shape_of
+from perfledger.parsers.contract.template import NUMBER as NUMBER
+from perfledger.parsers.contract.template import SHORT_NUMBER as SHORT_NUMBER
+from perfledger.parsers.contract.template import compiled_line, compiled_text
 from perfledger.schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -67,13 +72,6 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
     }
 )
 CLOCKS = frozenset({"clock", "unix", "elapsed"})
-
-#: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
-#: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
-NUMBER = rb"[-+.0-9EINFAeinfa]++"
-
-#: A number that is shortened for people to read, such as `107K` or `1.57M`; for groups of one's own.
-SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
@@ -159,25 +157,26 @@ class Pause:
     Attributes:
         kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
             So does any pause where a record times one step only and the line may stand among steps that are not printed.
-        pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
-        sample: a real line of the kind, which must yield no record.
+        pattern: a template, or a pattern, of a part of such a line. It begins with plain characters, so that text
+            without them is skipped quickly.
         inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
             printer prints when the epoch is over; `none` where the printer stops its timer meanwhile. The clocks of the
             lines before and behind it then say nothing of training.
     """
 
     kind: PauseKind
-    pattern: bytes
-    sample: bytes
+    pattern: str | bytes
     inside: Literal["next", "last", "none"] = "next"
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern in multi-line mode, `^` is the start of a line, and check that the sample is such a line."""
-        regex = compiled(self.pattern, re.MULTILINE)
-        if not regex.search(self.sample):
-            raise FormatError(f"{self.pattern!r} does not match the sample of its pause")
-        return regex
+        """Compile the pattern in multi-line mode: `^` is the start of a line."""
+        return compiled(compiled_text(self.pattern), re.MULTILINE)
+
+    @property
+    def shape(self) -> str:
+        """Return the part of the line as people read it."""
+        return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
 
     @cached_property
     def _held(self) -> tuple[Alternatives, ...]:
@@ -209,7 +208,8 @@ class Reading:
     """One kind of line, and what its named groups mean.
 
     Attributes:
-        pattern: finds the records; its named groups are columns. `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>`
+        pattern: a template of the lines (`parsers.contract.template`), or a pattern for lines that a template cannot
+            describe. Its named groups are columns; `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>`
             are whole numbers.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
@@ -246,7 +246,7 @@ class Reading:
         summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
     """
 
-    pattern: bytes
+    pattern: str | bytes
     unit: str = ""
     scope: Scope = "job"
     span: Span = "interval"
@@ -273,7 +273,9 @@ class Reading:
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern and check that its groups are named after columns."""
-        regex = compiled(_COLUMN.sub(_group, self.pattern))
+        pattern = self._of_template[0] if self._of_template else self.pattern
+        assert isinstance(pattern, bytes)
+        regex = compiled(_COLUMN.sub(_group, pattern))
         names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
         if unknown or regex.groups != len(regex.groupindex):
@@ -282,6 +284,20 @@ class Reading:
         if len(CLOCKS & set(regex.groupindex)) > 1:
             raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")
         return regex
+
+    @cached_property
+    def _of_template(self) -> tuple[bytes, Mapping[str, float]] | None:
+        return compiled_line(self.pattern) if isinstance(self.pattern, str) else None
+
+    @cached_property
+    def scales(self) -> Mapping[str, float]:
+        """Return what turns printed numbers into the unit of their column, by column: `factors` and units of the template."""
+        return {**(self._of_template[1] if self._of_template else {}), **self.factors}
+
+    @cached_property
+    def shape(self) -> str:
+        """Return a line as people read it, with columns in braces."""
+        return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
 
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
@@ -344,15 +360,15 @@ def grouped(printed: bytes) -> int:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact that a log states: group 1 of `pattern`, read by `read`.
+    """A fact that a log states.
 
     A program may print a setting several times, first as a file has it, then as it runs with it. The last value before
     the first record counts.
 
     Attributes:
         name: one of FACTS. Several facts of one name are tried in their order.
-        pattern: its group 1 is the printed word.
-        read: converts the printed word; a ValueError states nothing.
+        pattern: a template with one `{}`, or a pattern whose group 1 is the printed word.
+        read: converts the printed word; a ValueError states nothing. A template says it itself: `{:int}`, `{:,}`.
         words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
             that is not among them states nothing.
         first: the first value counts, since later lines of this form state something else, such as validation data.
@@ -360,7 +376,7 @@ class Fact:
     """
 
     name: str
-    pattern: bytes
+    pattern: str | bytes
     read: Callable[[bytes], int | str] = text
     words: Mapping[bytes, str] | None = None
     first: bool = False
@@ -371,22 +387,28 @@ class Fact:
         """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
             raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
-        return searched(self.pattern)
+        return searched(compiled_text(self.pattern))
 
     @cached_property
     def _held(self) -> tuple[Alternatives, ...]:
-        return literals(compiled(self.pattern, re.MULTILINE))
+        return literals(compiled(compiled_text(self.pattern), re.MULTILINE))
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may state the fact, by its distinct lines."""
         return all_in(self._held, distinct)
+
+    @property
+    def _reader(self) -> Callable[[bytes], int | str]:
+        if self.read is text and isinstance(self.pattern, str):
+            return int if "{:int}" in self.pattern else grouped if "{:,}" in self.pattern else text
+        return self.read
 
     def value(self, printed: bytes) -> int | str | None:
         """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
         if len(printed) > _LONGEST_WORD:
             return None
         try:
-            value = self.words.get(printed) if self.words is not None else self.read(printed)
+            value = self.words.get(printed) if self.words is not None else self._reader(printed)
         except (ValueError, OverflowError):  # such as `1.2.3` or `4, ,2`, from a garbled line
             return None
         if self.name == "model" and isinstance(value, str):
@@ -418,22 +440,6 @@ class Window:
     by: Literal["step", "record", "since_first"] = "step"
 
 
-class Sample:
-    """A real line and the values it must yield: `Sample(b"...", step=30, throughput=394.18)`."""
-
-    def __init__(self, line: bytes, **values: float) -> None:
-        self.line = line
-        self.values = values
-
-
-@dataclass(frozen=True)
-class NearMiss:
-    """A line that looks alike and must yield nothing, with the reason."""
-
-    line: bytes
-    why: str
-
-
 @dataclass(frozen=True)
 class Format:
     """What one printer prints.
@@ -442,7 +448,6 @@ class Format:
         title: name of the printer on the pages.
         marker: stands in every line of interest; lines without it are never searched.
         readings: the kinds of lines; records of the first are counted and used for figures.
-        samples: lines with the values that they must yield, and near-misses that must yield nothing.
         facts: what a log states once.
         start: matches once per start of the program, where the printer announces itself. Where what tells of a start
             stands in part before it, a group `start` begins there.
@@ -466,11 +471,10 @@ class Format:
     title: str
     marker: bytes
     readings: tuple[Reading, ...]
-    samples: tuple[Sample | NearMiss, ...]
     facts: tuple[Fact, ...] = ()
-    start: bytes | None = None
-    before_start: bytes | None = None
-    end: bytes | None = None
+    start: str | bytes | None = None
+    before_start: str | bytes | None = None
+    end: str | bytes | None = None
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
@@ -483,7 +487,7 @@ class Format:
     @cached_property
     def start_regex(self) -> re.Pattern[bytes] | None:
         """Compile the start pattern, if the printer announces itself."""
-        return compiled(self.start) if self.start else None
+        return compiled(compiled_text(self.start)) if self.start else None
 
     @cached_property
     def _held_by_start(self) -> tuple[Alternatives, ...]:
@@ -504,16 +508,16 @@ class Format:
     @cached_property
     def before_start_regex(self) -> re.Pattern[bytes] | None:
         """Compile the pattern of what stands before the start, in multi-line mode: `^` is the start of a line."""
-        return searched(self.before_start) if self.before_start else None
+        return searched(compiled_text(self.before_start)) if self.before_start else None
 
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
         """Compile the end pattern, if the printer says that it is done."""
-        return searched(self.end) if self.end else None
+        return searched(compiled_text(self.end)) if self.end else None
 
     @cached_property
     def _held_by_end(self) -> tuple[Alternatives, ...]:
-        return literals(compiled(self.end, re.MULTILINE)) if self.end else ()
+        return literals(compiled(compiled_text(self.end), re.MULTILINE)) if self.end else ()
 
     def may_end_in(self, distinct: bytes) -> bool:
         """Return whether a text may hold the line that says that it is done, by its distinct lines."""

@@ -10,18 +10,19 @@ from functools import cached_property
 
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import compiled
+from perfledger.parsers.contract.template import compiled_text
 
 
 @dataclass(frozen=True)
 class Clue:
     """A pattern that a text contains or lacks; in multi-line mode, `^` is the start of a line."""
 
-    pattern: bytes
+    pattern: str | bytes
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern."""
-        return compiled(self.pattern, re.MULTILINE)
+        return compiled(compiled_text(self.pattern), re.MULTILINE)
 
     @cached_property
     def _words(self) -> tuple[Alternatives, ...]:
@@ -62,11 +63,11 @@ class Condition:
         return Condition(self.says + other.says, self.lacks + other.lacks)
 
 
-def says(*patterns: bytes) -> Condition:
+def says(*patterns: str | bytes) -> Condition:
     """Return the condition that a session contains each of these patterns."""
     return Condition(says=tuple(map(Clue, patterns)))
 
 
-def lacks(*parts: bytes | Condition) -> Condition:
+def lacks(*parts: str | bytes | Condition) -> Condition:
     """Return the condition that a session contains none of these patterns, and meets none of these conditions."""
     return Condition(lacks=tuple(each if isinstance(each, Condition) else Clue(each) for each in parts))

@@ -24,10 +24,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     Window,
     listed,
     up_to,
@@ -163,64 +161,4 @@ FORMAT = Format(
         Fact("framework_version", rb"DeepSpeed info: version=([\w.+]++)"),
     ),
     windows={"dlperf": Window(101, 200, "seconds")},
-    samples=(
-        Sample(
-            b"|E2E latency=5.00s |Gather latency=0.00s (0.00%) |Generate time=1.75s (35.00%) |Training time=2.75s (55.00%) |Others=0.50 (10.00%)"
-            b"|CurSamplesPerSec=3.20 |AvgSamplesPerSec=3.25\n",
-            step_seconds=5, throughput=3.2,
-        ),
-        Sample(
-            b"End-to-End => Latency: 3.81s, TFLOPs: 58.25, Samples/sec: 4.20, Time/seq 0.24s, Batch Size: 16, Total Seq. "
-            b"Length: 512\n",
-            training_seconds=3.81, batch=16,
-        ),
-        NearMiss(
-            b"Training => Latency: 1.25s, TFLOPs: 88.25\n",
-            "a phase of a step",
-        ),
-        Sample(
-            b"Model Parameters: 0.331 B, Latency: 0.50s, TFLOPs: 20.25, Samples/sec: 8.00, Time/seq 0.12s, Batch Size: 4, "
-            b"Sequence Length: 512\n",
-            step_seconds=0.5, throughput=8, batch=4,
-        ),
-        Sample(
-            b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
-            epoch=0, step=1200, throughput=463.5644895928809,
-        ),
-        Sample(
-            b"[INFO 2026-11-20 01:24:59] 0/1200, SamplesPerSec=463.5644895928809\n",
-            epoch=0, step=1200, throughput=463.5644895928809,
-        ),
-        Sample(
-            b"[2026-11-20 01:24:59,852] [INFO] [deepspeed_timer.py:157:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
-            epoch=0, step=1200, throughput=463.5644895928809,
-        ),
-        Sample(
-            b"[2026-11-20 02:06:58,985] [INFO] [timer.py:189:stop] 0/40, SamplesPerSec=83.5, MemAllocated=0.25GB, "
-            b"MaxMemAllocated=9.5GB\n",
-            step=40, throughput=83.5, memory=9728.0,
-        ),
-        Sample(
-            b"[2026-11-20 02:06:58,985] [INFO] [timer.py:193:stop] 2/40, RunningAvgSamplesPerSec=82.5, "
-            b"CurrSamplesPerSec=83.5, MemAllocated=0.25GB, MaxMemAllocated=9.5GB\n",
-            epoch=2, step=40, throughput=83.5, memory=9728.0,
-        ),
-        Sample(
-            b"[2026-11-20 01:46:59,171] [INFO] [timer.py:199:stop] epoch=1/micro_step=10/global_step=470, "
-            b"RunningAvgSamplesPerSec=173.25, CurrSamplesPerSec=171.75, MemAllocated=3.96GB, MaxMemAllocated=22.5GB\n",
-            step=470, throughput=171.75, memory=23040.0,
-        ),
-        Sample(b"steps: 100 loss: 7.5250 iter time (s): 2.525 samples/sec: 101.375\n",
-               step=100, loss=7.525, step_seconds=2.525, throughput=101.375),
-        Sample(b"steps: 100 loss: 7.5250 lm loss: 7.5000 moe loss: 0.0250 iter time (s): 2.525 samples/sec: 101.375\n",
-               step=100, loss=7.525, step_seconds=2.525, throughput=101.375),
-        Sample(b"step:   100 /  5000 loss: 7.5250 iter time (s): 2.525 samples/sec: 101.375 eta: 3h26m \n",
-               step=100, total_steps=5000, loss=7.525, step_seconds=2.525, throughput=101.375),
-        NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5", "cut inside the number"),
-        NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, RunningAvgSamplesPerSec=463.5, Curr",
-                 "cut after the running mean"),
-        NearMiss(b"[2026-11-20 01:46:59,142] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=6, lr=[9.6e-06]",
-                 "the optimiser's line"),
-        NearMiss(b"{'train_samples_per_second': 463.5, 'train_steps_per_second': 3.6}", "the summary of another trainer"),
-    ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ explains may be those of workers, and give no figure. Labels are `Batch[20]`, `B
 decimals and validation.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window
+from perfledger.parsers.contract import Fact, Format, Reading, Scope, Window
 from perfledger.parsers.contract.conditions import Condition, lacks, says
 
 _FIELDS = (
@@ -61,18 +61,4 @@ FORMAT = Format(
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),
     windows={"dlperf": Window(21, 120)},
-    samples=(
-        Sample(
-            b"INFO:root:Epoch[0] Batch [49]\tSpeed: 1514.069463 samples/sec\ttop1-err=0.999199\tlr=0.003133\n",
-            epoch=0, step=49, throughput=1514.069463,
-        ),
-        Sample(b"INFO:root:Epoch[0] Batch[20]\tSpeed: 96.97 samples/sec\taccuracy=0.001\tlr=0.003\n", step=20, throughput=96.97, accuracy=0.001),
-        Sample(
-            b"Epoch[001] Batch [0019]/[0056]\tSpeed: 45.500000 samples/sec\t accuracy=25.781250\t loss=2.769997\t lr=0.010000\n",
-            epoch=1, step=19, throughput=45.5, accuracy=25.78125, loss=2.769997,
-        ),
-        Sample(b"INFO:root:Epoch[0] Batch[40]\tSpeed: 96.97 samples/sec\n", step=40, throughput=96.97),
-        NearMiss(b"[1,0]<stderr>:INFO:root:Epoch[0] Batch[100] Loss[6.968]\n", "a loss"),
-        Sample(b"[Epoch 003] speed: 51 samples/sec\ttime cost: 93.125\n", epoch=3, throughput=51, duration=93.125),
-    ),
 )  # fmt: skip

@@ -19,11 +19,9 @@ from perfledger.parsers.contract import (
     Column,
     Columns,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     Window,
 )
 
@@ -106,21 +104,4 @@ FORMAT = Format(
         ),
     ),
     windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},
-    samples=(
-        Sample(
-            b"epoch: 1 step: 93, loss is 0.5659234\nepoch time: 11625.0 ms, per step time: 125.0 ms\n",
-            epoch=1, step=93, loss=0.5659234,
-        ),
-        Sample(
-            b"epoch: 0.0, current epoch percent: 0.000, step: 3, outputs are (Tensor(shape=[1], dtype=Float32, [ 1.0856101e+01]), "
-            b"Tensor(shape=[], dtype=Bool, False))\nTrain epoch time: 250.5 ms, per step time: 250.5 ms\n",
-            step=3, loss=10.856101, epoch=float("nan"),
-        ),
-        Sample(b"Train epoch time: 2234463.5 ms, per step time: 893.0 ms\n", duration=2234.4635, step_seconds=0.893),
-        Sample(b"epoch time: 0.3 s, per step time: 0.3 s\n", _duration_in_seconds=0.3, duration=float("nan")),
-        NearMiss(b"epoch: 1 step: 93, loss is 0.56", "cut, perhaps inside the number"),
-        NearMiss(b"epoch time: 11625.0 ms, per step time: 12", "cut inside the number"),
-        NearMiss(b"epoch: 1, acc: 0.7612, eval time: 3.1 s", "an evaluation"),
-        Sample(b"Eval epoch time: 1250.5 ms, per step time: 12.5 ms\n", _evaluation=1250.5, duration=float("nan"), step_seconds=float("nan")),
-    ),
 )  # fmt: skip

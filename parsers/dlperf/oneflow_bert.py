@@ -6,7 +6,7 @@ and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch behin
 before it, some releases count one device and others all, and the line is not read.
 """
 
-from perfledger.parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import ENDED, Fact, Format, Reading, Window
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -34,25 +34,4 @@ FORMAT = Format(
         *ONEFLOW_HEADER,
     ),
     windows={"dlperf": Window(19, 119, "clock")},
-    samples=(
-        Sample(
-            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, throughput: 54.982 1795163766.5000000\n",
-            step=19, loss=9.725, throughput=54.982, clock=1795163766.5,
-        ),
-        Sample(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.257\n", step=19, throughput=52.257),
-        Sample(
-            b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.250(sentences/sec)\n",
-            step=4, loss=11.032, step_seconds=32.0, throughput=0.25,
-        ),
-        Sample(
-            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, throughput: 54.982, epoch: 0 1795163766.5000000\n",
-            step=19, epoch=0, throughput=54.982, clock=1795163766.5,
-        ),
-        NearMiss(
-            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, pred_acc: 0.500, throughput: 54.982, epoch: 0 1795163766.5000000\n",
-            "of one device, or of all: releases differ",
-        ),
-        NearMiss(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.2", "cut inside the number"),
-        NearMiss(b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.25", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ records from 300 to 400, both included, and divided by one interval too few (1 %
 the steps after 300 up to 400.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import Fact, Format, Reading, Window
 from perfledger.parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
@@ -42,17 +42,4 @@ FORMAT = Format(
         Fact("checkpointing", rb"^ *+checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
     ),
     windows={"dlperf": Window(301, 400, "seconds")},
-    samples=(
-        Sample(
-            b"| batches         | micro_batches   | samples         | throughput      | latency         | loss            |\n"
-            b"| --------------- | --------------- | --------------- | --------------- | --------------- | --------------- |\n"
-            b"| 20              | 640             | 10240           | 40.00000        | 12.80000        | 10.43750        |\n",
-            step=20, consumed=10240, throughput=40.0, step_seconds=12.8, loss=10.4375,
-        ),
-        Sample(b"micro_batches\n2026-11-20 12:10:01.250, 100 %, 11838 MiB\n", memory=11838),
-        NearMiss(b"| batches         | micro_batches   | samples         | throughput      | latency         | loss            |\n", "the head"),
-        NearMiss(b"| 20              | 640             | 10240           | 40.00000        | 12.80", "cut inside the number"),
-        NearMiss(b"|   0  Tesla V100-SXM2...  On   | 00000000:3D:00.0 Off |                    0 |\n", "a device of nvidia-smi"),
-        NearMiss(b"| N/A   41C    P0    67W / 300W |  11838MiB / 16160MiB |    100%      Default |\n", "memory of a snapshot"),
-    ),
 )  # fmt: skip

@@ -6,16 +6,14 @@ whatever the log said. Releases with OneEmbedding (2022) print the `Throughput` 
 anew behind an evaluation, but not their count of iterations.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import argument, dotted_start, header_start
 
 _PAUSES = (
-    Pause("evaluation", rb", eval_(?:loss|auc): ", b"[rank:0] iter: 1000/1200, eval_auc: 0.7616 | 2026-11-20 13:19:02.848"),
+    Pause("evaluation", rb", eval_(?:loss|auc): "),
     Pause(
         "evaluation",
         rb", Eval_time ",
-        b"Rank[0], Epoch 1, Step 1000, AUC 0.761625, LogLoss 0.125125, Eval_time 1.25 s, Metrics_time 0.50 s, Eval_samples 4096, "
-        b"GPU_Memory 9000 MiB, Host_Memory 5000 MiB, 2026-11-20 10:00:05",
     ),
 )  # fmt: skip
 _KEYS = rb"(?:batch_size_per_proc|embedding_vec_size)"
@@ -55,18 +53,4 @@ FORMAT = Format(
         Fact("precision", rb"^ *+(?:use_fp16|amp) (?:=|\.++) (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
     windows={"dlperf": Window(2, -2, "seconds", by="record")},
-    samples=(
-        Sample(
-            b"[rank:0] iter: 200/1200, loss: 0.0780148125, latency(ms): 2.25 | 2026-11-20 13:19:02.848\n",
-            step=200, loss=0.0780148125, step_seconds=0.00225,
-        ),
-        Sample(
-            b"Rank[0], Step 2000, Loss 0.1250, Latency 5.250 ms, Throughput 12483.5, 2026-11-20 10:00:05\n",
-            step=2000, loss=0.125, step_seconds=0.00525, throughput=12483.5, clock=1795168805,
-        ),
-        Sample(b"Rank[0], Step 2000, Loss 0.1250, Latency 5.250 ms, Throughput 12483.5, 1795168805.25\n", throughput=12483.5, clock=float("nan")),
-        NearMiss(b"Rank[0], Step 2000, Loss 0.1250, Latency 5.250 ms, Throughput 1248", "cut inside the number"),
-        NearMiss(b"[rank:0] iter: 200/1200, loss: 0.0780148125, latency(ms): 2.2", "cut inside the number"),
-        NearMiss(b"[rank:0] iter: 1000/1200, eval_loss: 0.078, eval_auc: 0.7616 | 2026-11-20 13:19:02.848\n", "evaluation"),
-    ),
 )  # fmt: skip

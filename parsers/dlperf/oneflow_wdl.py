@@ -5,10 +5,10 @@ The speed follows from the clock alone: a Unix time or, in the first releases, a
 per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
-from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import argument, header_start
 
-_PAUSES = (Pause("evaluation", rb" eval_loss ", b"1000 eval_loss 0.484675125 eval_auc 0.76162425"),)
+_PAUSES = (Pause("evaluation", rb" eval_loss "),)
 _LOSS = rb" loss <loss>" + ENDED
 
 FORMAT = Format(
@@ -39,11 +39,4 @@ FORMAT = Format(
         argument("hidden", "hidden_size"),
     ),
     windows={"dlperf": Window(0, 1000, "clock", by="since_first")},
-    samples=(
-        Sample(b"100 time 1795163766.5000000 loss 0.546875125\n", step=100, clock=1795163766.5, loss=0.546875125),
-        Sample(b"1000 time 2026-11-20 00:00:28.500000 loss 0.503295125\n", step=1000, clock=1795132828.5, loss=0.503295125),
-        Sample(b"1000 eval_loss 0.484675125 eval_auc 0.76162425\n", step=1000, accuracy=0.76162425),
-        NearMiss(b"100 time 1795163766.5000000 loss 0.54", "cut inside the number"),
-        NearMiss(b"iter 100 took time 12.5 loss 0.546875125\n", "a duration"),
-    ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ data. Both count all devices together. Early releases print `elapse` with two de
 counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import Format, Reading, Window
 
 _BATCH = (
     rb"\[Pass <epoch>, train batch <step>\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
@@ -28,19 +28,4 @@ FORMAT = Format(
         ),
     ),
     windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},
-    samples=(
-        Sample(
-            b"2026-11-20 08:36:06,500-INFO: [Pass 0, train batch 30] \tloss 7.01, acc1 0.00100, acc5 0.00500, lr 0.10000, "
-            b"elapse 0.3500 sec",
-            clock=1795163766.5, epoch=0, step=30, loss=7.01, accuracy=0.001, step_seconds=0.35,
-        ),
-        Sample(
-            b"INFO:utils.utility:[Pass 0, train batch 10]   loss 21.68535, acc1 0.00781, acc5 0.00781, lr 0.10000, "
-            b"batch_cost 0.12500 sec, reader_cost 0.00069 sec, ips 1024.00000 images/sec",
-            epoch=0, step=10, loss=21.68535, step_seconds=0.125, reader_seconds=0.00069,
-        ),
-        NearMiss(b"2026-11-20 08:36:06,500-INFO: [Pass 0, test batch 10] \tloss 7.01, acc1 0.001, acc5 0.005, elapse 0.35 sec", "a test"),
-        NearMiss(b"[Pass 0, train batch 30] \tloss 7.01, acc1 0.001, acc5 0.005, lr 0.1, elapse 0.3", "cut inside the number"),
-        NearMiss(b"[End pass 0, train_loss 7.01, elapse 812.1 sec", "a whole pass"),
-    ),
 )  # fmt: skip

@@ -23,10 +23,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     Window,
     is_private,
 )
@@ -78,43 +76,4 @@ FORMAT = Format(
     ),
     facts=(Fact("model", rb"^=> (?:creating model|using pre-trained model) '([\w-]++)'"),),
     windows={"dlperf": Window(26, 125, "seconds")},
-    samples=(
-        Sample(
-            b"Epoch: [0][ 6/53]\tTime  0.403 ( 2.123)\tData  0.106 ( 0.077)\tLoss 1.1494e+01 (1.8538e+01)\tAcc@1   1.56 (  1.56)",
-            epoch=0, step=6, step_seconds=0.403, reader_seconds=0.106, loss=11.494,
-        ),
-        Sample(
-            b"Epoch: [2][   0/5005]\tTime 18.500 (18.500)\tData  7.266 ( 7.266)\tLoss 6.9077e+00 (6.9077e+00)\tAcc@1   0.00 (  0.00)",
-            epoch=2, step=0, step_seconds=18.5,
-        ),
-        Sample(
-            b"Epoch: [0][10/5005]       Time 0.250 (2.123)    Data 0.000 (0.077)    Loss 6.9077 (6.9538)    Prec@1 1.562 (1.562)",
-            step=10, step_seconds=0.25, reader_seconds=0.0,
-        ),
-        Sample(
-            b"2026-11-20 10:00:00,250 Epoch: [3][100/2000]\tTime 0.500s (0.625s)\tSpeed 64.0 samples/s\tData 0.125s (0.250s)\t"
-            b"Loss 0.00125 (0.00150)\tAccuracy 0.125 (0.125)",
-            epoch=3, step=100, step_seconds=0.5, reader_seconds=0.125, loss=0.00125,
-        ),
-        Sample(
-            b"Epoch: [3][ 100/2000]\tTime  0.500 ( 0.625)\tData  0.125 ( 0.250)\tLR 1.2e-01 (1.1e-01)\tLoss 9.0e+00 (9.1e+00)",
-            step=100, step_seconds=0.5, loss=9,
-        ),
-        Sample(
-            b"Epoch: [3][ 100/2000]\tTime  0.500 ( 0.625)\tData  0.125 ( 0.250)\tLearningRate 1.2e-01 (1.1e-01)\tLoss 9.0e+00 (9.1e+00)",
-            step=100, step_seconds=0.5, loss=9,
-        ),
-        Sample(b"Epoch: [3][100/2000]\tTime: 0.500 (0.625)\tData: 0.125 (0.250)\tLoss_ce: 9.0 (9.1)\t", step=100, step_seconds=0.5, loss=9),
-        Sample(
-            b"Epoch: [3][100/2000], lr: 0.10000\tTime 0.500 (0.625)\tData 0.125 (0.250)\tLoss 5.1000 (5.2000)\tPrec@1 1.500 (1.5)",
-            step=100, step_seconds=0.5, loss=5.1,
-        ),
-        Sample(b"Epoch: [3/90][100/2000]\tTime 0.500 (0.625)\tLoss 5.1000 (5.2000)\tAcc@1 1.5 (1.5)", epoch=3, step_seconds=0.5, loss=5.1),
-        Sample(
-            b"Epoch: [3][100/2000]\tTime 0.500 (0.625)\tSpeed 512.000 (409.600)\tLoss 6.2500000000 (6.5000)\tPrec@1 1.562 (1.562)",
-            epoch=3, step=100, step_seconds=0.5, throughput=512, loss=6.25,
-        ),
-        NearMiss(b"Test: [ 0/196]\tTime  6.403 ( 6.403)\tLoss 1.1494e+01 (1.8538e+01)\tAcc@1   1.56 (  1.56)", "the validation"),
-        NearMiss(b"Epoch: [0][ 6/53]\tTime  0.403 ( 2.123)\tData  0.10", "cut"),
-    ),
 )  # fmt: skip

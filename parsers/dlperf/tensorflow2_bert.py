@@ -4,7 +4,7 @@ The speed follows from the clocks of two lines. glog prints no year, and some bu
 midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
@@ -20,12 +20,10 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"Running evaluation after step: ",
-                    b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:470] Running evaluation after step: 1000.",
                 ),
                 Pause(
                     "checkpoint",
                     rb"Saving model as TF checkpoint: ",
-                    b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:43] Saving model as TF checkpoint: out/ctl_step_1000.ckpt-1",
                 ),
             ),
         ),
@@ -40,18 +38,4 @@ FORMAT = Format(
     ),
     windows={"dlperf": Window(20, 120, "clock")},
     over=("dlperf.tensorflow2_resnet50",),
-    samples=(
-        Sample(
-            b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:444] Train Step: 12271/12271  / loss = 0.39529433846473694  "
-            b"test_accuracy = 0.856514\n",
-            step=12271, loss=0.39529433846473694, accuracy=0.856514, clock=78721481.5,
-        ),
-        Sample(
-            b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:444] Train Step: 90/130  / loss = 2.409637212753296  "
-            b"masked_lm_accuracy = 0.557035  lm_example_loss = 2.333266  next_sentence_accuracy = 0.970781\n",
-            step=90, accuracy=0.557035,
-        ),
-        NearMiss(b"I0630 03:04:41.019742 139942479124288 model_training_utils.py:444] Train Step: 122", "cut"),
-        NearMiss(b"I0630 03:05:41.019742 139942479124288 model_training_utils.py:261] Step: [12271] Validation metric = 0.866", "validation"),
-    ),
 )  # fmt: skip

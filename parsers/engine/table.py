@@ -209,7 +209,7 @@ class ReadingTable:
         self.source.keep(stretch, chunk)
         for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
             column = converter(name)(printed)
-            if factor := self.reading.factors.get(name):
+            if factor := self.reading.scales.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
         ranks = np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64)

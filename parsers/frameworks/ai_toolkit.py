@@ -6,7 +6,7 @@ or a checkpoint are no training either way. The last step may hold the last chec
 begins its bar at the step it goes on from. Neither batch size nor devices are printed.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
@@ -21,19 +21,10 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"Generating Images: ", b"Generating Images:   0%|          | 0/10 [00:00<?, ?it/s]"),
-                Pause("checkpoint", rb"Saving at step ", b"Saving at step 250"),
+                Pause("evaluation", rb"Generating Images: "),
+                Pause("checkpoint", rb"Saving at step "),
             ),
             postprocess=first_drawn,
         ),
-    ),
-    samples=(
-        Sample(
-            "my_lora:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it, lr: 1.0e-04 loss: 3.125e-01]\r".encode(),
-            step=12, total_steps=600, clock=58, loss=0.3125,
-        ),
-        NearMiss(b"Generating Images:  20%|##        | 2/10 [00:12<00:48,  6.10s/it]\r", "samples are drawn"),
-        NearMiss(b"my_lora: 100%|##########| 600/600 [47:05<00:00,  4.80s/it, lr: 1.0e-04 loss: 3.1e-01]\n", "may hold the last checkpoint"),
-        NearMiss(b"my_lora:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]\r", "a bar of any program"),
     ),
 )  # fmt: skip

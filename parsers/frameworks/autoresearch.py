@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, next_line
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, next_line
 
 #: Steps before the timer of a run begins.
 _UNTIMED = 11
@@ -42,14 +42,5 @@ FORMAT = Format(
             weak=True,
             postprocess=_timed,
         ),
-    ),
-    samples=(
-        Sample(
-            b"---\nval_bpb:          0.9900\ntraining_seconds: 300.5\ntotal_seconds:    330.5\npeak_vram_mb:     40000.5\nmfu_percent:      40.00\n"
-            b"total_tokens_M:   500.5\nnum_steps:        955\nnum_params_M:     50.0\ndepth:            8\n",
-            seconds=300.5, _tokens=500.5, _steps=955,
-        ),
-        NearMiss(b"training_seconds: 300.5\ntotal_seconds:    330.5\nnum_steps:        955\n", "no tokens: another program"),
-        NearMiss(b"training_seconds: 300.5\ntotal_tokens_M:   500.5\nnum_steps:        95", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ those until the middle of 2026 of one accumulated batch only, and some divide by
 What a log states besides is that of the Trainer.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
@@ -37,17 +37,4 @@ FORMAT = Format(
         ),
     ),
     facts=TRAINER.facts,
-    samples=(
-        Sample(
-            "{'loss': 1.25, 'grad_norm': 2.5, 'learning_rate': 1e-05, 'memory/max_active (GiB)': 20.5, 'tokens/train_per_sec_per_gpu': 4321.5, "
-            "'tokens/total': 655360, 'tokens/trainable': 480000, 'epoch': 0.05}\n\r  2%|▏         | 10/500 [01:20<1:05:20,  8.00s/it]".encode(),
-            consumed=655360, step=10, total_steps=500, clock=80,
-        ),
-        NearMiss(b"{'eval_loss': 1.5, 'eval_runtime': 12.5, 'tokens/total': 655360, 'epoch': 0.05}\n", "an evaluation"),
-        NearMiss(
-            b"{'loss': '1.25', 'learning_rate': '1e-05', 'tokens/train_per_sec_per_gpu': '4321.5', 'epoch': '0.05'}\n",
-            "of one device, or of all: releases differ",
-        ),
-        NearMiss(b"{'loss': 1.25, 'learning_rate': 1e-05, 'tokens/total': 6553", "cut inside the number"),
-    ),
 )  # fmt: skip

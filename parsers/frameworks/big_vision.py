@@ -5,7 +5,7 @@ behind the compilation. A core is what JAX calls a device. Metrics are printed o
 `big_vision_metrics.txt` has them in a row of JSON per step.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import row, value
 
 FORMAT = Format(
@@ -23,7 +23,7 @@ FORMAT = Format(
             scope="device",
             pauses=(
                 Pause(
-                    "evaluation", rb" evaluation\.\.\.$", b"I1120 14:02:40.468958 1302 train.py:120] NOTE: val evaluation...", inside="none"
+                    "evaluation", rb" evaluation\.\.\.$", inside="none"
                 ),
             ),
         ),
@@ -37,14 +37,5 @@ FORMAT = Format(
         Fact("devices", rb"Hello from process [0-9]++ holding [0-9]++/([0-9]++) devices", int),
         Fact("nodes", rb"Global batch size [0-9]++ on ([0-9]++) hosts", int),
         Fact("total_steps", rb"Running for ([0-9]++) steps, that means ", int),
-    ),
-    samples=(
-        Sample(b"I1120 14:02:32.468958 140 utils.py:1245] [100] img/sec/core = 812.5625\n", step=100, throughput=812.5625),
-        Sample(
-            b'{"step": 100, "training_loss": 6.5, "uptime": 90.5, "img/sec/core": 812.5625, "core_hours": 0.25}\n', step=100, throughput=812.5625,
-        ),
-        NearMiss(b'{"step": 1, "training_loss": 6.5, "uptime": 90.5, "examples_seen": 4096.0}\n', "no time"),
-        NearMiss(b"I1120 14:02:32.468958 140 utils.py:1245] [100] training_loss = 6.5\n", "another metric"),
-        NearMiss(b"I1120 14:02:32.468958 140 utils.py:1245] [100] img/sec/core = 812.5", "cut inside the number, perhaps"),
     ),
 )  # fmt: skip

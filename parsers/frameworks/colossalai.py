@@ -1,6 +1,6 @@
 """ColossalAI's benchmark scripts: one figure at the end, samples per second of the job, without the warm-up steps."""
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _END = (
@@ -17,10 +17,4 @@ FORMAT = Format(
     end=rb"Throughput: [0-9.]++ samples/sec, TFLOPS per GPU",
     readings=(Reading(_END, unit="samples/s", span="run"),),
     facts=PYTORCH_JOB,
-    samples=(
-        Sample(b"Throughput: 800.00 samples/sec, TFLOPS per GPU: 118.00\n", throughput=800, flops=118),
-        Sample(b"Throughput: 8.25 samples/sec, TFLOPS per GPU by Megatron: 190.50, TFLOPS per GPU: 185.50\n", throughput=8.25, flops=185.5),
-        NearMiss(b"[Train Epoch 1] Throughput: 800.00 samples/sec\n", "no such summary"),
-        NearMiss(b"Throughput: 800.00 samples/sec, TFLOPS per GPU: 118.", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -15,10 +15,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     is_private,
     up_to,
 )
@@ -89,30 +87,5 @@ FORMAT = Format(
             "precision", rb"\bprecision['\"]?+: ['\"]?+(amp_bf16|amp_fp16|amp_fp8|fp32)\b",
             words={b"amp_bf16": "bf16", b"amp_fp16": "amp", b"amp_fp8": "fp8", b"fp32": "fp32"},
         ),
-    ),
-    samples=(
-        Sample(
-            b"[batch=10/4800]:\n\t Train time/batch: 9\n\t Train loss/train/total: 11.7500\n\t Train throughput/batches_per_sec: 0.5000\n"
-            b"\t Train throughput/samples_per_sec: 64.0000\n\t Train throughput/tokens_per_sec: 131072.0000\n",
-            step=10, total_steps=4800, throughput=131072,
-        ),
-        Sample(
-            b"[epoch=1][batch=10/4800]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/samples_per_sec: 64.0000\n\t Train time/total: 0.1\n",
-            epoch=1, step=10, throughput=64,
-        ),
-        Sample(
-            b"[token=1310720/100000000]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/tokens_per_sec: 131072.0000\n",
-            throughput=131072,
-        ),
-        Sample(
-            b"[batch=10/4800]:\n         Train loss/train/total: 11.7500\n         Train throughput/samples_per_sec: 64.0000\n"
-            b"         Train throughput/tokens_per_sec: 131072.0000\n",
-            step=10, throughput=131072,
-        ),
-        NearMiss(b"[batch=1/4800]:\n\t Train time/batch: 0\n\t Train loss/train/total: 11.7500\n", "no speed: the window is not full"),
-        NearMiss(b"[Eval batch=10/80] Eval on eval data:\n\t Eval throughput/samples_per_sec: 64.0000\n", "an evaluation"),
-        Sample(b"[batch=10/4800]:\n\t Train throughput/device/tokens_per_sec: 16384.0000\n", step=10, throughput=16384),
-        Sample(b"[batch=10/4800]:\n         Train throughput/device/samples_per_sec: 8.0000\n", step=10, throughput=8),
-        NearMiss(b"[batch=10/4800]:\n\t Train throughput/tokens_per_sec: 131072.0", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ Blocks without `TIME`, as releases of 2021 print them, are no records.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 FORMAT = Format(
     title="Coqui's trainer",
@@ -20,18 +20,11 @@ FORMAT = Format(
             rb"--> TIME: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) -- STEP: [0-9]++/[0-9]++ -- GLOBAL_STEP: <step>(?=[\s\x1b\[])",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"--> EVAL PERFORMANCE", b"  --> EVAL PERFORMANCE"),
-                Pause("checkpoint", rb"BEST MODEL : ", b" > BEST MODEL : out/best_model_900.pth"),
-                Pause("checkpoint", rb"CHECKPOINT : ", b" > CHECKPOINT : out/checkpoint_1000.pth"),
+                Pause("evaluation", rb"--> EVAL PERFORMANCE"),
+                Pause("checkpoint", rb"BEST MODEL : "),
+                Pause("checkpoint", rb"CHECKPOINT : "),
             ),
         ),
     ),
     facts=(Fact("parameters", rb"Model has ([0-9]++) parameters", int),),
-    samples=(
-        Sample(b"\x1b[1m   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 1250\x1b[0m\n", step=1250),
-        Sample(b"   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 1250[0m\n", step=1250),
-        NearMiss(b"   --> TRAIN PERFORMACE -- EPOCH TIME: 12.50 sec -- GLOBAL_STEP: 1250\n", "the sum of an epoch"),
-        NearMiss(b"   --> STEP: 25/406 -- GLOBAL_STEP: 1250\n", "without a date"),
-        NearMiss(b"   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 12", "cut inside the number"),
-    ),
 )

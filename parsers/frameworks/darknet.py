@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
 
 def _iterations(columns: Columns) -> Postprocessed:
@@ -48,15 +48,5 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"\bmini_batch = \d++, batch = (\d++), time_steps = ", int),
         Fact("gpu", rb"\bcudnn_half = [01], GPU: ([^\r\n,]++)"),
-    ),
-    samples=(
-        Sample(
-            b" 1000: 0.750000, 0.625000 avg loss, 0.001000 rate, 2.500000 seconds, 64000 images, 1.250000 hours left\n",
-            step=1000, loss=0.75, step_seconds=2.5, _images=64000,
-        ),
-        Sample(b"12: 803.500000, 804.250000 avg, 0.000000 rate, 7.250000 seconds, 768 images\n", step=12, step_seconds=7.25, _images=768),
-        Sample(b"Loaded: 0.125000 seconds - performance bottleneck on CPU or Disk HDD/SSD\n", _loaded=0.125),
-        NearMiss(b"Total Detection Time: 12 Seconds\n", "an evaluation"),
-        NearMiss(b" 1000: 0.750000, 0.625000 avg loss, 0.001000 rate, 2.500000 sec", "cut"),
     ),
 )  # fmt: skip

@@ -19,11 +19,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
     up_to,
 )
 
@@ -61,8 +59,8 @@ FORMAT = Format(
             rb"total_loss: <loss> (?:[^\r\n tl]{1,100}+| (?!(?:last_)?+time: |lr: )|[tl]){0,400}+ lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+(?=\s)",
             unit="images/s",
             pauses=(
-                Pause("evaluation", rb"Start inference on ", b"[11/20 09:10:00 d2.evaluation.evaluator]: Start inference on 50 batches"),
-                Pause("checkpoint", rb"Saving checkpoint to ", b"[11/20 09:10:00 fvcore.common.checkpoint]: Saving checkpoint to out/model_final.pth"),
+                Pause("evaluation", rb"Start inference on "),
+                Pause("checkpoint", rb"Saving checkpoint to "),
             ),
         ),
     ),
@@ -77,35 +75,5 @@ FORMAT = Format(
              words={b"True": "amp", b"true": "amp", b"False": "fp32", b"false": "fp32"}),
         Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),
         Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),
-    ),
-    samples=(
-        Sample(
-            b"[11/20 09:00:00 d2.utils.events]:  eta: 1 day, 1:02:03  iter: 39  total_loss: 4.125  loss_cls: 1.25  "
-            b"loss_box_reg: 0.125  time: 0.2500  data_time: 0.0100  lr: 0.00039  max_mem: 3000M",
-            step=39, loss=4.125, step_seconds=0.25, reader_seconds=0.01, memory=3000,
-        ),
-        Sample(
-            b"[11/20 09:00:00] d2.utils.events INFO:  iter: 59  total_loss: 4.125  loss_cls: 1.25    time: 0.2500  "
-            b"last_time: 0.2400  data_time: 0.0100  last_data_time: 0.0090   lr: 0.00039  max_mem: 3000M\n",
-            step=59, step_seconds=0.25, memory=3000,
-        ),
-        Sample(
-            b"[11/20 09:00:00 fastreid.utils.events]:  eta: 1:02:03  epoch/iter: 2/599  total_loss: 4.125  loss_cls: 1.25  loss_triplet: 0.125  "
-            b"time: 0.2500  data_time: 0.0100  lr: 3.50e-04  max_mem: 3000M\n",
-            step=599, loss=4.125, step_seconds=0.25, reader_seconds=0.01, memory=3000,
-        ),
-        Sample(
-            b"[11/20 09:00:00 d2.utils.events]:  eta: 1:02:03  iter: 39  total_loss: 4.125  loss_cls: 1.25  loss_box_reg: 0.125    lr: 0.00039  max_mem: 3000M\n",
-            step=39, loss=4.125, memory=3000,
-        ),
-        NearMiss(
-            b"[11/20 09:10:00 d2.engine.hooks]: Overall training speed: 997 iterations in 0:04:09 (0.2500 s / it)",
-            "a sum that a crash prints too",
-        ),
-        NearMiss(
-            b"[11/20 09:10:00 d2.evaluation.evaluator]: Inference done 11/50. Dataloading: 0.0010 s/iter. Inference: 0.05 s/iter.",
-            "inference",
-        ),
-        NearMiss(b"[11/20 09:00:00 d2.utils.events]:  eta: 0:02:03  iter: 39  total_loss: 4.125  time: 0.25", "cut"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, grouped
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -54,8 +54,8 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"Running validation\.\.\.", b"11/20/2026 10:00:00 - INFO - __main__ - Running validation... "),
-                Pause("checkpoint", rb"Saved state to ", b"11/20/2026 10:00:00 - INFO - __main__ - Saved state to out/checkpoint-500"),
+                Pause("evaluation", rb"Running validation\.\.\."),
+                Pause("checkpoint", rb"Saved state to "),
             ),
             postprocess=first_drawn,
         ),
@@ -71,22 +71,5 @@ FORMAT = Format(
         Fact("framework", rb"(\] \[ ++INFO\] - \*{5} Running training \*{5})", lambda _: "PaddlePaddle"),
         *PYTORCH_JOB,
         *ACCELERATE,
-    ),
-    samples=(
-        Sample(
-            "Steps:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it, lr=1e-5, step_loss=0.0625]\r".encode(),
-            step=12, total_steps=600, clock=58,
-        ),
-        Sample(
-            "Steps:   2%|▏         | 12/600 [01:02:03<47:05,  1.25it/s, loss=0.0625, lr=0.0001]\r".encode(), step=12, total_steps=600, clock=3723,
-        ),
-        Sample(b"Steps:   2% 12/600 [00:58<47:05,  4.80s/it, lr=0.0001, step_loss=0.0625]\n", step=12, total_steps=600, clock=58),
-        Sample(
-            b"Training steps:   2%|#         | 12/600 [00:58<47:05,  4.80s/it, grad_norm=0.25, step_loss=0.0625, lr=3e-7]\r",
-            step=12, total_steps=600, clock=58,
-        ),
-        NearMiss(b"Steps:   0%|          | 0/600 [00:03<?, ?it/s, lr=1e-5, step_loss=0.0625]\r", "nothing done yet"),
-        NearMiss(b"Steps: 100%|##########| 600/600 [47:05<00:00,  4.80s/it, lr=1e-5, step_loss=0.0625]\n", "may hold the last checkpoint"),
-        NearMiss(b"Steps:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]\r", "a bar of any program"),
     ),
 )  # fmt: skip

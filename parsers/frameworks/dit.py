@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, grouped
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second below which two decimals tell less than the clocks.
@@ -41,7 +41,6 @@ FORMAT = Format(
             pauses=(
                 Pause(
                     "checkpoint", rb"Saved checkpoint to ",
-                    b"[2026-11-20 10:00:00] Saved checkpoint to results/000-DiT-XL-2/checkpoints/0050000.pt",
                 ),
             ),
         ),
@@ -52,14 +51,5 @@ FORMAT = Format(
         Fact("data_set_size", rb"\bDataset contains ([0-9,]++) images", grouped),
         Fact("devices", rb"^Starting rank=[0-9]++, seed=[0-9]++, world_size=([0-9]++)\.", int),
         *PYTORCH_JOB,
-    ),
-    samples=(
-        Sample(
-            b"[2026-11-20 10:00:00] (step=0000100) Train Loss: 0.2500, Train Steps/Sec: 3.25\n",
-            step=100, loss=0.25, steps_per_second=3.25,
-        ),
-        Sample(b"(step=0000200) Train Loss: 0.2500, Train Steps/Sec: 1.75, lr: 1.0000e-04\n", step=200, steps_per_second=1.75),
-        NearMiss(b"[2026-11-20 10:00:00] Beginning epoch 0...\n", "an epoch begins"),
-        NearMiss(b"[2026-11-20 10:00:00] (step=0000100) Train Loss: 0.2500, Train Steps/Sec: 3.2", "cut"),
     ),
 )  # fmt: skip

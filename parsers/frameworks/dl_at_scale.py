@@ -4,7 +4,7 @@ Source: `train.py` of these tutorials. The speed is that of the job: the global 
 seconds of the epoch, without validations and with the wait for data. The first epoch includes the start.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 FORMAT = Format(
     title="NERSC DL at Scale",
@@ -22,7 +22,6 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"  Total validation time: ",
-                    b"2026-11-20 10:00:50,125 - root - INFO -   Total validation time: 12.5 sec",
                     inside="none",
                 ),
             ),
@@ -31,13 +30,5 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"\bglobal_batch_size:? ([0-9]++)$", int),
         Fact("devices", rb"\bworld_size:? ([0-9]++)$", int),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 10:00:38,125 - root - INFO - Time taken for epoch 2 is 640.5 sec, avg 96.25 samples/sec\n",
-            epoch=2, duration=640.5, throughput=96.25,
-        ),
-        NearMiss(b"2026-11-20 10:00:38,125 - root - INFO - Time taken for epoch 2 is 640.5 sec\n", "no speed: another program"),
-        NearMiss(b"Time taken for epoch 2 is 640.5 sec, avg 96.2", "cut inside the number"),
     ),
 )  # fmt: skip

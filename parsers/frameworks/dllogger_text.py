@@ -17,10 +17,8 @@ from perfledger.parsers.contract import (
     NUMBER,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Reading,
-    Sample,
     Span,
     up_to,
 )
@@ -90,7 +88,6 @@ _OF_EPOCH = (
     Pause(
         "evaluation",
         rb"avg (?:train|val|dev) ",
-        b"DLL 2026-11-20 10:11:12.500000 - epoch    2 |   avg val loss 30.25 |   avg val mel loss 28.50 |  31250.50 frames/s | took 1.25 s\n",
     ),
 )  # fmt: skip
 
@@ -98,7 +95,6 @@ _BEHIND_EPOCHS = (
     Pause(
         "evaluation",
         rb"DLL [\d .:-]{26} - Epoch: [0-9]++ ++(?:train|val)\.",
-        b"DLL 2026-11-20 10:11:12.500000 - Epoch: 3 train.loss : 6.5  train.epoch_time : 125.5  train.ips : 16384.5 \n",
     ),
 )  # fmt: skip
 
@@ -165,76 +161,5 @@ FORMAT = Format(
         Fact("devices", rb"\bworld_size : ++([0-9]++)\b", int),
         *PYTORCH_JOB,
         Fact("precision", _PARAMETER + up_to(rb"\b(?:use_)?amp : ++", _PARAMETER) + rb"(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - (0, 40) train_loss : 6.5  train_throughput : 2750.5 samples/s lr : 0.1 \n",
-            epoch=0, step=40, loss=6.5, throughput=2750.5,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 1 Iteration: 90  train.loss : 2.25 None train.ips : 1250.5 images/s\n",
-            epoch=1, step=90, loss=2.25, throughput=1250.5,
-        ),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - 700 training_sequences_per_second : 512.5 \n", step=700, throughput=512.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - Iteration: 30  tokens_per_sec : 98304.5  loss : 3.5 \n",
-               step=30, throughput=98304.5, loss=3.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - (3,) train_items_per_sec : 65536.5 items/s\n", epoch=3, throughput=65536.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - () avg_train_throughput : 7.25e+06 samples/s\n", throughput=7250000.0),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - () avg_train_throughput : 98304.5 tokens/s\n", throughput=98304.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - () throughput_train : 425.5  latency_train : 37.5 \n", throughput=425.5),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter   7/96 | loss 30.25 | mel loss 28.50 | kl loss 0.00500 |  "
-            b"31250.50 frames/s | took 1.25 s | lrate 1.00e-03\n",
-            epoch=2, step=7, loss=30.25, throughput=31250.5, duration=1.25,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter   7/96 | loss 30.25 | mel loss 28.50 |  31250.50 items/s | "
-            b"elapsed 1.25 s | lrate 1.00E-01 -> 1.00E-03\n",
-            epoch=2, step=7, loss=30.25, throughput=31250.5, duration=1.25,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter    7/96 | loss  250.25 | wer  98.50 % | utts/s   310 samples/s | "
-            b"took  1.25 s | lrate 1.00e-03\n",
-            throughput=310.0,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - (2, 1833, 99) train_batch_time : 0.5  train_loss : 1.25  throughput : 960.5  lr : 0.5 \n",
-            epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - PARAMETER TimeHistory : 12.25 seconds  examples/second : 8359.25  steps : (100, 200) \n",
-            duration=12.25, throughput=8359.25, step=200,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | avg train loss 30.25 | avg train mel loss 28.50 |  31250.50 frames/s | took 48.25 s\n",
-            epoch=2, throughput=31250.5, duration=48.25,
-        ),
-        *(
-            Sample(b"DLL 2026-11-20 10:11:12.500000 - " + step + b" avg_train_throughput : 1250.5 " + unit + b"\n", throughput=1250.5)
-            for step in (b"(1, 2)", b"(1,)", b"()")
-            for unit in (b"images/s", b"seq/s", b"tokens/s", b"samples/s", b"items/s")
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 0 Iteration: 40  train.loss : 6.5  train.top1 : 0.25  train.data_time : 0.0125  "
-            b"train.compute_time : 0.1125  train.batch_time : 0.125  train.ips : 16384.5  train.lr : 0.5 \n",
-            epoch=0, step=40, loss=6.5, duration=0.125, throughput=16384.5,
-        ),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - Summary: train.loss : 6.5  train.ips : 16384.5 \n", throughput=16384.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - (0, 140) samplesps : 9000.5 \n", step=140, throughput=9000.5),
-        Sample(b"DLL 2026-11-20 10:11:12.500000 - Step: ()  throughput_train : 32.5  latency_train : 61.5 \n", throughput=32.5),
-        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) samples/s : 9000.5 \n", "inference of SIM"),
-        NearMiss(
-            b"DLL 2026-11-20 10:11:12.500000 - (0, 99, 99) throughput_train : 9000.5  latency_train_mean : 0.25  total_time_train : 250.5 \n",
-            "MoFlow's mean of all speeds since its warm-up",
-        ),
-        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
-        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
-        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),
-        NearMiss(
-            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 |   avg val loss 30.25 |   avg val mel loss 28.50 |  31250.50 frames/s | "
-            b"took 1.25 s\n",
-            "validation",
-        ),
-        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) train.compute_ips : 2750.5 images/s\n", "without the wait for data"),
     ),
 )  # fmt: skip

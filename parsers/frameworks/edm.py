@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
 
 #: How far thousands of images and seconds of a tick round, and seconds of a thousand images.
 _TENTH, _HUNDREDTH = 0.05, 0.005
@@ -59,22 +59,5 @@ FORMAT = Format(
         Fact("model", rb"^Network architecture: ++([\w.+-]++)$"),
         Fact("parameters", rb"^Total ++([0-9]++) ++[0-9]++ ++- ", grouped),
         Fact("precision", rb"^Mixed-precision: ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"tick 3     kimg 150.5     time 4m 12s       sec/tick 62.5    sec/kimg 1.25    maintenance 0.5    cpumem 5.61   "
-            b"gpumem 10.50  reserved 11.20 \n",
-            step=3, _kimg=150.5, _sec_tick=62.5, _sec_kimg=1.25, memory=10752,
-        ),
-        Sample(
-            b"tick 12    kimg 48.0     time 1h 02m 03s  sec/tick 221.0   sec/kimg 55.25   maintenance 0.1    cpumem 6.1    gpumem 8.25   augment 0.125\n",
-            step=12, _sec_kimg=55.25, memory=8448,
-        ),
-        Sample(
-            b"Status:  kimg 8257.5    time 1d 02h 03m  sec/tick 65.50    sec/kimg 0.500   maintenance 1.00    cpumem 4.25   gpumem 20.50  reserved 25.00 \n",
-            _kimg=8257.5, _sec_tick=65.5, _sec_kimg=0.5, memory=20992,
-        ),
-        NearMiss(b"Training for 200000 kimg...\n", "what is planned"),
-        NearMiss(b"tick 3     kimg 150.5     time 4m 12s       sec/tick 62.5    sec/kimg 1.2", "cut"),
     ),
 )  # fmt: skip

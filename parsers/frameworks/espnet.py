@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, is_private
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far the batches per update may lie off a whole number.
@@ -47,18 +47,4 @@ FORMAT = Format(
         ),
     ),
     facts=PYTORCH_JOB,
-    samples=(
-        Sample(
-            b"[host:0/2] 2026-11-20 10:12:20,500 (trainer:753) INFO: 8epoch:train:2901-3000batch: iter_time=0.125, forward_time=0.375, "
-            b"loss_ctc=17.125, loss=17.250, backward_time=0.250, grad_norm=37.5, clip=100.000, loss_scale=1.000, optim_step_time=0.025, "
-            b"optim0_lr0=3.765e-04, train_time=1.125\n",
-            epoch=8, _first=2901, step=3000, loss=17.25, step_seconds=1.125,
-        ),
-        NearMiss(
-            b"[host] 2026-11-20 10:12:20,500 (trainer:243) INFO: 1epoch results: [train] iter_time=0.001, loss=2.875, train_time=0.0125, "
-            b"time=1 minute and 42.6 seconds, total_count=7507, [valid] loss=2.375, time=3 seconds, total_count=240",
-            "an epoch",
-        ),
-        NearMiss(b"8epoch:train:2901-3000batch: iter_time=0.125, loss=17.250, train_time=1.12", "cut inside the number"),
-    ),
 )  # fmt: skip

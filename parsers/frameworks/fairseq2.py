@@ -5,7 +5,7 @@ over the ranks. Validation and checkpoints are not in the time. A record that is
 lines: the console breaks it after 80 columns, between any two words, and indents what follows.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Format, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: What a record may hold: a line behind it that is indented less is another record, even where its time is left out.
@@ -26,26 +26,4 @@ FORMAT = Format(
         ),
     ),
     facts=PYTORCH_JOB,
-    samples=(
-        Sample(
-            b"[11/20/26 10:00:00] INFO fairseq2.metrics - Train Metrics (step 1,010) - Loss: 2.5 | Gradient Norm: 0.5 | Elapsed Time: 12s | "
-            b"Elements per Batch: 16,384 | Elements per Second: 12,345 | Total Time: 25s\n",
-            step=1010, throughput=12345,
-        ),
-        Sample(
-            b"[11/20/26 10:00:06] INFO     fairseq2.recipes.trainer - Train Metrics (step    \n"
-            b"                             1000) - Loss: 2.5 | Gradient Norm: 0.5 | Elements  \n"
-            b"                             per Batch: 16,384 | Elements per Second:           \n"
-            b"                             12,346 | Total Time: 25s                           \n",
-            step=1000, throughput=12346,
-        ),
-        NearMiss(b"Validation Metrics (step 10) - Loss: 2.5 | Elements per Second: 12,345 | Total Time: 25s\n", "an evaluation"),
-        NearMiss(
-            b"[11/20/26 10:00:06] INFO     fairseq2 - Train Metrics (step 10) - Loss: 2.5         \n"
-            b"                    INFO     fairseq2 - Validation Metrics (step 10) - Elements per   \n"
-            b"                             Second: 12,345 | Total Time: 25s                         \n",
-            "an evaluation",
-        ),
-        NearMiss(b"Train Metrics (step 10) - Loss: 2.5 | Elements per Second: 12,3", "cut inside the number"),
-    ),
 )  # fmt: skip

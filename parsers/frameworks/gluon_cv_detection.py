@@ -15,10 +15,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     listed,
     up_to_argument,
 )
@@ -103,18 +101,5 @@ FORMAT = Format(
         Fact("data_set_size", _SET % rb"voc", lambda _: 16_551),
         Fact("data_set_size", _SET % rb"coco", lambda _: 117_266),
         Fact("precision", _named(b"amp") + rb"(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(b"[Epoch 3] Training cost: 245.500000, CrossEntropy=5.365758, SmoothL1=2.420168\n", epoch=3, duration=245.5),
-        Sample(
-            b"[Epoch 0][Batch 99], Speed: 12.500 samples/sec, RPN_Conf=0.250,RPN_SmoothL1=0.125,RCNN_CrossEntropy=0.500\n",
-            epoch=0, step=99, throughput=12.5,
-        ),
-        Sample(b"[Epoch 0][Batch 99], LR: 1.28E-04, Speed: 108.251 samples/sec, ObjLoss=415.712\n", epoch=0, _batch=99),
-        Sample(b"[Epoch 0][Batch 99], Speed: 71.553289 samples/sec, CrossEntropy=7.868669\n", epoch=0, _batch=99),
-        Sample(b"[Epoch 0] Training cost: 245.500, RPN_Conf=0.250,RPN_SmoothL1=0.125", epoch=0, duration=245.5),
-        NearMiss(b"[Epoch 3] Training cost: 245.500, Learning rate 0.001, mAP=0.525\n", "an epoch with its validation"),
-        NearMiss(b"[Epoch 0] Validation: \n", "an evaluation"),
-        NearMiss(b"[Epoch 3] Training cost: 245.5", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -19,12 +19,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
 )
 from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks import PYTORCH_JOB
@@ -76,11 +74,10 @@ _BAR = Reading(
     unit="samples/s",
     where=says(_JOB),
     pauses=(
-        Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation", b"11/20/2020 10:00:00 - INFO - __main__ -   ***** Running evaluation  *****"),
+        Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation"),
         Pause(
             "checkpoint",
             rb"Saving model checkpoint to ",
-            b"11/20/2020 10:00:00 - INFO - __main__ -   Saving model checkpoint to out/checkpoint-500",
         ),
     ),
     postprocess=_of_batches,
@@ -110,15 +107,5 @@ FORMAT = Format(
         *PYTORCH_JOB,
         Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
         Fact("precision", rb"Process rank: -?+[0-9]++, [^\n]{0,200}?16-bits training: (True|False)", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample("Iteration:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it]".encode() + _HEAD, step=12, total_steps=600, clock=58),
-        Sample(
-            b"Iteration:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]\n  Total train batch size = 32\n", step=12, total_steps=600, clock=58
-        ),
-        Sample(b"Iteration: 100% 600/600 [1:47:05<00:00,  1.25it/s]" + _HEAD, step=600, total_steps=600, clock=6425),
-        NearMiss(b"Iteration:   0%|          | 0/600 [00:00<?, ?it/s]" + _HEAD, "nothing done yet"),
-        NearMiss(b"Evaluating:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]" + _HEAD, "not training"),
-        NearMiss(b"Dev Iteration:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]" + _HEAD, "of another program"),
     ),
 )  # fmt: skip

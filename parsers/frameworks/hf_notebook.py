@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -51,20 +51,4 @@ FORMAT = Format(
         ),
     ),
     facts=TRAINER.facts,
-    samples=(
-        Sample(b"[300/300 04:12, Epoch 25/25]\nStep \tTraining Loss\n20 \t1.888600\n40 \t1.312900\n", _done=300, duration=252, _first=20, _second=40),
-        Sample(
-            b"      [381/381 1:01:53, Epoch 1/1]\n    \n    \n  \n \n      Epoch\n      Training Loss\n      F1 Macro\n    \n  \n  \n    \n      1\n"
-            b"      0.593800\n      0.5\n    \n    \n      2\n      0.5\n",
-            _done=381, duration=3713, _first=1, _second=2,
-        ),
-        Sample(
-            b"  [60/60 02:00, Epoch 1/1]\n    </div>\n<table>\n <tr style=\"text-align: left;\">\n      <th>Step</th>\n      <th>Training Loss</th>\n"
-            b"    <tr>\n      <td>40</td>\n      <td>0.593800</td>\n    </tr>\n      <td>50</td>\n",
-            _done=60, _first=40, _second=50,
-        ),
-        Sample(b"[ 120/300 01:40 < 02:31, 1.19 it/s, Epoch 10/25]\n", _done=120, duration=100),
-        NearMiss(b"[24/24 00:05]\n", "an evaluation"),
-        NearMiss(b"[300/300 04:12, Epo", "cut"),
-    ),
 )  # fmt: skip

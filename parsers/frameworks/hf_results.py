@@ -7,7 +7,7 @@ the file shows but a loss of 0. PaddleNLP's Trainer writes the same file.
 
 import numpy as np
 
-from perfledger.parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import NUMBER, Columns, Format, Postprocessed, Reading
 
 #: A key, all of which are in alphabetical order. Transport may take blanks away.
 _KEY = rb'\s++"'
@@ -43,28 +43,5 @@ FORMAT = Format(
             span="run",
             postprocess=_planned,
         ),
-    ),
-    samples=(
-        Sample(
-            b'{\n    "epoch": 3.0,\n    "total_flos": 26402678177792.0,\n    "train_loss": 2.5,\n    "train_runtime": 6303.5,\n'
-            b'    "train_samples_per_second": 0.475,\n    "train_steps_per_second": 0.059\n}',
-            epoch=3, mean_loss=2.5, seconds=6303.5, throughput=0.475,
-        ),
-        Sample(
-            b'{\r\n    "epoch": 3.0,\r\n    "eval_loss": 0.5,\r\n    "eval_samples_per_second": 25.5,\r\n    "train_loss": 2.5,\r\n'
-            b'    "train_runtime": 600.5,\r\n    "train_samples": 1000,\r\n    "train_samples_per_second": 4.996,\r\n    "train_steps_per_second": 0.3\r\n}',
-            seconds=600.5, throughput=4.996, _samples=1000,
-        ),
-        NearMiss(
-            b'{\n    "epoch": 3.0,\n    "train_accuracy": 0.5,\n    "train_loss": 2.5,\n    "train_runtime": 2.5,\n'
-            b'    "train_samples_per_second": 400.0,\n    "train_steps_per_second": 25.0\n}',
-            "an evaluation",
-        ),
-        NearMiss(
-            b'    {\n      "epoch": 3.0,\n      "step": 60,\n      "total_flos": 1.25e15,\n      "train_loss": 2.5,\n      "train_runtime": 2.5,\n'
-            b'      "train_samples_per_second": 400.0,\n      "train_steps_per_second": 25.0\n    }',
-            "a part of another file",
-        ),
-        NearMiss(b'{\n    "epoch": 3.0,\n    "train_loss": 2.5,\n    "train_runtime": 600.5,\n    "train_samples_per_second": 4.9', "cut inside the number"),
     ),
 )  # fmt: skip

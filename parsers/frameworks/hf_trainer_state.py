@@ -6,7 +6,7 @@ stay in the file, but `train_loss` sums up those since then, over the steps of t
 of a process, which may drive several devices.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 
 _NEXT = rb"[ \t\r]*+\n\s++"
 _NUMBER = rb"[-+.0-9e]++,"
@@ -41,34 +41,5 @@ FORMAT = Format(
     facts=(
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
         Fact("total_epochs", rb'^ ++"num_train_epochs": ([0-9]++),$', int),
-    ),
-    samples=(
-        Sample(
-            b'    {\n      "epoch": 0.25,\n      "grad_norm": 6.5,\n      "learning_rate": 1e-06,\n      "loss": 2.375,\n      "step": 50\n    },\n',
-            loss=2.375, step=50,
-        ),
-        Sample(
-            b'      "step": 400,\n      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "train_runtime": 800.5,\n'
-            b'      "train_samples_per_second": 31.979,\n      "train_steps_per_second": 0.5\n    }\n',
-            seconds=800.5, throughput=31.979,
-        ),
-        Sample(
-            b'      "step": 400,\n      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "train_runtime": 800.5,\n', step=400, mean_loss=1.5,
-        ),
-        NearMiss(
-            b'      "epoch": 1.0,\n      "eval_loss": 2.0,\n      "eval_runtime": 12.5,\n      "eval_samples_per_second": 80.5,\n      "step": 400\n',
-            "an evaluation",
-        ),
-        Sample(
-            b'      "train_runtime": 800.5,\n      "train_samples_per_second": 31.979,\n      "train_steps_per_second": 0.5,\n'
-            b'      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "epoch": 1.0,\n      "step": 400\n    }\n',
-            seconds=800.5, throughput=31.979,
-        ),
-        NearMiss(
-            b'      "epoch": 1.0,\n      "step": 400,\n      "train_accuracy": 0.5,\n      "train_loss": 1.5,\n      "train_runtime": 12.5,\n'
-            b'      "train_samples_per_second": 2047.5,\n      "train_steps_per_second": 32.0\n',
-            "an evaluation",
-        ),
-        NearMiss(b'      "train_runtime": 800.5,\n      "train_samples_per_second": 31.9', "cut inside the number"),
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
 from perfledger.parsers.contract.coarse import whole_seconds
 
 
@@ -35,17 +35,5 @@ FORMAT = Format(
             span="epoch",
             postprocess=_epochs,
         ),
-    ),
-    samples=(
-        Sample(
-            b"Epoch: [2][390/391] Elapsed 8m 14s (remain 0m 0s) Loss: 0.4184(0.3743) Grad: 15655.7969 LR: 0.00001309  \n",
-            epoch=2, step=390, total_steps=391, _minutes=8, _seconds=14, loss=0.4184,
-        ),
-        Sample(
-            b"Epoch: [1][0/1234] Data 0.500 (0.500) Elapsed 0m 2s (remain 40m 1s) Loss: 0.6250(0.6250) Grad: 1.2500 \n",
-            epoch=1, step=0, _minutes=0, _seconds=2, loss=0.625,
-        ),
-        NearMiss(b"EVAL: [97/98] Elapsed 0m 21s (remain 0m 0s) Loss: 0.3924(0.3924) \n", "the validation"),
-        NearMiss(b"Epoch: [2][390/391] Elapsed 8m 14s (remain 0m 0s) Loss: 0.41", "cut"),
     ),
 )  # fmt: skip

@@ -24,11 +24,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     Scope,
 )
 from perfledger.parsers.contract.conditions import Condition, lacks, says
@@ -306,38 +304,5 @@ FORMAT = Format(
             rb"^()Epoch [0-9]++/[0-9]++[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb"(?:[^\r\n ]++| (?!val_))*+ val_",
             lambda _: "included",
         ),
-    ),
-    samples=(
-        Sample(
-            b"Epoch 3/10\n 1/100 [..............................] - ETA: 30s - loss: 0.9000\r", epoch=3, steps=float("nan")
-        ),
-        Sample(
-            b"100/100 [==============================] - 12s 120ms/step - loss: 0.5000 - accuracy: 0.7500 - val_loss: 0.6000\n",
-            steps=100, duration=12, _milliseconds=120, loss=0.5, accuracy=0.75,
-        ),
-        Sample(
-            b"\r100/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 12s 120ms/step - accuracy: 0.7500 - loss: 0.5000\n",
-            steps=100, duration=12, _milliseconds=120, loss=0.5, accuracy=0.75,
-        ),
-        Sample(b"100/100 - 12s - 850us/step - loss: 0.5000\n", steps=100, duration=12, _microseconds=850, loss=0.5),
-        Sample(b"100/100 - 12s - loss: 0.5000 - acc: 0.7500\n", steps=100, duration=12, loss=0.5),
-        Sample(
-            b"100/100 - 2s - loss: 0.5000 - val_loss: 0.6000 - 2s/epoch - 24ms/step\n",
-            steps=100, duration=2, _milliseconds_behind=24, loss=0.5,
-        ),
-        Sample(b" - 12s - loss: 0.5000 - acc: 0.7500\n", duration=12, loss=0.5),
-        Sample(b"100/100 ==================== 12s 120ms/step - loss: 0.5000\n", steps=100, duration=12, _milliseconds=120, loss=0.5),
-        Sample(
-            b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",
-            steps=60000, duration=15, _microseconds=250,
-        ),
-        NearMiss(b"100/100 [==============================] - ETA: 0s - loss: 0.5000 - accuracy: 0.7500\n", "not yet complete"),
-        NearMiss(
-            b" 50/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 6s 120ms/step - accuracy: 0.7 - loss: 0.5000\n",
-            "half of an epoch, with the time that is left",
-        ),
-        NearMiss(b"100/100 [==============================] - 1s 3ms/step\n", "the bar of a prediction"),
-        NearMiss(b"100/100 [==============================] - 12s 120ms/step - loss: 0.50", "cut inside the loss, perhaps"),
-        NearMiss(b"Epoch 1/10\nloss: 0.5\n", "another program"),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ prints it: a record per epoch, from the first complete state of its bar. What is
 its name, so that a line that names `loss` as well is read as Keras alone.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Sample
+from perfledger.parsers.contract import Format
 from perfledger.parsers.frameworks import keras
 
 FORMAT = Format(
@@ -17,17 +17,4 @@ FORMAT = Format(
     before_start=keras.FORMAT.before_start,
     readings=(keras.reading(keras.PER_STEP, keras.epochs_in_steps, shown=keras.OTHER_LOSSES),),
     facts=keras.DEVICES,
-    samples=(
-        Sample(
-            b"100/100 [==============================] - 12s 120ms/step - d_loss: 0.5000 - g_loss: 1.2500\n",
-            steps=100, duration=12, _milliseconds=120,
-        ),
-        Sample(
-            b"\r100/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 12s 120ms/step - i_loss: 0.5000 - n_loss: 0.7500\n",
-            steps=100, duration=12, _milliseconds=120,
-        ),
-        NearMiss(b"100/100 [==============================] - ETA: 0s - d_loss: 0.5000 - g_loss: 1.2500\n", "not yet complete"),
-        NearMiss(b"100/100 [==============================] - 1s 3ms/step\n", "the bar of a prediction"),
-        NearMiss(b"100/100 [==============================] - 12s 120ms/step - d_loss: 0.50", "cut inside the loss, perhaps"),
-    ),
 )  # fmt: skip

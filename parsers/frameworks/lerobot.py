@@ -14,11 +14,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
 )
 
 #: Numbers from here on are cut.
@@ -52,8 +50,8 @@ FORMAT = Format(
             unit="samples/s",
             postprocess=_told,
             pauses=(
-                Pause("checkpoint", rb" Checkpoint policy after step ", b"INFO 2026-11-20 10:00:00 ot_train.py:360 Checkpoint policy after step 20000", inside="none"),
-                Pause("evaluation", rb" Eval policy at step ", b"INFO 2026-11-20 10:00:00 ot_train.py:380 Eval policy at step 20000", inside="none"),
+                Pause("checkpoint", rb" Checkpoint policy after step ", inside="none"),
+                Pause("evaluation", rb" Eval policy at step ", inside="none"),
             ),
         ),
     ),
@@ -62,19 +60,5 @@ FORMAT = Format(
         Fact("devices", rb" Effective batch size: \d++ x (\d++) = \d++$", int),
         Fact("devices", rb" (dataset\.num_episodes=)\d++\r?+\n[^\n]{0,200}? num_learnable_params=", lambda _: 1),
         Fact("total_steps", rb" cfg\.steps=(\d++) \(", int),
-    ),
-    samples=(
-        Sample(
-            b"INFO 2026-11-20 10:00:00 ot_train.py:351 step:200 smpl:2K ep:4 epch:0.08 loss:0.500 grdn:1.250 lr:1.0e-05 updt_s:0.125 data_s:0.025\n",
-            loss=0.5, _updating=0.125, reader_seconds=0.025,
-        ),
-        NearMiss(
-            b"INFO 2026-11-20 10:00:00 ts/train.py:220 step:20K smpl:160K ep:400 epch:8.00 loss:0.500 grdn:1.250 lr:1.0e-05 updt_s:0.125 data_s:0.0",
-            "cut",
-        ),
-        NearMiss(
-            "INFO 2026-11-20 10:00:00 ts/train.py:270 step:20K smpl:160K ep:400 epch:8.00 ∑rwrd:0.500 success:50.0% eval_s:1.250\n".encode(),
-            "an evaluation",
-        ),
     ),
 )  # fmt: skip

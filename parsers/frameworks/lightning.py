@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far a rate of two decimals rounds, and the time of an epoch, which is cut to whole seconds.
@@ -177,35 +177,5 @@ FORMAT = Format(
         Fact("validation", _WITHIN, _included),
         Fact("validation", _WITHIN_RICH, _included),
         Fact("validation", _TOLD_WITHIN, _included),
-    ),
-    samples=(
-        Sample(
-            b"\rEpoch 3: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, loss=0.625, v_num=0]\n",
-            epoch=3, steps=500, steps_per_second=5, loss=0.625,
-        ),
-        Sample(
-            "Epoch 0: 100%|██████████| 80/80 [01:40<00:00,  1.25s/it, v_num=2, train_loss=0.500, val_loss=0.700]\n".encode(),
-            epoch=0, steps=80, step_seconds=1.25, loss=0.5,
-        ),
-        Sample(b"Epoch 12: 100%|##########| 80/80 [1:01:40<00:00,  4.50it/s]", steps=80, steps_per_second=4.5),
-        Sample(
-            b"\rEpoch 3: |          | 500/? [01:40<00:00,  5.00it/s, v_num=0, train_loss=0.625]\r",
-            epoch=3, _open=500, duration=100, steps_per_second=5, loss=0.625,
-        ),
-        Sample(
-            "Epoch 3/9  ━━━━━━━━━━━━━━━━ 500/500 0:01:40 • 0:00:00 5.00it/s v_num: 0.000 train_loss: 0.625\n".encode(),
-            epoch=3, steps=500, steps_per_second=5, loss=0.625,
-        ),
-        NearMiss("Epoch 3/9  ━━━━━━━━╸━━━━━━━ 250/500 0:00:50 • 0:00:50 5.00it/s v_num: 0.000\n".encode(), "half of an epoch"),
-        NearMiss("Validation ━━━━━━━━━━━━━━━━ 50/50 0:00:01 • 0:00:00 50.00it/s\n".encode(), "the validation"),
-        NearMiss("Epoch 3/9  ━━━━━━━━━━━━━━━━ 500/500 0:01:40 • 0:00:00 5.0".encode(), "cut inside the number"),
-        NearMiss(b"Epoch 0:  83%|########3 | 500/600 [01:40<00:20,  5.00it/s, loss=0.625, v_num=0]", "not yet complete"),
-        NearMiss(b"Validation DataLoader 0: 100%|##########| 100/100 [00:10<00:00, 10.00it/s]", "the validation"),
-        NearMiss(b"Epoch 0: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, loss=0.62", "cut inside the state"),
-        NearMiss(
-            b"Epoch 0: 100%|##########| 50/50 [01:40<00:00,  2.00s/it, v_num=0, train_step_timing in s=1.950]",
-            "NeMo prints the step's seconds itself",
-        ),
-        NearMiss(b"Epoch 0: 100%|##########| 500/500 [01:40<00:00, ?it/s]", "no rate"),
     ),
 )  # fmt: skip

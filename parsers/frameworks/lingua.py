@@ -9,10 +9,8 @@ from perfledger.parsers.contract import (
     NUMBER,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Reading,
-    Sample,
     grouped,
     up_to,
 )
@@ -41,7 +39,7 @@ FORMAT = Format(
             factors={"flops": 1e-12},
             repeated=True,
             pauses=(
-                Pause("checkpoint", rb"Saving to: ", b"0: INFO    26-11-20 10:11:12.500000 - 0:01:12 - Saving to: /ckpt/0000000500"),
+                Pause("checkpoint", rb"Saving to: "),
             ),
         ),
     ),
@@ -49,18 +47,5 @@ FORMAT = Format(
         Fact("parameters", rb"\bModel size: ([0-9,]++) total parameters", grouped),
         Fact("gpu", rb"\bGPU capacity: ([^\n(]{1,200}?) \([0-9]++\) with "),
         *PYTORCH_JOB,
-    ),
-    samples=(
-        Sample(
-            b"0: INFO    26-11-20 10:11:12.500000 - 0:01:12 - step: 120  acc: 0  loss:  7.1250  grad: 1.25e+00  flops: 3.15e+14  wps: 1.25e+04  "
-            b"iter:  0.6512  data: 0.0004  lr: 3.00e-04  mem: 75%  pow: 650.5 W\n",
-            step=120, loss=7.125, flops=315, throughput=12_500, clock=63_108_672.5,
-        ),
-        Sample(
-            b"step: 40  acc: 0  loss:     2.5  grad: 1.25e+00  stem_grad: 1.00e+00  flops: 3.15e+14  wps: 9.80e+03  iter:  0.6512  data: 0.0004\n",
-            step=40, throughput=9800,
-        ),
-        NearMiss(b"step: 120  acc: 0  loss:  7.1250  grad: 1.25e+00  flops: 3.15e+14  wps: 1.25e+0", "cut inside the number"),
-        NearMiss(b"global_step: 120  wps: 1.25e+04  iter:  0.6512\n", "of another program"),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ the next bar begins anew. `epoch time` are the seconds of an epoch without its e
 known only where the command is printed.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -37,17 +37,5 @@ FORMAT = Format(
         Fact("batch_size", rb"--batch_size_training[ =]([0-9]++)\b", int),
         Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)\b", int),
         Fact("model", rb"--model_name[ =](\S++)"),
-    ),
-    samples=(
-        Sample(
-            "\rTraining Epoch: 1/3, step 17/388 completed (loss: 1.4375):   4%|█         | 18/388 [01:12<24:40,  4.00s/it]".encode(),
-            epoch=1, total_epochs=3, step=18, total_steps=388, loss=1.4375, clock=72,
-        ),
-        Sample(
-            b"Epoch 2: train_perplexity=3.1250, train_epoch_loss=1.1406, epoch time 1552.25s\n", epoch=2, loss=1.1406, duration=1552.25,
-        ),
-        NearMiss(b"Training Epoch: 1:   0%|          | 0/388 [00:00<?, ?it/s]", "nothing done yet"),
-        NearMiss(b"evaluating Epoch:  50%|#####     | 40/80 [00:20<00:20,  2.00it/s]", "an evaluation"),
-        NearMiss(b"Training Epoch: 1/3, step 17/388 completed (loss: 1.4375):   4%|#         | 18/388 [01:", "cut inside the time"),
     ),
 )  # fmt: skip

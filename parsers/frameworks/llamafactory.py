@@ -19,11 +19,9 @@ from perfledger.parsers.contract import (
     NUMBER,
     Columns,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
     is_private,
 )
 from perfledger.parsers.frameworks import row, value
@@ -87,7 +85,6 @@ _PAUSES = (
     Pause(
         "evaluation",
         rb'"eval_loss": [0-9]',
-        b'{"current_steps": 500, "total_steps": 6000, "eval_loss": 1.5, "epoch": 0.25, "elapsed_time": "0:29:27"}',
     ),
 )
 
@@ -100,31 +97,6 @@ FORMAT = Format(
         _reading(
             "tokens/s",
             value(rb"total_tokens", rb"(?P<consumed>[1-9][0-9]*+)"),
-        ),
-    ),
-    samples=(
-        Sample(
-            b'{"current_steps": 10, "total_steps": 400, "loss": 2.125, "lr": 5e-05, "epoch": 0.25, "percentage": 2.5, '
-            b'"elapsed_time": "0:01:10", "remaining_time": "0:45:30"}\n',
-            step=10, total_steps=400, loss=2.125, clock=70,
-        ),
-        Sample(
-            b'{"current_steps": 20, "total_steps": 400, "loss": 2.0, "eval_loss": null, "reward": null, "learning_rate": 5e-05, '
-            b'"epoch": 0.5, "percentage": 5.0, "elapsed_time": "1 day, 0:01:10", "remaining_time": "0:45:30", "throughput": "0.00", "total_tokens": 0}\n',
-            step=20, loss=2, clock=86470,
-        ),
-        Sample(
-            b'{"current_steps": 10, "total_steps": 400, "lr": 5e-05, "epoch": 0.25, "percentage": 2.5, '
-            b'"elapsed_time": "0:01:10", "remaining_time": "0:45:30", "throughput": 4681.14, "total_tokens": 327680}\n',
-            step=10, clock=70, consumed=327680,
-        ),
-        NearMiss(
-            b'{"current_steps": 400, "total_steps": 400, "epoch": 10.0, "percentage": 100.0, "elapsed_time": "0:21:13", "remaining_time": "0:00:00"}\n',
-            "the end, of a step that has its row",
-        ),
-        NearMiss(
-            b'{"current_steps": 10, "total_steps": 400, "loss": 2.125, "lr": 5e-05, "epoch": 0.25, "percentage": 2.5, "elapsed_time": "0:01:1',
-            "cut inside the time",
         ),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ logical one.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 _CONFIG = rb"\[config\] "
 #: An item of a list, each on a line of its own.
@@ -35,11 +35,10 @@ FORMAT = Format(
             unit="tokens/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"\[valid\] ", b"[2026-11-20 10:12:40] [valid] Ep. 1 : Up. 5000 : cross-entropy : 57.25 : new best"),
+                Pause("evaluation", rb"\[valid\] "),
                 Pause(
                     "checkpoint",
                     rb"Saving model weights ",
-                    b"[2026-11-20 10:12:30] Saving model weights and runtime parameters to model/model.iter5000.npz",
                 ),
             ),
         ),
@@ -53,18 +52,5 @@ FORMAT = Format(
         Fact("total_steps", _CONFIG + rb"after: ([0-9]++)u$", int),
         Fact("precision", _CONFIG + rb"precision:[ \t\r]*+\n" + _ITEM + rb"(float16|float32)$", words={b"float16": "fp16", b"float32": "fp32"}),
         Fact("framework_version", rb"\[marian\] Marian v([0-9][\w.]*+)"),
-    ),
-    samples=(
-        Sample(
-            b"[2026-11-20 10:12:20] Ep. 1 : Up. 500 : Sen. 662,406 : Cost 91.62500000 : Time 312.50s : 8960.00 words/s : L.r. 9.3750e-06\n",
-            epoch=1, step=500, loss=91.625, duration=312.5, throughput=8960,
-        ),
-        Sample(
-            b"[2026-11-20 10:12:20 mpi:0] Ep. 24.125 : Up. 20800 : Sen. 646,829 : Cost 0.12500000 * 25,000,000 @ 2,305 after 24,150,000 : "
-            b"Time 20.00s : 1250000.00 words/s : gNorm 0.0625 : L.r. 6.5259e-04\n",
-            epoch=24, step=20800, loss=0.125, duration=20, throughput=1250000,
-        ),
-        NearMiss(b"[2026-11-20 10:12:40] [valid] Ep. 1 : Up. 5000 : cross-entropy : 57.25 : new best", "a validation"),
-        NearMiss(b"Ep. 1 : Up. 500 : Sen. 662,406 : Cost 91.62500000 : Time 312.50s : 8960.00 wor", "cut"),
     ),
 )  # fmt: skip

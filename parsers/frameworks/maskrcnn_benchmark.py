@@ -6,7 +6,7 @@ continues the count of iterations, so that its mean begins at its first record. 
 the job; the same key states the batch of the test. Lines of `maskrcnn_benchmark.trainer` itself are those of NGC.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.detectron2 import since_start
 
@@ -39,12 +39,10 @@ FORMAT = Format(
                 Pause(
                     "checkpoint",
                     rb"Saving checkpoint to ",
-                    b"2026-11-20 17:37:24,500 fcos_core.utils.checkpoint INFO: Saving checkpoint to out/model_0002500.pth\n",
                 ),
                 Pause(
                     "evaluation",
                     rb"Start (?:evaluation|validating)",
-                    b"2026-11-20 17:37:24,500 maskrcnn_benchmark INFO: Start validating\n",
                 ),
             ),
         ),
@@ -57,21 +55,5 @@ FORMAT = Format(
         Fact("devices", rb" INFO: Using (\d++) GPUs", int),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: \"?+(float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 17:37:24,500 fcos_core.trainer INFO: eta: 1 day, 0:07:21  iter: 40  loss: 6.5000 (6.6250)  "
-            b"loss_cls: 0.0091 (0.0101)  time: 0.6250 (0.7500)  data: 0.1250 (0.2500)  lr: 0.005000  max mem: 7000\n",
-            step=40, step_seconds=0.75, reader_seconds=0.125, loss=6.5, memory=7000,
-        ),
-        Sample(
-            b"2026-11-20 17:37:24,500 maskrcnn_benchmark INFO: eta: 0:07:21  iter: 26000  loss: 0.0625 (0.1250)  "
-            b"loss_rel: 0.0091 (0.0101)  time: 0.6250 (0.7500)  data: 0.1250 (0.2500)  lr: 0.000009  max mem: 8478\n",
-            step=26000, step_seconds=0.75,
-        ),
-        NearMiss(b"2026-11-20 16:28:05,468 fcos_core.trainer INFO: Total training time: 0:12:21.802630 (1.8545 s / it)", "the whole run"),
-        NearMiss(
-            b"2026-11-20 17:37:24,500 fcos_core.trainer INFO: eta: 0:07:21  iter: 40  loss: 6.5000 (6.6250)  time: 0.6250 (0.75", "cut"
-        ),
     ),
 )  # fmt: skip

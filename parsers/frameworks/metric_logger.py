@@ -21,11 +21,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     is_private,
 )
 from perfledger.parsers.contract.statistics import of_others, since_before, with_others
@@ -184,53 +182,5 @@ FORMAT = Format(
         Fact("precision", rb"^use_fp16: (True|False)$", words=_PRECISION),
         Fact("precision", _in_json(rb"amp", rb"(true|false)"), words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", _key(rb"use_amp", rb"([Tt]rue|[Ff]alse)"), words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"Epoch: [2]  [  20/1251]  eta: 0:07:10  lr: 0.000100  loss: 6.2500 (6.5000)  time: 0.3500  data: 0.0010  max mem: 8021\n",
-            epoch=2, step=20, total_steps=1251, loss=6.25, step_seconds=0.35, reader_seconds=0.001, memory=8021,
-        ),
-        Sample(
-            b"Epoch: [0/100]  [   0/2502]  eta: 1 day, 2:04:31  loss: 10.5 (10.5)  lr: 0.000000 (0.000000)  time: 37.500000  "
-            b"data: 30.250000  max mem: 13871\n",
-            epoch=0, step=0, step_seconds=37.5, reader_seconds=30.25,
-        ),
-        Sample(
-            b"I20261120 09:37:05 402074 dinov2 helpers.py:102] Training  [  3490/125000]  eta: 14:39:00  lr: 0.0001 (0.0001)  "
-            b"total_loss: 2.4500 (2.5000)  time: 0.400125  data: 0.003125  max mem: 14504\n",
-            step=3490, loss=2.45, step_seconds=0.400125,
-        ),
-        Sample(
-            b"Train: data epoch: [1]  [   50/5000]  eta: 0:41:17  lr: 0.0001  loss: 2.5000  time: 0.5000  data: 0.0000  max mem: 9021\n",
-            epoch=1, step=50, loss=2.5, step_seconds=0.5,
-        ),
-        Sample(
-            b"Train: data epoch: [0]; inner epoch [3]  [   50/5000]  eta: 0:41:17  lr: 0.0001  loss: 2.5000  time: 0.5000  data: 0.0000  "
-            b"max mem: 9021\n",
-            epoch=3, step=50, loss=2.5, step_seconds=0.5,
-        ),
-        Sample(
-            b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  img/s: 64.5  time: 2.2500  data: 0.2500\n",
-            epoch=1, step=10, step_seconds=2.25,
-        ),
-        Sample(
-            b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  loss: 2.5000 (2.5000)  time: 2.2500 (0.5000 -- 4.1250)  data: 0.2500 (0.0001 -- 2.5000)  "
-            b"max mem: 9021\n",
-            epoch=1, step=10, loss=2.5, step_seconds=2.25, reader_seconds=0.25, memory=9021,
-        ),
-        Sample(b"Epoch: [1] [ 10/60] eta: 0:02:17 lr: 0.01 time: 2.2500 data: 0.2500 max mem: 9021\n", step=10, step_seconds=2.25, memory=9021),
-        NearMiss(
-            b"Test:  [  0/196]  eta: 0:09:31  loss: 0.9000 (0.9000)  acc1: 80.1 (80.1)  time: 2.9155  data: 2.5000  max mem: 8021\n",
-            "an evaluation",
-        ),
-        NearMiss(
-            b"Val Epoch: [1]  [ 10/60]  eta: 0:02:17  loss: 0.9000 (0.9000)  time: 2.2500  data: 0.2500  max mem: 8021\n",
-            "an evaluation with the number of its epoch",
-        ),
-        Sample(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", epoch=2, _hours=0, _minutes=7, _seconds=24, step_seconds=0.355),
-        NearMiss(b"Test: Total time: 0:00:09 (0.9155 s / it)\n", "an evaluation"),
-        NearMiss(
-            b"Epoch: [2]  [  20/1251]  eta: 0:07:10  lr: 0.000100  loss: 6.2500 (6.5000)  time: 0.3500  data: 0.00", "cut"
-        ),
     ),
 )  # fmt: skip

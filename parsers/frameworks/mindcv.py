@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Trap
 
 _HEAD = rb"Epoch: \[<epoch>/<total_epochs>\], batch: \[<step>/<total_steps>\], "
 
@@ -38,8 +38,6 @@ FORMAT = Format(
                 Pause(
                     "epoch_end",
                     rb"Total time since last epoch: ",
-                    b"[2026-11-20 10:01:00] mindcv.utils.callbacks INFO - Total time since last epoch: 60.500000(train: 50.250000, "
-                    b"val: 10.000000)s, ETA: 605.000000s",
                     inside="none",
                 ),
             ),
@@ -52,13 +50,5 @@ FORMAT = Format(
         Fact("model", rb"^Model: ([\w.+-]++)$"),
         Fact("total_epochs", rb"^Number of epochs: (\d++)$", int),
         Fact("precision", rb"^Auto mixed precision: (O[0-3])$", words={b"O0": "fp32", b"O1": "amp", b"O2": "amp", b"O3": "fp16"}),
-    ),
-    samples=(
-        Sample(
-            b"[2026-11-20 10:00:40] mindcv.utils.callbacks INFO - Epoch: [1/12], batch: [200/390], loss: 6.875000, lr: 0.050000, time: 25.500000s",
-            epoch=1, total_epochs=12, step=200, total_steps=390, loss=6.875, duration=25.5,
-        ),
-        NearMiss(b"Validation Top_1_Accuracy: 50.0000%, time: 10.000000s", "an evaluation"),
-        NearMiss(b"Epoch: [1/12], batch: [200/390], loss: 6.875000, lr: 0.050000, time: 25.5000", "cut inside the time"),
     ),
 )  # fmt: skip

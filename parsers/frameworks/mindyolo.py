@@ -5,7 +5,7 @@ in between; in the log of another device the first line of an epoch holds that, 
 however many of them an update accumulates. With `ms_datasink` no time is printed.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 
 
 def _argument(name: bytes) -> bytes:
@@ -35,18 +35,5 @@ FORMAT = Format(
         Fact("model", _argument(rb"config") + rb"(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
         Fact("precision", _argument(rb"ms_amp_level") + rb"(O[0-3])$",
              words={b"O0": "fp32", b"O1": "amp", b"O2": "amp", b"O3": "fp16"}),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 17:20:40,329 [INFO] Epoch 146/500, Step 100/422, step time: 250.50 ms\n",
-            epoch=146, total_epochs=500, step=100, total_steps=422, step_seconds=0.2505,
-        ),
-        NearMiss(
-            b"2026-11-20 17:20:40,329 [INFO] Epoch 146/500, Step 100/422, imgsize (640, 640), loss: 3.8198, lbox: 0.7182, lcls: 1.4714, "
-            b"cur_lr: 0.0071\n",
-            "losses without a time",
-        ),
-        NearMiss(b"2026-11-20 17:26:47,405 [INFO] Epoch 146/500, epoch time: 6.98 min.\n", "the sum of an epoch"),
-        NearMiss(b"2026-11-20 17:20:40,329 [INFO] Epoch 146/500, Step 100/422, step time: 250", "cut"),
     ),
 )  # fmt: skip

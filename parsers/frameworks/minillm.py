@@ -5,7 +5,7 @@ stand others of single batches, whose `step time` is 0. The timer runs within a 
 checkpoints are in no record. The file `log.txt` holds the lines alone, without the arguments.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"train \| epoch ++<epoch> \| Iter: ++[0-9]++/ *+[0-9]++ \| global iter: ++<step>/ *+<total_steps> \| loss: <loss> \|"
@@ -29,22 +29,5 @@ FORMAT = Format(
         Fact("accumulation", rb"^ *+gradient_accumulation_steps \.++ ([0-9]++)$", int),
         Fact("sequence_length", rb"^ *+max_length \.++ ([0-9]++)$", int),
         Fact("model", rb"^ *+model_path \.++ (\S++)$"),
-    ),
-    samples=(
-        Sample(
-            b"train | epoch   0 | Iter:     64/  7140 | global iter:     16/  1785 | loss: 2.2500 | ds_loss: 1.1250 | lr: 5.0000e-06 | scale:  2048.0000 | "
-            b"micro time: 0.250 | step time: 1.025\n",
-            epoch=0, step=16, total_steps=1785, loss=2.25, step_seconds=1.025,
-        ),
-        NearMiss(
-            b"train | epoch   0 | Iter:     61/  7140 | global iter:     16/  1785 | loss: 2.2500 | ds_loss: 1.1250 | lr: 5.0000e-06 | scale:  2048.0000 | "
-            b"micro time: 0.250 | step time: 0.000\n",
-            "a batch within an update",
-        ),
-        NearMiss(
-            b"train | epoch   0 | Iter:     64/  7140 | global iter:     16/  1785 | loss: 2.2500 | lr: 5.0000e-06 | scale:  2048.0000 | micro time: 0.250 | step time: 1.0",
-            "cut inside the number",
-        ),
-        NearMiss(b"dev | avg_loss: 2.125 | {'exact_match': 4.5, 'rougeL': 24.25}\n", "an evaluation"),
     ),
 )  # fmt: skip

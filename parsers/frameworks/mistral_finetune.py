@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
 
 
 def _args(name: bytes) -> bytes:
@@ -53,22 +53,5 @@ FORMAT = Format(
         Fact("devices", rb"Sharding model over ([0-9]++) GPUs", int),
         Fact("model", rb"^ *+'model_id_or_path': '([^'\n]++)',$"),
         Fact("parameters", rb"[0-9,]++ out of ([0-9,]++) parameters are finetuned", grouped),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000012 - done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - "
-            b"peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 1167.5 - avg_words_per_second: 1150.5 - ETA: >2026-11-21 06:50:16\n",
-            step=12, loss=1.724, memory=27136, throughput=1167.5,
-        ),
-        Sample(
-            b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000050 - eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724\n"
-            b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000050 - done (%): 5.0 - loss: 1.724 - lr: 4.0e-06 - "
-            b"peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 116.5 - avg_words_per_second: 1150.5 - ETA: >2026-11-21 06:50:16\n",
-            step=50, _evaluation=5.25,
-        ),
-        NearMiss(
-            b"step: 000012 - done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 116",
-            "cut inside the number",
-        ),
     ),
 )  # fmt: skip

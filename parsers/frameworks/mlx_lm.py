@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped, up_to
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:
@@ -69,33 +69,5 @@ FORMAT = Format(
         Fact("total_steps", rb"Starting training\.\.\., iter(?:ation)?s: ([0-9]++)$", int),
         Fact("devices", rb"^Node [0-9]++ of ([0-9]++)$", int),
         Fact("model", rb"mlx_lm[._]lora (?:(?!--model)[^\n]){0,400}+--model[= ](?:[^\s/]++/)*+([\w.-]++)"),
-    ),
-    samples=(
-        Sample(
-            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 20480, Peak mem 8.500 GB\n",
-            step=20, loss=2.125, throughput=512.25, consumed=20480,
-        ),
-        Sample(
-            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 20480.0, Peak mem 8.500 GB, Grad Norm 0.25\n",
-            step=20, loss=2.125, throughput=512.25, consumed=20480,
-        ),
-        Sample(b"Iter 20: Train loss 2.125, It/sec 0.500, Tokens/sec 512.250\n", step=20, loss=2.125, throughput=512.25),
-        Sample("    20    2.125 ▼    1,512     30.2k\n".encode(), step=20, loss=2.125, throughput=1512),
-        Sample("  10200    1.875 ▲      912    1024.5k\n".encode(), step=10200, loss=1.875, throughput=912),
-        Sample(
-            b"Training (iteration 20):\ntrain_loss=2.125, train_nll=2.125, train_num_tokens=40,960, train_num_processed_tokens=61,440\n"
-            b"train_perplexity=8.3729, learning_rate=1e-05, iterations_per_second=2.5, tokens_per_second=1.024e+05\n"
-            b"trained_tokens=81,920, peak_memory=8.5, processed_tokens_per_second=1.536e+05\n",
-            step=20, loss=2.125, throughput=102_400,
-        ),
-        Sample(b"Iter 200: Val loss 1.875, Val took 20.500s\n", step=200, _validation=1.875),
-        NearMiss(b"Iter 100: Saved adapter weights to adapters/adapters.safetensors and adapters/0000100_adapters.safetensors.\n", "a checkpoint"),
-        NearMiss(b"Validation (iteration 200):\nval_loss=1.875, val_nll=1.875, val_perplexity=6.5208, val_time=20.5\n", "a validation"),
-        NearMiss(b"Training (iteration 20):\ntrain_loss=2.125, iterations_per_second=2.5, tokens_per_second=1.024", "cut"),
-        NearMiss(b"   200    val 1.875    20.50s\n", "a validation"),
-        NearMiss("    20    2.125 ▼    1,512     30.2".encode(), "cut"),
-        NearMiss(
-            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 2048", "cut inside the number",
-        ),
     ),
 )  # fmt: skip

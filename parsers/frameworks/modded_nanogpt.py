@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import lacks, says
 
 #: Largest relative difference between a printed mean and the time over the steps: the first ten may not count.
@@ -111,34 +111,5 @@ FORMAT = Format(
         Fact("devices", rb"^world_size:([0-9]++)\b", int),
         Fact("accumulation", rb"grad_accum_steps:([0-9]++)", int),
         Fact("parameters", rb"^model_params:([0-9]++)", int),
-    ),
-    samples=(
-        Sample(
-            b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms\n",
-            step=500, loss=2.375, clock=50.0,
-        ),
-        Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
-        Sample(b"step:12/1770 train_time:1.250s step_avg:104.17ms\n", step=12, clock=1.25),
-        Sample(b"step:1770/1770 val_loss:3.2500 train_time:177000ms step_avg:100.00ms\n", _last=1770, _time=177000, _mean=100),
-        Sample(b"step:125/1770 val_loss:3.5 train_time:13.250s step_avg:104.17ms\n", step=125, clock=13.25),
-        Sample(b"step:125/1770 val_loss:3.5 train_time:13250ms\n", step=125, clock=13.25),
-        Sample(b"val_bpb:1.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
-        Sample(
-            b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",
-            step=30, loss=4.5, clock=3.125, throughput=154453,
-        ),
-        Sample(
-            b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms lr_scale:0.5 \n",
-            step=500, loss=2.375, clock=50.0,
-        ),
-        Sample(b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms  \n", step=500, loss=2.375, clock=50.0),
-        NearMiss(b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154", "cut inside the number"),
-        NearMiss(b"step:500/20000 val_loss:2.5000 val_bpb:1.5 train_time:50062ms step_avg:100.12ms", "validation"),
-        NearMiss(b"warmup_step:5/20", "steps that are taken back"),
-        NearMiss(b"step:500/20000 train_loss:2.3750 train_time:500", "cut inside the number"),
-        NearMiss(
-            b'print0(f"step:{step+1}/{args.num_iterations} train_time:{approx_time:.0f}ms step_avg:{avg:.2f}ms")',
-            "the program's own source",
-        ),
     ),
 )  # fmt: skip

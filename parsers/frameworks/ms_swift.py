@@ -21,11 +21,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
 )
 from perfledger.parsers.frameworks import TORCHRUN, row, value
 
@@ -103,9 +101,8 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"eval_runtime['\"]: ",
-                    b'{"eval_loss": 0.5, "eval_runtime": 297.5, "eval_samples_per_second": 23.25, "epoch": 3.25, "global_step": 6000}',
                 ),
-                Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to ", b"[INFO:swift] Saving model checkpoint to out/checkpoint-50"),
+                Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to "),
             ),
             postprocess=_steps,
         ),
@@ -128,42 +125,5 @@ FORMAT = Format(
         Fact("model", _argument(rb"model", rb"[\w./-]++")),
         Fact("devices", rb"\[INFO:swift\] rank: 0, local_rank: 0, world_size: ([0-9]++)", int),
         *TORCHRUN,
-    ),
-    samples=(
-        Sample(
-            b'{"loss": 5.0, "acc": 0.125, "grad_norm": 484.0, "learning_rate": 1.1e-07, "train_speed(iter/s)": 0.125, "epoch": 0.0, "global_step": 1}\n',
-            loss=5, _rate=0.125, step=1,
-        ),
-        Sample(
-            b'{"loss": 1.25, "grad_norm": 4.5, "learning_rate": 1e-05, "epoch": 0.5, "global_step/max_steps": "20/400", "percentage": "5.00%", '
-            b'"elapsed_time": "31s", "remaining_time": "9m 49s", "memory(GiB)": 22.1, "train_speed(s/it)": 1.5125}\n',
-            loss=1.25, _seconds=1.5125, step=20, total_steps=400,
-        ),
-        Sample(
-            b"{'loss': 1.25, 'learning_rate': 1e-05, 'iteration': '20/400', 'elapsed_time': '31s', 'train_speed(s/it)': 1.5125}\n",
-            _seconds=1.5125, step=20, total_steps=400,
-        ),
-        Sample(
-            b'{"train_runtime": 800.5, "train_samples_per_second": 7.994, "train_steps_per_second": 0.5, "train_loss": 1.5, "epoch": 1.0}\n',
-            seconds=800.5, throughput=7.994,
-        ),
-        Sample(
-            b"{'train_runtime': 800.5, 'train_samples_per_second': 7.994, 'train_steps_per_second': 0.5, 'epoch': 1.0, 'global_step': 400}\n",
-            seconds=800.5, throughput=7.994,
-        ),
-        Sample(
-            b"{'train_runtime': '800.5', 'train_samples_per_second': '7.994', 'train_steps_per_second': '0.5', 'train_loss': '1.5', 'epoch': '1', "
-            b"'global_step/max_steps': '400/400'}\n",
-            seconds=800.5, throughput=7.994,
-        ),
-        NearMiss(
-            b'{"memory": {}, "train_time": {"train_runtime": 800.5, "n_train_samples": 800, "train_samples_per_second": 0.9994}}\n',
-            "forgets the epochs",
-        ),
-        NearMiss(
-            b'{"eval_loss": 0.5, "eval_runtime": 297.5, "eval_samples_per_second": 23.25, "train_speed(iter/s)": 0.5, "epoch": 3.25, "global_step": 6000}\n',
-            "an evaluation",
-        ),
-        NearMiss(b'{"loss": 5.0, "train_speed(iter/s)": 0.125, "epoch": 0.0, "global_step": 1', "cut inside the step"),
     ),
 )  # fmt: skip

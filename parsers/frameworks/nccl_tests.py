@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import says
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
@@ -114,16 +114,5 @@ FORMAT = Format(
         Fact("gpu", rb"^# ++Rank ++0 [^\]\n]++\] ([^\r\n]++)"),
         Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),
         Fact("precision", _ROOTLESS % (rb"[0-9]++", rb"([a-z][a-z0-9]++)"), words=_PRECISIONS),
-    ),
-    samples=(
-        Sample(
-            b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57      0    20006  429.37  846.80      0",
-            throughput=834.57,
-        ),
-        Sample(
-            b"   134217728      33554432   float     sum   2412.2   55.64   97.37  4e-07   2412.3   55.64   97.37  4e-07", throughput=97.37,
-        ),
-        NearMiss(b"  8589934592    2147483648     float     sum      -1    20299  423.17  83", "cut inside the number"),
-        NearMiss(b"# Avg bus bandwidth    : 745.53 ", "the mean over all sizes"),
     ),
 )  # fmt: skip

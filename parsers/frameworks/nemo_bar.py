@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
+from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, is_private
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, beside that by which a count of three digits may be off.
@@ -54,34 +54,13 @@ FORMAT = Format(
             postprocess=_counted,
             facts=("batch_size_of_job",),
             pauses=(
-                Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): ", b"Validating: 100%|##########| 50/50 [00:20<00:00,  2.50it/s]"),
+                Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
                 Pause(
                     "checkpoint",
                     rb", saving model to '",
-                    b"Epoch 0, global step 100: 'reduced_train_loss' reached 5.90625 (best 5.90625), saving model to 'gpt.ckpt' as top 1",
                 ),
             ),
         ),
     ),
     facts=NEMO.facts,
-    samples=(
-        Sample(
-            b"Epoch 0:   1%|          | 795/77225 [9:07:58<878:01:48, 41.25s/it, loss=3.1, v_num=, reduced_train_loss=3.125, global_step=794.0, "
-            b"consumed_samples=1.63e+6]\n",
-            epoch=0, step=795, total_steps=77225, clock=32878, loss=3.125,
-        ),
-        Sample(
-            b"Epoch 0:  22%|##1       | 4499/20101 [22:26:14<77:48:37, 17.95s/it, loss=2.43, v_num=5563, reduced_train_loss=2.500, "
-            b"gradient_norm=0.125, parameter_norm=1864.0, global_step=4512.0, consumed_samples=1.16e+6, iteration_time=16.50]\n",
-            step=4499, clock=80774, loss=2.5,
-        ),
-        NearMiss(
-            b"Validating:  22%|##1       | 11/50 [00:05<00:18,  2.12it/s]",
-            "a validation",
-        ),
-        NearMiss(
-            b"Epoch 0:   1%|          | 795/77225 [9:07:58<878:01:48, 41.25s/it, loss=3.1, v_num=, reduced_train_loss=3.125, global_step=794.0, consumed_samp",
-            "cut inside the state",
-        ),
-    ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import SHORT_NUMBER, Columns, Fact, Format, Postprocessed, Reading
 
 
 def _first_drawn(columns: Columns) -> Postprocessed:
@@ -39,14 +39,5 @@ FORMAT = Format(
         Fact("nodes", rb"^ *+num_machines=(\d++),$", int),
         Fact("total_steps", rb"^ *+max_num_iterations=(\d++),$", int),
         Fact("model", rb"^ *+method_name='([\w.-]++)',$"),
-    ),
-    samples=(
-        Sample(
-            b"29910 (99.70%)      125.500 ms           9 s, 96.500 ms       32.75 K                                    \n",
-            step=29910, _milliseconds=125.5,
-        ),
-        Sample(b"60 (0.20%)          1 s, 250.500 ms      10 h, 31 m, 38 s     12.5 M    \n", step=60, _whole=1, _milliseconds=250.5),
-        NearMiss(b"Step (% Done)       Train Iter (time)    ETA (time)           Train Rays / Sec   \n", "the head"),
-        NearMiss(b"29910 (99.70%)      125.500 ms           9 s, 96.500 ms       32.7", "cut"),
     ),
 )  # fmt: skip

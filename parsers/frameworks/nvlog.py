@@ -15,10 +15,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     next_line,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB
@@ -64,11 +62,5 @@ FORMAT = Format(
         Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
         Fact("gpu", rb'"gpu_info": \{(?:(?!"name": )[^{}])*+"name": \[\s*+"([^"\n]++)"'),
         Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
-    ),
-    samples=(
-        Sample(b'{\n        "train_epoch_items/sec": [\n            16000.25\n        ],\n', throughput=16000.25),
-        Sample(b'"train_epoch_avg_items/sec": [\n            16250.75\n        ],\n', throughput=16250.75),
-        NearMiss(b'{\n            "train_epoch_items/sec": [\n            160', "cut inside the number"),
-        NearMiss(b'        "epoch_time": 640.5', "a time"),
     ),
 )  # fmt: skip

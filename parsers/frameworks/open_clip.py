@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
 
 def _batches(columns: Columns) -> Postprocessed:
@@ -58,28 +58,5 @@ FORMAT = Format(
             _setting(rb"precision", rb"(\w++)"),
             words={b"amp": "amp", b"amp_bf16": "amp", b"amp_bfloat16": "amp", b"fp32": "fp32", b"bf16": "bf16", b"fp16": "fp16"},
         ),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20,09:45:36 | INFO | Train Epoch: 0 [  6464/109440 (6%)] Data (t): 0.125 Batch (t): 0.500, 36.0876/s, "
-            b"36.0876/s/gpu LR: 0.000001 Logit Scale: 99.995 Contrastive_loss: 0.97884 (1.023) Loss: 0.97884 (1.023)\n",
-            epoch=0, _samples=6464, step_seconds=0.5, reader_seconds=0.125,
-        ),
-        Sample(
-            b"2026-11-20,09:45:36 | INFO | Train Epoch: 2 [     64/109468 (0%)] Loss: 1.0672 (1.067) Data (t): 14.125 Batch (t): "
-            b"18.250, 3.50685/s LR: 0.000000 Logit Scale: 100.000 - V4\n",
-            epoch=2, step_seconds=18.25,
-        ),
-        Sample(
-            b"2026-11-20,09:45:36 | INFO | Train Checkpoint: 3 [  5120/1000000 (1%)] Loss: 8.500 LB-Loss: 0.125 Data (t): 0.125 Batch (t): 0.500, "
-            b"262144./s, 32768.0/s/gpu LR: 0.000300 \n",
-            epoch=3, _samples=5120, step_seconds=0.5,
-        ),
-        NearMiss(
-            b"2021-11-20,09:45:36 | INFO | Train Epoch: 0 [6464/109440 (6%)]\tLoss: 0.978840\tData (t) 0.158\tBatch (t) 0.559\tLR: 0.000001\n",
-            "before 2022: the last batch alone",
-        ),
-        NearMiss(b"2026-11-20,09:45:36 | INFO | Eval Epoch: 1 [512 / 5000]\tClip Loss: 0.812500\n", "an evaluation"),
-        NearMiss(b"2026-11-20,09:45:36 | INFO | Train Epoch: 0 [  6464/109440 (6%)] Data (t): 0.125 Batch (t): 0.500, 36.0", "cut"),
     ),
 )  # fmt: skip

@@ -7,14 +7,13 @@ Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in whic
 `Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 _CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ++INFO ++"
 _PAUSES = (
     Pause(
         "checkpoint",
         rb"INFO ++Save latest model to ",
-        b"2026-11-20 16:39:33,418   INFO  Save latest model to ../output/ckpt/latest_model",
     ),
 )
 
@@ -47,26 +46,5 @@ FORMAT = Format(
         Fact("total_epochs", rb"\bINFO ++epochs ++(\d++)$", int),
         Fact("model", rb"\bINFO ++cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
         Fact("precision", rb"\bINFO ++use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 16:34:49,375   INFO  Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.5)  LR: 1.351e-04  "
-            b"Time cost: 00:15/01:25 [00:15/04:48]  Acc_iter 50          Data time: 0.00(0.02)  Forward time: 0.31(0.29)  Batch time: 0.31(0.31)\n",
-            epoch=1, total_epochs=3, step=50, loss=81.5, clock=1795192489.375,
-        ),
-        Sample(
-            b"train:   0%|          | 0/271 [00:00<?, ?it/s]2026-11-20 03:18:50,625   INFO  epoch: 4/120, acc_iter=1085, cur_iter=0/271, "
-            b"batch_size=4, loss=4.125, lr=0.0003460001345097579\n",
-            epoch=4, step=1085, loss=4.125,
-        ),
-        Sample(
-            b"2026-11-20 03:18:50,625   INFO  epoch: 4/80, acc_iter=1100, cur_iter=15/271, batch_size=4, time_cost(epoch): 00:08/02:08, "
-            b"time_cost(all): 10:01/2:45:11, loss=4.5, d_time=0.01(0.10), f_time=0.49(0.52), b_time=0.50(0.62), lr=0.00034\n",
-            epoch=4, step=1100, loss=4.5,
-        ),
-        NearMiss(b"2026-11-20 16:34:33,418   INFO  *************** EPOCH 80 EVALUATION *****************\n", "an evaluation"),
-        NearMiss(
-            b"2026-11-20 16:34:49,375   INFO  Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.5)  LR: 1.351e-04  Time cost: 00:1", "cut"
-        ),
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
@@ -38,13 +38,4 @@ FORMAT = Format(
         ),
     ),
     facts=OPENPCDET.facts,
-    samples=(
-        Sample(
-            "\rtrain: 100%|██████████| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]\r".encode(),
-            step=9280, steps=928, duration=605,
-        ),
-        NearMiss("\rtrain:  50%|█████     | 464/928 [05:05<05:05,  1.53it/s, total_it=8816]\r".encode(), "half of an epoch"),
-        NearMiss("\reval: 100%|██████████| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]\r".encode(), "an evaluation"),
-        NearMiss("\rtrain: 100%|██████████| 928/928 [10:05<00:00,  1.53it/s, total_it=92".encode(), "cut"),
-    ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.contract.coarse import far_enough
 
 #: Steps that a record has at least, in units of the last printed digit.
@@ -40,7 +40,6 @@ FORMAT = Format(
             pauses=(
                 Pause(
                     "checkpoint", rb"\[I\] Saved checkpoint at step ",
-                    b"10:00:00.125 [I] Saved checkpoint at step 1000 -> /data/pi0/1000                  (1234:train_pytorch.py:198)",
                 ),
             ),
         ),
@@ -61,25 +60,5 @@ FORMAT = Format(
         Fact("total_steps", rb"\[I\] Training config: batch_size=[0-9]++, effective_batch_size=[0-9]++, num_train_steps=([0-9]++)", int),
         Fact("total_steps", rb"\[I\] Progress on: -/([0-9]++) ", int),
         Fact("precision", rb"\[I\] Training precision: (bfloat16|float32)", words={b"bfloat16": "bf16", b"float32": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 grad_norm=1.25 time=50.5s                   (1234:train_pytorch.py:553)\n",
-            step=100, loss=0.125, duration=50.5,
-        ),
-        Sample(b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 time=50.5s      (1234:train_pytorch.py:553)\n", duration=50.5),
-        Sample(
-            b"10:10:00.125 [I] Progress on: 1.20kit/30.0kit rate:2.0it/s remaining:4:00:00 elapsed:10:00 postfix:-      (1234:tqdm_logging.py:145)\n",
-            _thousands=1.2, clock=600,
-        ),
-        Sample(
-            b"10:00:10.125 [I] Progress on: 20.0it/30.0kit rate:2.0it/s remaining:4:09:50 elapsed:00:10 postfix:-      (1234:tqdm_logging.py:145)\n",
-            _units=20, clock=10,
-        ),
-        NearMiss(
-            b"10:00:00.125 [I] Progress on: -/30000 rate:- remaining:? elapsed:00:00 postfix:-                  (1234:tqdm_logging.py:145)\n",
-            "nothing done yet",
-        ),
-        NearMiss(b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 grad_norm=1.25 time=50.", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
@@ -36,8 +36,8 @@ FORMAT = Format(
             unit="samples/s",
             where=lacks(rb"(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b"),
             pauses=(
-                Pause("evaluation", rb"Eval stage of ", b"Eval stage of steps 100:  50%|#####     | 5/10 [00:02<00:02,  2.50it/s]"),
-                Pause("checkpoint", rb"Checkpoint global_step", b"[2026-11-20 10:00:00,000] [INFO] [torch_checkpoint_engine.py:21:save] [Torch] Checkpoint global_step100 is about to be saved!"),
+                Pause("evaluation", rb"Eval stage of "),
+                Pause("checkpoint", rb"Checkpoint global_step"),
             ),
             postprocess=_first_states,
         ),
@@ -54,18 +54,5 @@ FORMAT = Format(
         Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
         Fact("zero", rb"--(?:ds\.)?zero_stage[ =]([0-9])"),
         *PYTORCH_JOB,
-    ),
-    samples=(
-        Sample(
-            "Train step of epoch 0:  50%|██▌  | 20/40 [00:14<00:04,  4.74it/s, gpt_loss=1.5, lr=4.53e-6, grad_norm=12.6]\r".encode(),
-            epoch=0, step=20, total_steps=40, clock=14, loss=1.5,
-        ),
-        Sample(
-            b"Train step of epoch 1:   2%|#         | 20/1250 [01:40<1:42:30,  5.00s/it, loss=0.693, acc=0.5, chosen_reward=0.0002]\n",
-            epoch=1, step=20, total_steps=1250, clock=100, loss=0.693,
-        ),
-        NearMiss(b"Train step of epoch 0:   0%|          | 0/40 [00:07<?, ?it/s, gpt_loss=1.37, lr=0, grad_norm=0]", "nothing done yet"),
-        NearMiss(b"Eval stage of steps 100:  50%|#####     | 5/10 [00:02<00:02,  2.50it/s]", "an evaluation"),
-        NearMiss(b"Train epoch:   0%|          | 1/3 [20:00<40:00, 1200.00s/it]", "of the epochs"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
 from perfledger.parsers.contract.coarse import fine_rates
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
@@ -54,8 +54,8 @@ FORMAT = Format(
             rb"(?<!\] )train \| step: ++<step> \| steps/sec: ++<steps_per_second> \|",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"eval \| step: ", b" eval | step:    400 | running complete evaluation..."),
-                Pause("checkpoint", rb"saved checkpoint to ", b"saved checkpoint to out/ckpt-400."),
+                Pause("evaluation", rb"eval \| step: "),
+                Pause("checkpoint", rb"saved checkpoint to "),
             ),
             postprocess=fine_rates(_FINE),
         ),
@@ -81,22 +81,5 @@ FORMAT = Format(
             _PARAMETER % rb"mixed_precision_dtype" + rb"'(\w++)'",
             words={b"float16": "amp", b"bfloat16": "bf16", b"float32": "fp32"},
         ),
-    ),
-    samples=(
-        Sample(
-            b"I1120 09:17:51.500000 140663 controller.py:531] train | step:    200 | steps/sec:    4.2 | output: {'loss': 0.5}\n",
-            step=200, steps_per_second=4.2, _hours=9, _minutes=17, _seconds=51.5,
-        ),
-        Sample(
-            b"I1120 09:17:51.500000 140663 controller.py:278] train | step:    200 | training until step 400...\n", step=200,
-        ),
-        Sample(
-            b"I1120 09:17:51.500000 140663 controller.py:561] saved checkpoint to out/ckpt-200.\n"
-            b"I1120 09:18:41.500000 140663 controller.py:531] train | step:    300 | steps/sec:    1.2 | output: {'loss': 0.5}\n",
-            _saved=200, _seconds=51.5,
-        ),
-        Sample(b"train | step:    200 | steps/sec:    4.2 | output: {'loss': 0.5}\n", step=200, steps_per_second=4.2),
-        NearMiss(b" eval | step:    200 | steps/sec:   12.5 | eval time:    8.0 sec | output: {'loss': 0.5}\n", "an evaluation"),
-        NearMiss(b"I1120 09:17:51.500000 140663 controller.py:531] train | step:    200 | steps/sec:    4.", "cut inside the number"),
     ),
 )  # fmt: skip

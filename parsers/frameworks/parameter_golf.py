@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
 
 def _whole_run(columns: Columns) -> Postprocessed:
@@ -46,14 +46,5 @@ FORMAT = Format(
         Fact("accumulation", rb"^ *+grad_accum_steps: ([0-9]++)$", int),
         Fact("devices", rb"^ *+world_size: ([0-9]++)$", int),
         Fact("parameters", rb"^model_params:([0-9]++)$", int),
-    ),
-    samples=(
-        Sample(
-            b"500/20000 train_loss: 2.6250 train_time: 0.8m tok/s: 8192000\n", step=500, total_steps=20000, loss=2.625, throughput=8192000
-        ),
-        Sample(b"stopping_early: wallclock_cap train_time: 599125ms step: 4793/20000\n", _seconds=599.125, _steps=4793),
-        NearMiss(b"4000/20000 val_loss: 2.4375 val_bpb: 1.1250\n", "validation"),
-        NearMiss(b"500/20000 train_loss: 2.6250 train_time: 0.8m tok/s: 8192", "cut inside the number"),
-        NearMiss(b"warmup_step: 5/20\n", "steps that are taken back"),
     ),
 )  # fmt: skip

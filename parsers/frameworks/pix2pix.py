@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, listed
 
 #: Seconds are cut to whole ones, so that an epoch takes half a second more on average.
 _CUT = 0.5
@@ -33,7 +33,7 @@ FORMAT = Format(
             span="epoch",
             postprocess=_epochs,
             pauses=(
-                Pause("checkpoint", rb"saving the model at the end of epoch ", b"saving the model at the end of epoch 5, iters 5000"),
+                Pause("checkpoint", rb"saving the model at the end of epoch "),
             ),
         ),
     ),
@@ -43,13 +43,5 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"^ *+batch_size: (\d++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", int),
         Fact("devices", rb"^ *+gpu_ids: ([0-9]++(?:,[0-9]++)*+)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", listed),
         Fact("model", rb"^ *+model: (\w++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$"),
-    ),
-    samples=(
-        Sample(b"End of epoch 3 / 200 \t Time Taken: 125 sec\n", epoch=3, total_epochs=200, duration=125),
-        NearMiss(
-            b"(epoch: 3, iters: 400, time: 0.125, data: 0.250) D_A: 0.125 G_A: 0.250 cycle_A: 1.250 idt_A: 0.500\n",
-            "one image of one iteration",
-        ),
-        NearMiss(b"End of epoch 3 / 200 \t Time Taken: 125 se", "cut"),
     ),
 )  # fmt: skip

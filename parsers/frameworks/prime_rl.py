@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, up_to
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
@@ -67,7 +67,7 @@ _LINE = Reading(
     rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
     unit="tokens/s",
     counts="update",
-    pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
+    pauses=(Pause("checkpoint", rb"Saving checkpoint at step "),),
     lingers=9,
     factors={"memory": 1024},
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
@@ -84,18 +84,4 @@ FORMAT = Format(
         replace(_LINE, lingers=0, postprocess=_of_one_step),
     ),
     facts=PYTORCH_JOB,
-    samples=(
-        Sample(
-            b"10:00:00 [SUCCESS] Step 12 |   1.23s | Loss 1.8800 | Grad. Norm 0.5000 | LR 1.00e-05 | Throughput 123456 tokens/s | MFU 41.2% | "
-            b"Peak Mem. 40.0/79.6 GiB (50.4%)\n",
-            step=12, loss=1.88, throughput=123456, memory=40960,
-        ),
-        Sample(
-            b"Step 12 | Time: 31.23s | Loss: 0.0125 | Entropy: 0.5000 | Grad. Norm: 0.5000 | LR: 1.00e-05 | Throughput: 12345 tokens/s | MFU: 11.2% | "
-            b"Peak Mem.: 40.0 GiB\n",
-            step=12, loss=0.0125, throughput=12345, memory=40960,
-        ),
-        NearMiss(b"Step 12 | Time: 31.23s | Reward: 0.5000 | Throughput: 12345.6 tokens/s | Seq. Length: 1234.5 tokens/sample\n", "the orchestrator"),
-        NearMiss(b"Step 12 |   1.23s | Loss 1.8800 | Grad. Norm 0.5000 | LR 1.00e-05 | Throughput 1234", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Column, Columns, Format, Postprocessed, Reading
 
 #: Units of `Tot` in seconds, largest first, and how many of them are printed.
 _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2
@@ -68,26 +68,6 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             postprocess=_epochs,
-        ),
-    ),
-    samples=(
-        Sample(
-            b"\nEpoch: 3\n [=========================== 391/391 ============================>]  Step: 9ms | Tot: 9s585ms | Loss: 1.250 "
-            b"| Acc: 50.500% (25250/50000)\n",
-            epoch=3, _of_in_bar=391, _seconds=9, _milliseconds=585, loss=1.25, _seen=50000,
-        ),
-        Sample(
-            b"Epoch: 12\n [=======>.........]  Step: 90ms | Tot: 9s585ms | Loss: 1.350 | Acc: 50.000% (3200/6400) 50/98 \r"
-            b" [================>]  Step: 157ms | Tot: 1m22s | Loss: 0.125 | Acc: 98.000% (49000/50000) 98/98 \n",
-            epoch=12, _minutes=1, _seconds=22, loss=0.125, _seen=50000, _of_behind=98,
-        ),
-        NearMiss(
-            b" [=========================== 100/100 ============================>]  Step: 11ms | Tot: 1s162ms | Loss: 1.125 | Acc: 62.500% (6250/10000)\n",
-            "the test",
-        ),
-        NearMiss(
-            b"Epoch: 3\nTesting\n [======= 100/100 =======>]  Step: 11ms | Tot: 1s162ms | Loss: 1.125 | Acc: 62.500% (6250/10000)\n",
-            "a test behind a line of its own",
         ),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ and checkpoints lie outside its timer. The samples of a step, which are all resp
 alone.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Format, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB, value
 
 FORMAT = Format(
@@ -40,35 +40,4 @@ FORMAT = Format(
         ),
     ),
     facts=PYTORCH_JOB,
-    samples=(
-        Sample(
-            "✨ Global step 12: {'policy_loss': 0.5, 'rollout/num_samples': 128.0, 'timing/ppo_train': 30.25, 'timing/step_total': 84.5}\n".encode(),
-            step=12, duration=84.5, samples=128,
-        ),
-        Sample(
-            b"(pid=12) perf 12: {'perf/actor_train_time': 30.25, 'perf/actor_train_tok_per_s': 4123.5, 'perf/step_time': 76.25, 'perf/wait_time_ratio': 0.5}\n",
-            step=12, duration=76.25,
-        ),
-        Sample(
-            b"(master_worker/0 pid=12) 20261120-11:11:56.997 master worker INFO: Epoch 1/1 step 3/19 (global step 3) finishes. Average #tokens per "
-            b"batch is 111000. #End to end# execution time: *212.125*s. Total time consumption: 681.500s. Estimated remaining time: 3395.093s. "
-            b"TFLOP/s per GPU: 98.25, total TFLOP/s: 786.00.\n",
-            step=3, duration=212.125, clock=681.5, flops=98.25,
-        ),
-        Sample(
-            b"Epoch 1/2 step 3 (global step 3) finishes. #End to end# execution time: *12.125*s. Total time consumption: 41.500s. \n",
-            step=3, duration=12.125, clock=41.5,
-        ),
-        Sample(
-            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:12.500 | INFO     | skyrl_train.trainer:train:200 - Number of sequences: 640\n"
-            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:52.500 | INFO     | skyrl_train.trainer:train:230 - Finished: 'train_critic_and_policy', "
-            b"time cost: 40.00s\n"
-            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:52.500 | INFO     | skyrl_train.trainer:train:180 - Finished: 'step', time cost: 81.25s\n",
-            samples=640, duration=81.25,
-        ),
-        NearMiss(b"skyrl_train.trainer:train:250 - Finished: 'eval', time cost: 81.25s\n", "an evaluation"),
-        NearMiss(b"(global step 3) finishes. #End to end# execution time: *12.125*s. Total time consumption: 41.5", "cut inside the number"),
-        NearMiss(b"rollout 12: {'rollout/response_lengths': 812.5, 'perf/rollout_time': 40.5}\n", "generation alone"),
-        NearMiss("✨ Global step 12: {'policy_loss': 0.5, 'timing/step_total': 84.".encode(), "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ stall for one in so many. The stamps of the lines tell the speed. What lies betw
 is in the first record of the next. `BATCH_SIZE` of the configuration is that of a machine, and read where there is one.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import value
 
 FORMAT = Format(
@@ -27,7 +27,6 @@ FORMAT = Format(
             pauses=(
                 Pause(
                     "evaluation", rb"json_stats: \{\"_type\": \"val_",
-                    b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "val_epoch", "epoch": "1/200", "time_diff": 0.25}',
                 ),
             ),
         ),
@@ -43,21 +42,5 @@ FORMAT = Format(
         ),
         Fact("precision", rb"^ ++MIXED_PRECISION: (True|False)$", words={b"True": "amp", b"False": "fp32"}),
         Fact("model", rb"^ ++MODEL_NAME: (\w++)$"),
-    ),
-    samples=(
-        Sample(
-            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_iter", "dt": 0.50125, "dt_data": 0.00125, "dt_net": 0.50000, '
-            b'"epoch": "3/200", "eta": "1:12:41", "gpu_mem": "5.22G", "iter": "20/344", "loss": 1.63013, "lr": 0.01000}\n',
-            epoch=3, total_epochs=200, step=20, total_steps=344, loss=1.63013,
-        ),
-        NearMiss(
-            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_epoch", "dt": 0.5, "epoch": "3/200", "eta": "1:12:41", "loss": 1.6}\n',
-            "the mean of an epoch",
-        ),
-        NearMiss(
-            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "val_iter", "epoch": "3/200", "eta": "0:00:41", "iter": "20/344", "time_diff": 0.5}\n',
-            "an evaluation",
-        ),
-        NearMiss(b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_iter", "dt": 0.5, "epoch": "3/200", "iter": "20/3', "cut"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
 
 def _of_many(columns: Columns) -> Postprocessed:
@@ -51,26 +51,5 @@ FORMAT = Format(
         Fact("model", rb"INFO Creating model:[\w-]++/([\w.-]++)"),
         Fact("precision", rb"(?:^|INFO )AMP_ENABLE: (true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"(?:^|INFO )AMP_OPT_LEVEL: O([01])\b", words={b"1": "amp", b"0": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"[2026-11-20 09:05:16 swin_tiny_patch4_window7_224] (main.py 226): INFO Train: [14/300][250/1251]\teta 0:10:52 lr 0.000710\t"
-            b"time 0.6408 (0.6250)\tloss 6.5584 (6.2500)\tgrad_norm 6.5613 (10.6225)\tmem 14764MB\n",
-            epoch=14, total_epochs=300, step=250, total_steps=1251, step_seconds=0.625, loss=6.25, memory=14764,
-        ),
-        Sample(
-            b"[2026-11-20 09:05:16 vmamba] (main.py 276): INFO Train: [0/300][0/1251]\teta 1 day, 1:10:52 lr 0.000001\t wd 0.0500\t"
-            b"time 12.5000 (12.5000)\tdata time 6.2500 (6.2500)\tloss 6.9531 (6.9531)\tgrad_norm 1.2500 (inf)\tloss_scale 65536.0000 (65536.0000)\tmem 9000MB\n",
-            epoch=0, step=0, step_seconds=12.5, loss=6.9531, memory=9000,
-        ),
-        NearMiss(
-            b"[2026-11-20 09:05:16 swin] (main.py 276): INFO Test: [0/98]\tTime 5.625 (5.625)\tLoss 0.7500 (0.7500)\tAcc@1 84.3 (84.3)\tMem 9000MB\n",
-            "the validation",
-        ),
-        NearMiss(b"[2026-11-20 09:05:16 swin] (main.py 236): INFO EPOCH 14 training takes 0:12:31\n", "the sum of an epoch"),
-        NearMiss(
-            b"[2026-11-20 09:05:16 swin] (main.py 226): INFO Train: [14/300][250/1251]\teta 0:10:52 lr 0.000710\ttime 0.6408 (0.62",
-            "cut",
-        ),
     ),
 )  # fmt: skip

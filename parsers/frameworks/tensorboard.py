@@ -19,12 +19,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     up_to,
 )
 from perfledger.parsers.contract.conditions import lacks
@@ -108,7 +106,6 @@ FORMAT = Format(
             pauses=(
                 Pause(
                     "evaluation", rb'tag="(?:eval|valid(?:ation)?|val|test)[/_]',
-                    b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="eval/loss" value=2.25',
                 ),
             ),
             where=lacks(rb' tag="(?:rollout|charts)/'),
@@ -137,31 +134,5 @@ FORMAT = Format(
         Fact("total_steps", rb'\\"max_steps\\": ([1-9][0-9]*+)', int),
         Fact("precision", rb'\\"(bf16|fp16)\\": true', words={b"bf16": "bf16", b"fp16": "amp"}),
         Fact("framework", rb'\\"(per_device_train_batch_size)\\": ', lambda _: "PyTorch"),
-    ),
-    samples=(
-        Sample(
-            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="train/loss" value=2.25\n', step=40, clock=1795132812.5, loss=2.25,
-        ),
-        Sample(
-            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="reduced_train_loss" value=nan\n', step=40, clock=1795132812.5,
-        ),
-        Sample(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="data_time" value=0.5\n', step=40, clock=1795132812.5),
-        Sample(
-            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=9 tag="throughput/tokens_per_sec" value=8192.0\n',
-            step=40, clock=1795132812.5, throughput=8192,
-        ),
-        Sample(
-            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=9 tag="throughput/samples_per_sec" value=64.0\n',
-            step=40, clock=1795132812.5, throughput=64,
-        ),
-        Sample(
-            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=5 tag="train/train_runtime" value=800.5\n'
-            b'tensorboard offset=580 wall_time=1795132812.5 step=40 series=6 tag="train/train_samples_per_second" value=31.979\n',
-            step=40, seconds=800.5, throughput=31.979,
-        ),
-        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="eval/loss" value=2.25\n', "an evaluation"),
-        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="train/learning_rate" value=2e-05\n', "a learning rate"),
-        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="train/loss" value=2.2', "cut inside the number"),
-        NearMiss(b'tensorboard offset=512', "a record that is cut"),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 `resnet50_v1.5` another model.
 """
 
-from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
+from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, Reading, Scope, listed
 from perfledger.parsers.contract.conditions import Condition, says
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
@@ -66,20 +66,5 @@ FORMAT = Format(
         Fact("precision", _LINE + rb"Data type: ++float(32|16)$", words={b"32": "fp32", b"16": "fp16"}),
         Fact("xla", rb"(Compiled cluster using XLA)", lambda _: "True"),
         TENSORFLOW_GPU,
-    ),
-    samples=(
-        Sample(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.925\n", step=10, throughput=1465.5, loss=7.925),
-        Sample(b"100\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.925 1795147305\n", step=100, throughput=1465.5),
-        Sample(b"20\timages/sec: 250.0 +/- 0.5 (jitter = 1.0)\t6.5\t0.125\t0.250\n", step=20, throughput=250.0, loss=6.5),
-        Sample(
-            b"I1120 13:14:40.123456 140000000000000 benchmark_cnn.py:2062] 30\texamples/sec: 99.5 +/- 0.1 (jitter = 0.2)\t3.5\n",
-            step=30, throughput=99.5, loss=3.5,
-        ),
-        Sample(b"total images/sec: 1464.72\n", throughput=1464.72),
-        Sample(b"INFO|2026-11-20T13:14:40|/opt/launcher.py|27| total images/sec: 164.50\n", throughput=164.5),
-        NearMiss(b"Step\tImg/sec\ttotal_loss", "the head of the table"),
-        NearMiss(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.9", "cut inside the loss, perhaps"),
-        NearMiss(b"total images/sec: 146", "cut inside the number"),
-        NearMiss(b"10\t1465.5 examples/sec", "the figure of an evaluation"),
     ),
 )  # fmt: skip

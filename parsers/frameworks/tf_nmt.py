@@ -5,7 +5,7 @@ program, in thousands per second; a word is what the vocabulary holds. The time 
 evaluations and checkpoints lie outside. `step-time` has two decimals, too few for short steps.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
@@ -27,14 +27,5 @@ FORMAT = Format(
         Fact("devices", rb"^ ++num_gpus=([0-9]++)$", int),
         Fact("batch_size_of_job", rb"^ ++batch_size=([0-9]++)$", int),
         TENSORFLOW_GPU,
-    ),
-    samples=(
-        Sample(
-            b"  step 300 lr 1 step-time 0.43s wps 12.25K ppl 452.41 gN 8.58 bleu 0.00, Fri Nov 20 10:11:12 2026\n", step=300, throughput=12250.0,
-        ),
-        Sample(b"  global step 300 lr 0.5 step-time 0.43s wps 12.25K ppl 452.41 bleu 1.50\n", step=300, throughput=12250.0),
-        NearMiss(b"# Save eval, global step 300\n", "an evaluation"),
-        NearMiss(b"# Final, step 300 lr 1 step-time 0.43s wps 12.25K ppl 452.41 gN 8.58 dev ppl 9.25\n", "the last line once more"),
-        NearMiss(b"  step 300 lr 1 step-time 0.43s wps 12.2", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ a clock to stderr and without. Neither speed nor batch size is printed: the unit
 are another program's.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STEP = rb"Step <step> per-step time "
@@ -34,16 +34,5 @@ FORMAT = Format(
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("total_steps", rb"Maybe overwriting train_steps: ([0-9]++)$", int),
         TENSORFLOW_GPU,
-    ),
-    samples=(
-        Sample(
-            b"I1120 09:17:51.500000 140663000000000 model_lib_v2.py:652] Step 300 per-step time 0.625s loss=2.250\n",
-            step=300, loss=2.25,
-        ),
-        Sample(b"I1120 09:17:51.500000 140663000000000 model_lib_v2.py:705] Step 300 per-step time 0.625s\n", step=300),
-        Sample(b"INFO:tensorflow:Step 300 per-step time 0.625s loss=2.250\n", step=300, step_seconds=0.625, loss=2.25),
-        Sample(b"INFO:tensorflow:Step 300 per-step time 0.625s\n", step=300, step_seconds=0.625),
-        NearMiss(b"INFO:tensorflow:Finished eval step 300\n", "an evaluation"),
-        NearMiss(b"INFO:tensorflow:Step 300 per-step time 0.6", "cut inside the number"),
     ),
 )  # fmt: skip

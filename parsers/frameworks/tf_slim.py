@@ -6,7 +6,7 @@ the unit is images of all devices. A logger with two handlers prints every line 
 steps, which begins with 0, is another program's line as well and not read.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 _STEP = rb"global step <step>: loss = <loss> \("
@@ -34,14 +34,4 @@ FORMAT = Format(
         ),
     ),
     facts=(TENSORFLOW_GPU,),
-    samples=(
-        Sample(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.625 sec/step)\n", step=120, loss=2.25, step_seconds=0.625),
-        Sample(
-            b"I1120 09:17:51.500000 140663000000000 learning.py:512] global step 120: loss = 2.2500 (0.625 sec/step)\n",
-            step=120, loss=2.25,
-        ),
-        NearMiss(b"INFO:tensorflow:global_step/sec: 1.60\n", "Estimator's rate"),
-        NearMiss(b"step 120 \t loss = 2.250, (0.625 sec/step)\n", "another program"),
-        NearMiss(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.62", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
@@ -67,24 +67,5 @@ FORMAT = Format(
         # Of an update: batches that it accumulates are in it.
         Fact("batch_size_of_job", rb"Learning rate \([^()\n]++\) calculated from [^()\n]++\([^()\n]++\) and (?:effective )?+global batch size \((\d++)\)", int),
         Fact("precision", rb"Training in (mixed precision|float32)\.", words={b"mixed precision": "amp", b"float32": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"Train: 2 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Time: 0.345s, 2968.12/s  (0.400s, 2560.00/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
-            epoch=2, step=50, total_steps=1200, loss=6.5, step_seconds=0.4, throughput=2560,
-        ),
-        Sample(
-            b"[2026-11-20 03:11:05 net] (main.py 791): INFO Train: 0 [   0/1200 (  0%)]  Loss:  7.093893 (7.0939)  Time: 6.500s,  157.54/s  "
-            b"(6.500s,  157.54/s)  LR: 1.000e-06  Data: 0.615 (0.615)",
-            epoch=0, step=0, loss=7.0939, step_seconds=6.5, throughput=157.54,
-        ),
-        Sample(
-            b"Train: 2/300 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Loss_token: 0.125 (0.250)  Acc@1:  3.0093 ( 0.4499)  Time: 0.345s, 2968.12/s  "
-            b"(0.400s, 2560.00/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
-            epoch=2, step=50, loss=6.5, step_seconds=0.4, throughput=2560,
-        ),
-        NearMiss(b"Test: [  48/48]  Time: 2.810 (0.161)  Loss:  6.7904 (6.8434)  Acc@1:  3.0093 ( 0.4499)", "an evaluation"),
-        NearMiss(b"Test (EMA): [   0/48]  Time: 0.740 (0.740)  Loss:  7.0466 (7.0466)", "a second evaluation"),
-        NearMiss(b"Train: 2 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Time: 0.345s, 2968.12/s  (0.400s, 2560.0", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ start of the epoch, from which the seconds between two lines follow. Batches cou
 configuration.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.contract.epoch_means import stretches
 
 
@@ -40,25 +40,5 @@ FORMAT = Format(
         Fact("total_epochs", rb"^ *+MAX_EPOCH: (\d++)$", int),
         Fact("model", rb"^ *+BACKBONE:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}? *+NAME: (\S++)$"),
         Fact("precision", rb"^ *+PREC: (amp|fp16|fp32)$"),
-    ),
-    samples=(
-        Sample(
-            b"epoch [3/50] batch [20/385] time 0.500 (0.625) data 0.125 (0.250) loss 1.2500 (1.5000) acc 62.5000 (60.0000) lr 2.0000e-03 eta 0:50:00\n",
-            epoch=3, total_epochs=50, step=20, total_steps=385, step_seconds=0.5, reader_seconds=0.125, loss=1.25,
-        ),
-        Sample(
-            b"epoch [3/50][20/385]\ttime 0.500 (0.625)\tdata 0.125 (0.250)\teta 1 day, 0:50:00\tloss 1.2500 (1.5000)\tacc 62.5 (60.0)\tlr 2.0e-03\n",
-            epoch=3, step=20, step_seconds=0.5, loss=1.25,
-        ),
-        Sample(
-            b"epoch: [3/60][20/185]\ttime 0.500 (0.625)\tdata 0.125 (0.250)\teta 0:50:00\tloss 6.2500 (6.5000)\tacc 1.5 (1.0)\tlr 0.000300\n",
-            epoch=3, total_epochs=60, step=20, step_seconds=0.5, loss=6.25,
-        ),
-        Sample(
-            b"Train: [3][20/195]\tBT 0.500 (0.625)\tDT 0.125 (0.250)\tloss 5.250 (5.500)\n",
-            epoch=3, step=20, total_steps=195, step_seconds=0.5, loss=5.25,
-        ),
-        NearMiss(b"Test: [20/79]\tTime 0.050 (0.063)\tLoss 1.2500 (1.5000)\tAcc@1 62.500 (60.000)\n", "the validation"),
-        NearMiss(b"epoch [3/50] batch [20/385] time 0.500 (0.625) data 0.1", "cut"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import prod
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
@@ -52,13 +52,11 @@ FORMAT = Format(
                 Pause(
                     "checkpoint",
                     rb"aving the checkpoint",
-                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
                 ),
                 # The timer begins anew behind it.
                 Pause(
                     "evaluation",
                     rb"validate step: ",
-                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - validate step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 7,500",
                     inside="none",
                 ),
             ),
@@ -79,36 +77,5 @@ FORMAT = Format(
         Fact("total_steps", rb"sequence length [0-9]++, total steps ([0-9]++) ", int),
         Fact("sequence_length", rb"sequence length ([0-9]++),", int),
         Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]{1,200}?)(?: \(\d{1,9}\))? with "),
-    ),
-    samples=(
-        Sample(
-            b"[rank0]:2026-11-20 10:11:12,500 - root - INFO - step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  "
-            b"tps: 7,500  mfu: 38.40%\n",
-            clock=1795169472.5, step=10, loss=7.125, memory=20992, throughput=7500, flops=float("nan"),
-        ),
-        Sample(
-            b"[titan] 2026-11-20 10:11:12,500 - root - INFO - step: 1200  loss: 2.5000  grad_norm: 0.7500  "
-            b"memory: 64.00GiB(81.0%)  tps: 1,234,567  tflops: 1,380.25  mfu: 42.50%",
-            step=1200, loss=2.5, memory=65536, throughput=1234567, flops=1380.25,
-        ),
-        Sample(
-            b"2026-11-20 10:11:12,500 - root - INFO - step:  5  loss:     nan  memory: 20.50GiB(25.88%)  wps: 980  mfu: 5.00%",
-            step=5, loss=float("nan"), throughput=980,
-        ),
-        # In the style of Argonne's logger.
-        Sample(
-            b"[2026-11-20 10:11:12,500000][I][components/metrics:515:log] step: 10  loss:  7.12500  grad_norm:  1.2500  "
-            b"memory: 20.50GiB(25.88%)  tps: 7,500  tflops: 60.50  mfu: 6.12%\n",
-            clock=1795169472.5, step=10, loss=7.125, throughput=7500, flops=60.5,
-        ),
-        NearMiss(
-            b"2026-11-20 10:11:12,500 - root - INFO - step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 7,5",
-            "cut inside the number",
-        ),
-        NearMiss(
-            b"2026-11-20 10:11:12,500 - root - INFO - validate step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  "
-            b"tps: 17,500",
-            "validation",
-        ),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
@@ -69,19 +69,4 @@ FORMAT = Format(
         ),
     ),
     facts=TRAINER.facts,
-    samples=(
-        Sample(
-            "{'loss': 0.0625, 'grad_norm': 2.5, 'learning_rate': 1e-06, 'num_tokens': 504700.0, 'epoch': 0.05}\n\r  2%|▏         | "
-            "490/29790 [29:00<26:41:28,  3.28s/it]".encode(),
-            consumed=504700, step=490, total_steps=29790, clock=1740,
-        ),
-        Sample(b"{'loss': 0.0625, 'learning_rate': 1e-06, 'num_tokens': 32768, 'epoch': 0.05}\n", consumed=32768),
-        NearMiss(b"   num_tokens: 10813.0000\n", "the same, rounded, in a block"),
-        NearMiss(b"{'loss': '0.0625', 'learning_rate': '1e-06', 'num_tokens': '3.277e+04', 'epoch': '0.05'}\n", "too coarse for differences"),
-        NearMiss(
-            b"{'loss': '0.0625', 'learning_rate': '1e-06', 'num_tokens': '9600', 'epoch': '0.05'}\n", "exact only as long as it has four digits"
-        ),
-        NearMiss(b"{'eval_loss': 0.5, 'eval_runtime': 12.5, 'eval_num_tokens': 504700.0, 'epoch': 0.05}\n", "an evaluation"),
-        NearMiss(b"{'loss': 0.0625, 'learning_rate': 1e-06, 'num_tokens': 5047", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -20,10 +20,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     listed,
     up_to_argument,
 )
@@ -195,54 +193,5 @@ FORMAT = Format(
         Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\btorch[- ](\d\S*+)"),
         Fact("precision", rb"AMP: checks (passed|failed|skipped)", words={b"passed": "amp", b"failed": "fp32", b"skipped": "amp"}),
         Fact("precision", rb"\bengine/trainer: " + _up_to(b"amp") + rb"(False),", words={b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            "      3/100      8.12G      1.234     0.5500      1.105        123        640: 100% ━━━━━━━━━━━━ 40/40 10.5it/s 3.8s\n".encode(),
-            epoch=3, total_epochs=100, steps=40, steps_per_second=10.5, duration=3.8, memory=8314.88,
-        ),
-        Sample(
-            "\r      4/15      8.33G     0.5291     0.4214         13        640: 100% ━━━━━━━━━━━━ 80/80 1.5s/it 2:00\r".encode(),
-            epoch=4, steps=80, step_seconds=1.5, duration=120,
-        ),
-        Sample(
-            "\r     7/10         0G     0.8291     0.4214     1.0105          9        416: 100%|██████████| 500/500 [01:02:05<00:00,  7.45s/it]\n".encode(),
-            epoch=7, steps=500, step_seconds=7.45, duration=3725,
-        ),
-        Sample(
-            "     0/299      4.8G    0.04291    0.06214    0.02105         90        640: 100%|██████████| 925/925 [01:40<00:00,  9.21it/s]\n".encode(),
-            epoch=0, total_epochs=299, steps=925, steps_per_second=9.21, duration=100,
-        ),
-        Sample(
-            "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100%|██████████| 9/9 [00:00<?, ?it/s]\n"
-            "     7/10       1.2G     0.8291     0.4214          9        416:  27%|██▋       | 55/203 [01:05<01:37,  1.52it/s]\nKeyboardInterrupt\n".encode(),
-            epoch=7, _open=55, duration=65, steps_per_second=1.52,
-        ),
-        Sample(
-            "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100% ━━━━━━━━━━━━ 9/9 1.2Kit/s 0.1s\n"
-            "     1/10      8.12G      1.234     0.5500      1.105        123        640: 28% ━━━╸──────── 20/72 2.1it/s 9.5s<24.8s\nKilled\n".encode(),
-            epoch=1, _open=20, duration=9.5, steps_per_second=2.1,
-        ),
-        Sample(b"10 epochs completed in 0.125 hours.\n", seconds=450),
-        NearMiss(
-            "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),
-            "not yet complete: the rate is smoothed",
-        ),
-        NearMiss(
-            "                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): 100% ━━━━━━━━━━━━ 75/75 1.5s/it 1:54\n".encode(),
-            "the validation",
-        ),
-        NearMiss(
-            "train: Scanning labels/train... 2700 images, 553 backgrounds, 0 corrupt: 100% ━━━━━━━━━━━━ 2700/2700 6.6Kit/s 0.4s\n".encode(),
-            "the data set is read",
-        ),
-        NearMiss(
-            "      3/10     0.487G      1.234      0.550      0.750          1: 100%|██████████| 40/40 [00:10<00:00,  3.95it/s]\n".encode(),
-            "YOLOv5's classifier: holds the validation",
-        ),
-        NearMiss("yolo11n.pt: 100% ━━━━━━━━━━━━ 5.4/5.4MB 11.2MB/s 0.5s\n".encode(), "a download"),
-        NearMiss(
-            "      4/15      8.33G     0.5291     0.4214         13        640: 100% ━━━━━━━━━━━━ 80/80 1.5s/it 2:0".encode(), "cut inside the time",
-        ),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ prints the same numbers as a block of YAML, behind `Step 2`, with a validation o
 which trains networks that draw, counts images instead of tokens.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -42,13 +42,11 @@ _PAUSES = (
     Pause(
         "evaluation",
         rb"timing_s/testing" + _INSIDE,
-        b" - timing_s/testing:120.5 - timing_s/step:250.5 - ",
         inside="last",
     ),
     Pause(
         "checkpoint",
         rb"timing_s/save_checkpoint" + _INSIDE,
-        b" - timing_s/save_checkpoint:12.5 - timing_s/update_weights:1.5 - timing_s/step:150.5 - ",
         inside="last",
     ),
 )
@@ -117,8 +115,8 @@ FORMAT = Format(
             span="step",
             marker=b" time_per_step: ",
             pauses=(
-                Pause("evaluation", rb"  validation: (?=[0-9])", b"(Runner pid=3860)   validation: 120.5", inside="last"),
-                Pause("checkpoint", rb"  save_checkpoint: (?=[0-9])", b"(Runner pid=3860)   save_checkpoint: 12.5", inside="last"),
+                Pause("evaluation", rb"  validation: (?=[0-9])", inside="last"),
+                Pause("checkpoint", rb"  save_checkpoint: (?=[0-9])", inside="last"),
             ),
         ),
         Reading(
@@ -127,8 +125,8 @@ FORMAT = Format(
             marker=b"Training Progress: ",
             repeated=True,
             pauses=(
-                Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
-                Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),
+                Pause("evaluation", rb"test_gen_batch meta info: "),
+                Pause("checkpoint", rb"local_global_step_folder: "),
             ),
         ),
     ),
@@ -142,46 +140,5 @@ FORMAT = Format(
         Fact("nodes", _INDENT + rb"nnodes: ([1-9][0-9]*+)$", int),
         Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)\b", int),
         Fact("total_steps", rb"\bTotal training steps: ([0-9]++)\b", int),
-    ),
-    samples=(
-        Sample(
-            b"(TaskRunner pid=3860) step:2 - actor/lr:1e-06 - perf/mfu/actor:0.35 - training/global_step:2 - timing_s/step:50.5 - "
-            b"perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.0 - training/epoch:0\n",
-            step=2, duration=50.5, samples=202000,
-        ),
-        Sample(
-            b"step:3 - perf/mfu/actor:np.float64(0.35) - perf/total_num_tokens:np.int64(202000) - perf/time_per_step:np.float64(50.5) - "
-            b"perf/throughput:np.float64(500.25)\n",
-            step=3, duration=50.5, samples=202000,
-        ),
-        Sample(
-            b"(main_task pid=3860) step:4 - global_seqlen/min:9000.000 - global_seqlen/mean:9250.000 - actor/lr:0.000 - timing_s/gen:5.125 - "
-            b"timing_s/step:9.250 - timing_per_token_ms/gen:0.875\n",
-            step=4, samples=9250, duration=9.25,
-        ),
-        Sample(
-            b"(TaskRunner pid=3860) step:7 - timing_s/step:20.5 - timing_per_image_ms/gen:95.5 - perf/total_num_images:82 - perf/time_per_step:20.5 - "
-            b"perf/throughput:0.5\n",
-            step=7, samples=82, duration=20.5,
-        ),
-        Sample(b'{"step":8,"data":{"perf/total_num_images":82,"perf/time_per_step":20.5,"perf/throughput":0.5}}\n', step=8, samples=82, duration=20.5),
-        Sample(
-            b'{"step":5,"data":{"actor/lr":1e-6,"perf/total_num_tokens":202000,"perf/time_per_step":50.5,"perf/throughput":500.0}}\n',
-            step=5, samples=202000, duration=50.5,
-        ),
-        Sample(
-            b"(Runner pid=3860) Step 6\n(Runner pid=3860) actor:\n(Runner pid=3860)   entropy_loss: 0.5\n(Runner pid=3860) perf:\n"
-            b"(Runner pid=3860)   mfu_actor: 0.35\n(Runner pid=3860)   throughput: 500.0\n(Runner pid=3860)   time_per_step: 50.5\n"
-            b"(Runner pid=3860)   total_num_tokens: 202000\n(Runner pid=3860) timing_s:\n(Runner pid=3860)   step: 50.5\n",
-            step=6, samples=202000, duration=50.5,
-        ),
-        Sample(
-            b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,
-        ),
-        NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
-        NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
-        NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
-        NearMiss(b"Step 3\nperf:\n  throughput: 500.0\n  time_per_step: 50.5\n  total_num_tokens: 2020", "cut inside the number"),
-        NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.", "cut inside the number"),
     ),
 )  # fmt: skip

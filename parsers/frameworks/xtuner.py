@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: A rank may lag by this many steps; a step further back is that of a program that was started again.
@@ -58,28 +58,4 @@ FORMAT = Format(
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("accumulation", rb"\bgrad_accumulation_steps: ([0-9]++)$", int)),
-    samples=(
-        Sample(
-            b"[XTuner][RANK 2][2026-11-20 09:17:51][INFO] Step 1/100 data_time: 0.0578 lr: 0.000020 time: 5.0000 text_tokens: 4000.0 "
-            b"total_loss: 1.722 reduced_llm_loss: 1.684 max_memory: 16.00 GB reserved_memory: 17.87 GB grad_norm: 13.948 tgs: 800.0 e2e_tgs: 790.1 \n",
-            clock=1795166271, step=1, total_steps=100, reader_seconds=0.0578, step_seconds=5, samples=4000, loss=1.684, memory=16384,
-        ),
-        Sample(
-            b"[XTuner][RANK 0][2026-11-20 09:17:51][INFO] Epoch 1 Step 2/100 data_time: 0.0400 lr: 2.000000e-05 time: 1.0000 text_tokens: 4096 "
-            b"img_tokens: 512.0 reduced_consumed_tokens: 65536 local_loss: 1.72200000, reduced_llm_loss: 1.68400000, efficient_attn_ratio: 0.5 "
-            b"grad_norm: 13.94800000 max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: 4096.0 exp_tgs: 4000.0 e2e_tgs: 4000.0 "
-            b"est_global_batch_tokens: 32768 eta: 0:03:00 \n",
-            clock=1795166271, step=2, total_steps=100, step_seconds=1, consumed=65536, loss=1.684, memory=16384,
-        ),
-        NearMiss(
-            b"Rank0 Step 3: data_time: 0.0100 time: 2.0000 text_tokens: 4096 step_consumed_tokens: 32768 total_consumed_tokens: 98304 "
-            b"grad_norm: 1.00000000 max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: 2048.0000\n",
-            "the cold start of reinforcement learning",
-        ),
-        NearMiss(
-            b"[XTuner][RANK 2][2026-11-20 09:17:51][INFO] Step 1/100 data_time: 0.0578 lr: 0.000020 time: 5.0000 text_tokens: 4000.0 "
-            b"total_loss: 1.722 reduced_llm_loss: 1.684 max_memory: 16.00 GB reserved_memory: 17.87 GB grad_norm: 13.948 tgs: 80",
-            "cut inside the number",
-        ),
-    ),
 )  # fmt: skip

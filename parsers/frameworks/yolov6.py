@@ -5,7 +5,7 @@ rate, kept within the second that the elapsed time is cut to. Where the terminal
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to_argument
+from perfledger.parsers.contract import Fact, Format, Reading, listed, up_to_argument
 from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks.ultralytics import RATE, epochs
 
@@ -40,17 +40,5 @@ FORMAT = Format(
         Fact("devices", _named(b"device") + rb"'(cpu)'", lambda _: 1),
         Fact("model", _named(b"conf_file") + rb"'(?:[^'/\n]*+/)*+(yolov6(?:(?!_finetune)\w)++)(?:_finetune)?+\.py'"),
         Fact("data_set_size", rb"^Train: Final numbers of valid images: (\d++)/", int),
-    ),
-    samples=(
-        Sample(
-            "      3/99    0.0125     1.234     0.550         0: 100%|██████████| 106/106 [00:17<00:00,  6.09it/s]\n".encode(),
-            epoch=3, total_epochs=99, steps=106, duration=17, steps_per_second=6.09,
-        ),
-        Sample(
-            "     3/399         0         0    0.1631: 100%|██████████| 463/463 [20:00<00:00,  2.59s/it]\n".encode(),
-            epoch=3, steps=463, duration=1200, step_seconds=2.59,
-        ),
-        NearMiss("Inferencing model in train datasets.: 100%|█████| 11/11 [00:01<00:00,  9.37it/s]\n".encode(), "an evaluation"),
-        NearMiss("      3/99         0         0    0.5756: 100%|██████████| 106/106 [00:17<00:00,\n".encode(), "a narrow terminal: no rate"),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@
 with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, listed, text, up_to
 from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER arch : "
@@ -45,15 +45,5 @@ FORMAT = Format(
         Fact("num_classes", _PARAMETERS + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("data_format", _PARAMETERS + up_to(rb" conv_layout : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
         Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
-    ),
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 06:19:58.500000 - Epoch: 0 Iteration: 19  train.loss : 7.104279494285583  train.ips : "
-            b"144.51078212408135 images/s train.lr : 0.0077824 ",
-            clock=1795155598.5, epoch=0, step=19, loss=7.104279494285583, throughput=144.51078212408135,
-        ),
-        Sample(b"DLL 2026-11-20 06:24:15.032213 - Summary: train.loss : 5.92  train.ips : 1478.0019 images/s", throughput=1478.0019),
-        Sample(b"train.ips\n           |    256    |\n------------------------\n     1     |   1471.9  |\n", throughput=1471.9),
-        NearMiss(b"DLL 2026-11-20 06:24:14.928483 - Epoch: 2  train.loss : 5.92  train.ips : 1473.68 images/s", "an epoch's mean"),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, Window, up_to
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
@@ -18,7 +18,6 @@ _SAVED = (
     Pause(
         "checkpoint",
         rb" - PARAMETER checkpoint_step : ",
-        b"DLL 2026-11-20 14:19:10.074617 - PARAMETER checkpoint_step : 20 ",
     ),
 )
 
@@ -73,25 +72,4 @@ FORMAT = Format(
         Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),
     ),
     windows={"dlperf": Window(25, 125, "clock"), "dlperf-110": Window(25, 115, "clock")},
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 14:19:12.717996 -  e2e_train_time : 1125.3 s training_sequences_per_second : 1232.11 "
-            b"sequences/s final_loss : 8.56 None raw_train_time : 1094.55 s",
-            throughput=1232.11, seconds=1094.55,
-        ),
-        Sample(
-            b"DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.184912941672586  "
-            b"learning_rate : 0.0010552234016358852  skipped_steps : 0 ",
-            clock=1795183360.5, epoch=0, step=2, loss=11.184912941672586,
-        ),
-        Sample(b"DLL 2026-11-20 14:19:10.074323 - Training Epoch: 0 Training Iteration: 20  final_loss : 8.5605 None",
-               step=20, loss=8.5605),
-        Sample(
-            b"DLL 2026-11-20 14:19:10.500000 - Training Epoch: 0 Training Iteration: 20  average_loss : 8.5  step_loss : 8.25  learning_rate : 0.0005  "
-            b"average_training_time_step : 0.125  average_perf_per_step : 375.5 \n",
-            step=20, loss=8.5, throughput=375.5,
-        ),
-        NearMiss(b"Iteration:  68%|######8   | 782/1147 [02:23<01:05,  5.61it/s]", "a bar counts micro-batches of one rank"),
-        NearMiss(b"DLL 2026-11-20 14:00:37.524954 - PARAMETER batch_size_per_gpu : 96 ", "a parameter"),
-    ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ high, and the seconds of the steps are right. It holds the warm-up as well. `tra
 
 import numpy as np
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, Trap, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, Reading, Trap, up_to
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
 _CONFIG = rb" - PARAMETER Config : "
@@ -43,26 +43,4 @@ FORMAT = Format(
         ),
     ),
     facts=BERT_SQUAD,
-    samples=(
-        Sample(
-            _LINE,
-            clock=1795163120.5, epoch=0, step=51, loss=5.75,
-        ),
-        Sample(
-            b"DLL 2026-11-20 08:26:15.500000 -  e2e_train_time : 57.5  training_sequences_per_second : 556.25  final_loss : 5.5 ",
-            throughput=556.25, seconds=57.5,
-        ),
-        Sample(
-            b"DLL 2026-11-20 08:26:15.500000 -  e2e_train_time : 57.5 s training_sequences_per_second : 556.25 sequences/s "
-            b"final_loss : 5.5 None",
-            throughput=556.25,
-        ),
-        NearMiss(
-            b"DLL 2026-11-20 08:26:15.500000 -  e2e_inference_time : 57.5  inference_sequences_per_second : 556.25 ",
-            "inference",
-        ),
-        Sample(b"Iteration:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]\n" + _LINE, step=101, total_steps=278, clock=57),
-        NearMiss(b"Iteration:   0%|          | 0/278 [00:00<?, ?it/s]\n", "nothing done yet"),
-        NearMiss(b"Evaluating:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]\n", "an evaluation"),
-    ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ contradict it, they are right.
 
 import numpy as np
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, Trap
+from perfledger.parsers.contract import Format, Reading, Trap
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
 _LINE = b"11/20/2026 10:36:08 - INFO - __main__ -   Step 51: Loss 5.75, LR 0.0 "
@@ -34,13 +34,4 @@ FORMAT = Format(
         ),
     ),
     facts=BERT_SQUAD,
-    samples=(
-        Sample(_LINE, step=51, loss=5.75),
-        Sample(b"Iteration:  20%|##        | 51/259 [00:24<01:40,  2.09it/s]\n" + _LINE, step=51, total_steps=259, clock=24),
-        NearMiss(b"Iteration:   0%|          | 0/259 [00:00<?, ?it/s]\n", "nothing done yet"),
-        NearMiss(b"Epoch:  50%|#####     | 1/2 [02:04<02:04, 124.93s/it]\n", "of the epochs"),
-        Sample(b" training throughput: 74.25\n", throughput=74.25),
-        NearMiss(b"11/20/2026 10:36:08 - INFO - __main__ -     Num steps = 21899", "the plan"),
-        NearMiss(b" training throughput: 74.2", "cut inside the number, perhaps"),
-    ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ wait for its data; what the others took shows in the seconds of the epoch alone,
 whole numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last step that is printed.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -47,18 +47,5 @@ FORMAT = Format(
         Fact("precision", _parameter(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
         *PYTORCH_JOB,
         ONE_NODE,
-    ),
-    samples=(
-        Sample(
-            b"Epoch:[0/1] [2000/128026]  eta: 0:10:30  loss: 0.13562500  step_time: 0.005125  lr: 24.0000\n",
-            epoch=0, total_epochs=1, step=2000, total_steps=128026, loss=0.135625, step_seconds=0.005125,
-        ),
-        Sample(b"Finished epoch 0 in 0:11:25. \n", epoch=0, duration=685),
-        Sample(
-            b"DLL 2026-11-20 10:11:12.500000 - () best_auc : 0.80250  best_epoch : 1.00  average_train_throughput : 1.28e+07 \n",
-            throughput=1.28e7,
-        ),
-        NearMiss(b"Test: [400/1360]  loss: 0.1312  step_time: 0.0125\n", "an evaluation"),
-        NearMiss(b"Epoch:[0/1] [2000/128026]  eta: 0:10:30  loss: 0.13562500  step_time: nan", "before the warm-up is over"),
     ),
 )  # fmt: skip

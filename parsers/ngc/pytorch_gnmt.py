@@ -18,11 +18,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     up_to_argument,
 )
 from perfledger.parsers.contract.statistics import medians
@@ -113,26 +111,5 @@ FORMAT = Format(
         Fact("precision", _argument(rb"math") + rb"'(fp16|fp32|tf32|manual_fp16)'", words={b"fp16": "fp16", b"manual_fp16": "fp16", b"fp32": "fp32", b"tf32": "tf32"}),
         *PYTORCH_JOB,
         ONE_NODE,
-    ),
-    samples=(
-        Sample(
-            b"0: TRAIN [1][10/142]\tTime 0.206 (0.195)\tData 1.49e-04 (1.78e-04)\tTok/s 134750 (244500)\tLoss/tok 7.1250 (7.5)\tLR 8.319e-04",
-            epoch=1, step=10, _mean_seconds=0.195, _mean_speed=244500.0, loss=7.125,
-        ),
-        Sample(
-            b"0: TRAIN [1][20/142]\tTime 0.206 (0.195)\tData 1.49e-04 (1.78e-04)\tTok/s 134750 (244500)\tSrc tok/s 64250 "
-            b"(116500)\tTgt tok/s 70500 (128000)\tLoss/sentence 200.5 (210.2)\tLoss/tok 7.1250 (7.5)\tLR 8.319e-04",
-            epoch=1, step=20, _mean_seconds=0.195, _mean_speed=244500.0, loss=7.125,
-        ),
-        Sample(b"0: Performance: Epoch: 1\tTraining: 249250 Tok/s\tValidation: 269750 Tok/s", throughput=249250.0),
-        NearMiss(
-            b"0: TRAIN [0][0/142]\tTime 1.823 (0.000)\tData 1.53e+00 (0.00e+00)\tTok/s 25448 (0)\tLoss/tok 10.6719 (10.6719)\tLR 2.049e-05",
-            "the first iteration, of which no mean is made",
-        ),
-        NearMiss(
-            b"0: VALIDATION [0][10/40]\tTime 0.024 (0.031)\tData 1.97e-03 (2.05e-03)\tTok/s 187353 (182672)\tLoss/tok 8.07 (8.11)",
-            "validation",
-        ),
-        NearMiss(b"0: Performance: Epoch: 1\tTraining: 2492", "cut inside the number"),
     ),
 )  # fmt: skip

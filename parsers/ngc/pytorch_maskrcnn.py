@@ -6,7 +6,7 @@ the solver is that of the job; the same key states the batch of the test. `train
 start, in images per second of the job. `float16` is Apex's O1.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import DRAWN, TF32
 
@@ -21,12 +21,10 @@ _PAUSES = (
     Pause(
         "checkpoint",
         rb"Saving checkpoint to ",
-        b"2026-11-20 17:37:24,500 maskrcnn_benchmark.utils.checkpoint INFO: Saving checkpoint to out/model_0002500.pth\n",
     ),
     Pause(
         "evaluation",
         rb"Start(?:ing)? evaluation",
-        b"2026-11-20 17:37:24,500 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).\n",
     ),
 )  # fmt: skip
 
@@ -76,21 +74,5 @@ FORMAT = Format(
         Fact("devices", rb"maskrcnn_benchmark INFO: Using (\d++) GPUs", int),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: (float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 17:37:24.500000 - Training Iteration: 40  eta : 0:07:21  learning_rate : 0.0  memory : 36615.5  "
-            b"loss : 6.6000 (6.6075)  loss_box_reg : 0.0091 (0.0101)  time : 2.6425 (2.7575)  data : 0.1655 (0.2280) \n",
-            clock=1795196244.5, step=40, step_seconds=2.7575,
-        ),
-        Sample(
-            b"2026-11-20 17:37:24,500 maskrcnn_benchmark.trainer INFO: eta: 0:07:21  iter: 40  loss: 6.6000 (6.6075)  "
-            b"loss_box_reg: 0.0091 (0.0101)  time: 2.6425 (2.7575)  data: 0.1655 (0.2280)  lr: 0.000000  max mem: 7000\n",
-            step=40, step_seconds=2.7575,
-        ),
-        Sample(b"DLL 2026-11-20 17:44:39.357746 -  e2e_train_time : 544.875  train_perf_fps : 93.965750 \n", throughput=93.96575, seconds=544.875),
-        Sample(b"Training perf is: 93.965644 FPS\n", throughput=93.965644),
-        NearMiss(b"Training perf is: 93.965644 FPS", "the wrapper's, the same once more"),
-        NearMiss(b"2026-11-20 16:28:05,468 maskrcnn_benchmark.trainer INFO: Total training time: 0:12:21.802630 (1.8545 s / it)", "the whole run"),
     ),
 )  # fmt: skip

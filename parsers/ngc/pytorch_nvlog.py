@@ -7,7 +7,7 @@ speeds in the last epoch. NCF prints an epoch, of which the first holds the star
 `batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -47,7 +47,6 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"\) train_epoch_items/sec: ",
-                    b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
                 ),
             ),
             epoch_end=True,
@@ -75,31 +74,5 @@ FORMAT = Format(
         Fact("gpu", rb'\) gpu_info: \{[^\[\]{\n]*+\["([^"\n]++)"'),
         Fact("precision", _argument(rb"amp(?:_run)?") + rb"(true|false)", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", _argument(rb"opt_level") + rb'"(O[0-3])"', words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
-    ),
-    samples=(
-        Sample(
-            b"\nBatch: 1/2 epoch 0\n:::NVLOGv0.2.2 Tacotron2_PyT 1795163473.450655460 (/workspace/logger.py:251) train_iter_start: 1\n"
-            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500000000 (/workspace/logger.py:251) train_iter_stop: 1\n"
-            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500250000 (/workspace/logger.py:251) train_iter_items/sec: 69250.25\n"
-            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500500000 (/workspace/logger.py:251) iter_time: 4.875\n",
-            clock=1795163478.5, epoch=0, step=1, throughput=69250.25, duration=4.875,
-        ),
-        Sample(
-            b":::NVLOGv0.1.0 ncf 1795163417.500000000 (ncf.py:318) train_throughput: 7465500.25\n"
-            b":::NVLOGv0.1.0 ncf 1795163417.799826145 (ncf.py:319) train_epoch_stop: 0\n"
-            b"Epoch 0: HR@10 = 0.8875, NDCG@10 = 0.6625, train_time = 13.25, val_time = 0.65\n",
-            clock=1795163417.5, epoch=0, throughput=7465500.25, duration=13.25,
-        ),
-        Sample(
-            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.602077961 (/workspace/logger.py:251) train_epoch_avg_items/sec: 62617.25\n",
-            throughput=62617.25,
-        ),
-        Sample(b":::NVLOGv0.1.0 ncf 1795163432.697657347 (ncf.py:356) best_train_throughput: 7534000.25\n", throughput=7534000.25),
-        NearMiss(b":::NVLOGv0.1.0 ncf 1795163432.485950448 (ncf.py:340) eval_throughput: 21539841.25\n", "evaluation"),
-        NearMiss(
-            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
-            "an epoch with its wait for data, in which a figure of the job is divided by the time of one",
-        ),
-        NearMiss(b":::NVLOGv0.2.3 resnet 1795163499.599601507 (/workspace/r.py:251) eval_accuracy: 0.75\n", "MLPerf's"),
     ),
 )  # fmt: skip

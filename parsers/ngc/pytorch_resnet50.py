@@ -20,12 +20,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
     Rows,
-    Sample,
     Trap,
     Window,
     is_private,
@@ -146,7 +144,6 @@ FORMAT = Format(
                 Pause(
                     "epoch_end",
                     rb" - Epoch: [0-9]++ ++train\.(?!data_time)",
-                    b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0  train.loss : 6.67479  train.total_ips : 21259.81 img/s",
                     inside="last",
                 ),
             ),
@@ -175,34 +172,4 @@ FORMAT = Format(
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),
     ),
     windows={"dlperf": Window(25, 125, "clock")},
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 05:50:06.500000 - Epoch: 0 Iteration: 2  train.loss : 5.83243 None train.compute_ips : "
-            b"4684.38 images/s train.total_ips : 4661.71 images/s train.lr : 0.1  train.grad_scale : 256.00000 None",
-            clock=1795153806.5, epoch=0, step=2, loss=5.83243, throughput=4661.71,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:55:30.379937 - Epoch: 0  lr : 0.1  train.compute_ips : 1066.67 img/s train.data_time : 0.01000 s "
-            b"train.compute_time : 0.24000 s",
-            _epoch=0, _waits=0.01, _computes=0.24,
-        ),
-        Sample(
-            b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479  train.total_ips : 1024.25 img/s\n"
-            b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 1066.67 img/s "
-            b"train.data_time : 0.01000 s train.compute_time : 0.24000 s",
-            _compute_speed_later=1066.67, throughput=1024.25, _waits=0.01, _computes=0.24,
-        ),
-        Sample(b"DLL 2026-11-20 14:29:14.427490 - Epoch: 0 Iteration: 3  train.loss : 6.93504  train.total_ips : 4294.91 img/s",
-               step=3, throughput=4294.91),
-        Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479  train.total_ips : 21259.81 img/s",
-               throughput=21259.81),
-        NearMiss(b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0 train.loss : 6.67479  train.total_ips : 21259.81 img/s",
-                 "an epoch's average"),
-        Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 21332.24 images/s "
-               b"train.total_ips : 21259.81 images/s train.lr : 0.1", throughput=21259.81),
-        NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Epoch: 0 Iteration: 20  train.data_time : 0.00132 s train.compute_time : 0.47581 s",
-                 "mean times of some iterations"),
-        NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 21332.24 img/s "
-                 b"train.data_time : 0.00132 s train.compute_time : 0.47581 s", "no total_ips"),
-    ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ an evaluation. `--train_batch_size` is that of a device, unlike in the Model Gar
 extends. The trainer's own summary is the mean of `Perf`.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.ngc import TF32
 
 #: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
@@ -31,11 +31,10 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"Running evaluation after step: ",
-                    b"I1120 03:04:41.500000 140 model_training_utils.py:470] Running evaluation after step: 1000.",
                     inside="none",
                 ),
                 Pause(
-                    "checkpoint", rb"Saved checkpoint to ", b"I1120 03:04:41.500000 140 model_training_utils.py:470] Saved checkpoint to out/ctl_step_1000.ckpt-1",
+                    "checkpoint", rb"Saved checkpoint to ",
                     inside="none",
                 ),
             ),
@@ -53,18 +52,5 @@ FORMAT = Format(
         Fact("sequence_length", rb"--max_seq_length[= ]([0-9]++)", int),
         Fact("precision", rb"(--use_fp16)(?:=True|=true)?(?![=\w])", lambda _: "amp"),
         Fact("xla", rb"(--enable_xla)(?:=True|=true)?(?![=\w])", lambda _: "True"),
-    ),
-    samples=(
-        Sample(
-            b"I1120 13:08:30.500000 140 model_training_utils.py:516] Train Step: 200/1000  / loss = 7.25 / time = 12.500 sec  masked_lm_accuracy = 0.125000\n"
-            b"I1120 13:08:30.500100 140 model_training_utils.py:517] Perf 512.25\n",
-            step=200, total_steps=1000, loss=7.25, duration=12.5, throughput=512.25,
-        ),
-        Sample(b"I1120 13:08:30.500000 140 model_training_utils.py:580] Throughput Average (sentences/sec) = 510.25\n", throughput=510.25),
-        NearMiss(b"I1120 13:08:30.500000 140 model_training_utils.py:578] Throughput Average (sentences/sec) with overhead = 480.25\n", "start-up included"),
-        NearMiss(
-            b"I1120 13:08:30.500000 140 model_training_utils.py:516] Train Step: 200/1000  / loss = 7.25 / time = 12.500 sec\n"
-            b"I1120 13:08:30.500100 140 model_training_utils.py:517] Perf 512.", "cut inside the number, perhaps",
-        ),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
 from perfledger.parsers.ngc import TF32
 
 
@@ -35,7 +35,7 @@ FORMAT = Format(
             counts="update",
             repeated=True,
             pauses=(
-                Pause("checkpoint", rb"Saved model checkpoint for step ", b" ** Saved model checkpoint for step 1000: out/ckpt-1000"),
+                Pause("checkpoint", rb"Saved model checkpoint for step "),
             ),
             postprocess=_clocks,
         ),
@@ -48,20 +48,5 @@ FORMAT = Format(
         Fact("precision", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?amp:? (True|False)$", words={b"True": "amp", b"False": "fp32"}),
         Fact("xla", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?xla:? (True|False)$"),
         Fact("total_steps", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?num_train_steps:? ([0-9]++)$", int),
-    ),
-    samples=(
-        Sample(
-            b"Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, Disc_acc: 85.25, Perf: 512, "
-            b"Loss Scaler: 65536.0, Elapsed:  1h 5m12s, ETA: 10h 3m 2s, \n",
-            step=100, loss=40.125, _hours=1, _minutes=5, _seconds=12,
-        ),
-        NearMiss(
-            b"<FINAL STEP METRICS> Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, "
-            b"Disc_acc: 85.25, Perf: 512,\n", "no time",
-        ),
-        NearMiss(
-            b"Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, Disc_acc: 85.25, Perf: 512, "
-            b"Loss Scaler: 65536.0, Elapsed:  1h 5m", "cut inside the time",
-        ),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 retries; the samples and seconds that it is made of are printed above it.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, Window
 from perfledger.parsers.frameworks import NVIDIA_BERT
 from perfledger.parsers.ngc import TF32
 
@@ -50,19 +50,4 @@ FORMAT = Format(
         Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
     ),
     windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 03:19:13.500000 - Iteration: 2  throughput_train : 121.161 sequences/s mlm_loss : 10.4683  "
-            b"nsp_loss : 0.7005  total_loss : 11.1688  avg_loss_step : 11.1687  learning_rate : 0.0 ",
-            clock=1795144753.5, step=2, throughput=121.161, loss=11.1688,
-        ),
-        Sample(b"DLL 2026-11-20 20:04:34.092791 - Iteration: 16  throughput_train : 145.221 seq/s mlm_loss : 10.4521",
-               step=16, throughput=145.221),
-        Sample(b"DLL 2026-11-20 06:00:18.884316 -  throughput_train : 3353.673 sequences/s", throughput=3353.673),
-        Sample(b"I1120 06:00:18.884076 140 run_pretraining.py:649] Total Training Time = 980.25 for Sentences = 87414\n", seconds=980.25),
-        Sample(b"I1120 06:00:18.884076 140 run_pretraining.py:649] Total Training Time W/O Overhead = 940.25 for Sentences = 80000\n", seconds=940.25, samples=80000),
-        NearMiss(b"DLL 2026-11-20 06:00:29.981860 -  throughput_val : 765.951501333658 ", "inference"),
-        NearMiss(b"INFO:tensorflow:Throughput Average (sentences/sec) = 765.95", "training and inference print it alike"),
-        NearMiss(b"Skipping time record for  1  due to checkpoint-saving/warmup overhead", "no figure"),
-    ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ the mean of the last 30 steps, each cut to a whole number, without those that it
 Inference has keys of its own.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, up_to
 from perfledger.parsers.ngc import TF32
 
 _LINE = rb"DLL [\d .:-]{26} - "
@@ -75,33 +75,5 @@ FORMAT = Format(
         Fact("xla", _of_ncf(rb"xla") + rb"(True|False)"),
         Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
         Fact("precision", _PARAMETER + rb"use_amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
-    ),
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 08:31:05.500000 - (12,) train_epoch_time : 1.25  train_throughput : 98304.5 \n",
-            clock=1795163465.5, epoch=12, duration=1.25, throughput=98304.5,
-        ),
-        Sample(
-            b"DLL 2026-11-20 08:31:05.500000 - Epoch: 60  train.avg_ips : 412.500 imgs/s\n", step=60, throughput=412.5,
-        ),
-        Sample(
-            b"DLL 2026-11-20 08:31:05.500000 - () average_train_time_per_epoch : 5.25 s average_train_throughput : "
-            b"18900000.5 samples/s average_eval_time_per_epoch : 0.25 s average_eval_throughput : 99000000.5 samples/s\n",
-            throughput=18900000.5,
-        ),
-        Sample(
-            b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 102.25 images/s latency_train_mean : 78.25 \n",
-            throughput=102.25,
-        ),
-        NearMiss(
-            b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 11.25  latency_train_mean : 178.25  latency_train_90 : 181.5 \n",
-            "PyTorch's nnU-Net prints it as well",
-        ),
-        Sample(b"DLL 2026-11-20 08:31:05.500000 - 400 average_throughput_train : 14.25 \n", throughput=14.25),
-        Sample(b"DLL 2026-11-20 08:31:05.500000 -  train.avg_ips : 415.250 imgs/s\n", throughput=415.25),
-        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - () throughput_test : 202.25 images/s latency_test_mean : 39.5 \n", "inference"),
-        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - (12,) inference_throughput : 198304.5 \n", "inference"),
-        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - 400 test : 34.25 \n", "V-Net's inference"),
-        NearMiss(b"DLL 2026-11-20 08:31:05.500000 -  eval.avg_ips : 815.250 imgs/s\n", "evaluation"),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from perfledger.parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, Reading, Window, up_to
 from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb"PARAMETER arch : "
@@ -43,22 +43,4 @@ FORMAT = Format(
         Fact("dali", _PARAMETERS + up_to(rb" dali : ", _PARAMETERS) + rb"(\w++)"),
     ),
     windows={"dlperf": Window(21, 120), "dlperf-time": Window(21, 120, "clock")},
-    samples=(
-        Sample(
-            b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 1207.6998965222476 ",
-            clock=1795147305.5, epoch=0, step=200, throughput=1207.6998965222476,
-        ),
-        Sample(
-            b"DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1  l2_loss : 1.2  "
-            b"total_loss : 8.3  learning_rate : 0.1 ",
-            step=21, throughput=96.969697, loss=8.3,
-        ),
-        Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 1219.6576825967823 images/s",
-               throughput=1219.6576825967823),
-        Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 12671.899230200308",
-               throughput=12671.899230200308),
-        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 120", "cut inside the number"),
-        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - () train_throughput : 2500.123456 samples/s\n", "another program"),
-        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - () val_throughput : 2500.123456 images/s", "inference"),
-    ),
 )  # fmt: skip

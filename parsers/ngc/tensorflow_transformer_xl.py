@@ -5,7 +5,7 @@ all accumulation steps included; the time of saving a checkpoint falls into the 
 summary is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
@@ -21,7 +21,7 @@ FORMAT = Format(
             counts="update",
             weak=True,
             pauses=(
-                Pause("checkpoint", rb"Model saved in path: ", b"INFO:tensorflow:Model saved in path: out/model.ckpt"),
+                Pause("checkpoint", rb"Model saved in path: "),
             ),
         ),
         Reading(
@@ -29,17 +29,4 @@ FORMAT = Format(
         ),
     ),
     facts=TF32,
-    samples=(
-        Sample(
-            b"INFO:tensorflow:step 300 | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  99500\n",
-            step=300, loss=5.75, throughput=99500.0,
-        ),
-        Sample(b"INFO:tensorflow:Training throughput: 100250 tok/s", throughput=100250.0),
-        Sample(b"INFO:tensorflow:Training throughput:  99250 tok/s", throughput=99250.0),
-        NearMiss(b"INFO:tensorflow:Evaluating with: bs 16, math fp32, tok/s  99500", "evaluation"),
-        NearMiss(
-            b"INFO:tensorflow:step 300 | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  995",
-            "cut inside the number, perhaps",
-        ),
-    ),
 )  # fmt: skip

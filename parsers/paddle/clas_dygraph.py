@@ -23,11 +23,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
     is_private,
 )
 from perfledger.parsers.paddle import CLAS, MEMORY
@@ -61,12 +59,10 @@ _PAUSES = (
     Pause(
         "evaluation",
         rb"\[Eval\]\[Epoch ",
-        b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Avg]CELoss: 57.00000, loss: 57.00000, top1: 0.50000",
     ),
     Pause(
         "checkpoint",
         rb"Already save model in ",
-        b"[2026/11/20 13:14:52] ppcls INFO: Already save model in ./output/ResNet50/epoch_1",
     ),
 )
 
@@ -190,45 +186,4 @@ FORMAT = Format(
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),
-    samples=(
-        Sample(
-            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/1][Iter: 30/100]lr(PiecewiseDecay): 0.10000000, "
-            b"top1: 0.12500, CELoss: 2.30000, loss: 2.30000, batch_cost: 0.20000s, reader_cost: 0.08870, "
-            b"ips: 80.00000 samples/s, eta: 0:00:14",
-            epoch=1, step=30, loss=2.3, step_seconds=0.2, reader_seconds=0.0887, throughput=80.0,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 2/400][Iter: 0/98]lr: 0.00000204, loss: 6.93139, "
-            b"batch_cost: 6.40000s, reader_cost: 2.21849, ips: 20.00000 images/sec, eta: 2 days, 20:58:19",
-            epoch=2, step=0, throughput=20.0,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/20][Iter: 10/66]lr(LinearWarmup): 0.00062500, loss: 4.61000, "
-            b"batch_cost: 0.25000s, reader_cost: 0.01000, ips: 64.00000 samples/s, eta: 0:27:30, max_mem_reserved: 5000.50 MB, "
-            b"max_mem_allocated: 4000.25 MB",
-            step=10, throughput=64.0, memory=4000.25,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] root INFO: [Train][Epoch 1/20][Iter: 0/36]lr: 0.10000, CELoss: 2.02106, loss: 2.02106, top1: 0.07031, "
-            b"batch_cost: 0.50000s, reader_cost: 0.02000, ips: 64.00000 images/sec, eta: 12:17:54",
-            epoch=1, step=0, total_steps=36, loss=2.02106, step_seconds=0.5, throughput=64.0,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] plsc INFO: [Train][Epoch 1/20][Iter: 20/1000]lr: 0.100000, CELoss: 2.30000, loss: 2.30000, "
-            b"batch_cost: 0.20000s, reader_cost: 0.00100, ips: 5120.00000 images/sec, eta: 0:00:14",
-            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] passl INFO: [Train][Epoch 1/20][Iter: 20/1000] lr: 0.100000, loss: 2.30000, batch_cost: 0.20000, "
-            b"reader_cost: 0.00100, ema_cost: 0.01000, ips: 5120.00000 images/sec, max mem: 10.00 GB, eta: 0:00:14",
-            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
-        ),
-        NearMiss(
-            b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Iter: 0/8]CELoss: 57.00000, loss: 57.00000, "
-            b"batch_cost: 0.37571s, reader_cost: 0.09673, ips: 170.34609 images/sec",
-            "evaluation is another workload",
-        ),
-        NearMiss(b"[2026/11/20 13:14:52] ppcls INFO: [Train][Epoch 1/1][Avg]top1: 0.1, loss: 2.3", "an epoch's average"),
-        NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
-    ),
 )  # fmt: skip

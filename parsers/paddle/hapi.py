@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, Rows, is_private
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
@@ -84,24 +84,4 @@ FORMAT = Format(
         ),
     ),
     facts=LAUNCHER,
-    samples=(
-        Sample(
-            b"step  10/120 - loss: 0.6497 - acc: 0.5000 - avg_reader_cost: 0.01000 sec - avg_batch_cost: 0.24000 sec "
-            b"- ips: 32.00000 samples/sec - 250ms/step\n",
-            step=10, total_steps=120, loss=0.6497, reader_seconds=0.01, _batch_cost=0.24, throughput=32,
-        ),
-        Sample(
-            b"step  20/120 - loss: 0.6497 - acc: 0.5000 - 250ms/step\n",
-            step=20, total_steps=120, loss=0.6497, duration=250, _milliseconds=250, _microseconds=float("nan"),
-        ),
-        Sample(
-            b"\rstep 30/40 [=====================>........] - loss: 1.2795e-05 - acc_top1: 0.5000 - ETA: 2s - 850us/step",
-            step=30, total_steps=40, loss=1.2795e-05, duration=850, _microseconds=850, _milliseconds=float("nan"),
-        ),
-        Sample(b"Epoch 3/10\nstep 10/40 - loss: 0.1 - 12s/step\n", epoch=3, total_epochs=10),
-        Sample(b"Eval begin...\nstep 10/40 - loss: 0.1 - 12ms/step\n", _other=10, step=float("nan")),
-        NearMiss(b"step 20/120 - loss: 0.6497 - acc: 0.5000 - 250m", "cut inside the time"),
-        NearMiss(b"Epoch 3/10\n", "an epoch of any program"),
-        NearMiss(b"Eval samples: 20\n", "the end of an evaluation"),
-    ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ also where an epoch ends between. Validations lie outside. The networks for imag
 size that may be that of one device or of all, and are not read.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Format, Reading, up_to
 from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"\[Epoch |TRAIN Epoch: "
@@ -26,23 +26,4 @@ FORMAT = Format(
         ),
     ),
     facts=LAUNCHER,
-    samples=(
-        Sample(
-            b"[Epoch 1, batch 20] loss 5.25000, err1 0.93750, err5 0.75000, batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 16.00000 samples/sec\n",
-            epoch=1, step=20, loss=5.25, step_seconds=0.5, reader_seconds=0.01, throughput=16,
-        ),
-        Sample(
-            b"TRAIN Epoch: 0, iter: 10, loss: 4.50000, acc1: 0.06250, acc5: 0.25000, lr: 0.01000, forward_cost:0.10000 s, backward_cost:0.12500 s, "
-            b"minimize_cost:0.01500 s, to_variable_cost: 0.01000 s, batch_cost: 0.25000 sec, reader_cost: 0.00100 sec, ips: 64.00000 samples/sec\n",
-            epoch=0, step=10, loss=4.5, step_seconds=0.25, throughput=64,
-        ),
-        NearMiss(b"[Test Epoch 1, batch 20] loss 5.25000, err1 0.93750, err5 0.75000\n", "a validation"),
-        NearMiss(
-            b"[Epoch 1, batch 20] loss: 5.25000, acc1: 0.06250, acc5: 0.25000, batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 16.00000 images/sec\n",
-            "a batch of one device, or of all",
-        ),
-        NearMiss(
-            b"[Epoch 1, batch 20] loss 5.25000, err1 0.93750, err5 0.75000, batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 16.0", "cut inside the number",
-        ),
-    ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, listed
 from perfledger.parsers.paddle import LAUNCHER, MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
@@ -49,7 +49,6 @@ _PAUSES = (
     Pause(
         "checkpoint",
         rb"tokenizer config file saved in ",
-        b"[2026-11-20 11:50:31,558] [    INFO] - tokenizer config file saved in output/model_100/tokenizer_config.json",
         inside="none",
     ),
 )
@@ -80,56 +79,5 @@ FORMAT = Format(
         *HEAD,  # Of Stable Diffusion and LLaMA.
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
-    ),
-    samples=(
-        Sample(
-            b"total step: 10, epoch: 0, batch: 9, loss: 11.089721, avg_reader_cost: 0.05000 sec, avg_batch_cost: 0.75000 sec, "
-            b"avg_samples: 96.00000, ips: 120.00000 sequences/sec",
-            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, step_seconds=0.75, _samples=96, throughput=120.0,
-        ),
-        Sample(
-            b"tobal step: 90, epoch: 0, batch: 89, loss: 11.300495, avg_reader_cost: 0.00010 sec, avg_batch_cost: 1.37611 sec, "
-            b"avg_samples: 96.00000, ips: 69.75663 sequences/sec",
-            step=90, throughput=69.75663,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step: 20, epoch: 0, batch: 19, loss: 10.250000, avg_reader_cost: 0.00200 sec, "
-            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec",
-            step=20, epoch=0, loss=10.25, reader_seconds=0.002, step_seconds=0.25, throughput=128.0,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step: 20, epoch: 0, batch: 19, loss: 10.250000, lr: 0.000100, "
-            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec",
-            step=20, step_seconds=0.25, reader_seconds=float("nan"), throughput=128.0,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
-            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB",
-            step=20, total_steps=1000, loss=0.25, step_seconds=0.25, throughput=128.0, memory=8000,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
-            b"avg_batch_cost: 0.25000 sec, avg_samples: 4.00000, ips: 16.00000 sample/sec",
-            step=20, step_seconds=0.25, throughput=16.0,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
-            b"avg_batch_cost: 0.25000 sec, avg_samples: 1500.00000, ips: 6400.00000 words/sec",
-            step=20, step_seconds=0.25, throughput=6400.0,
-        ),
-        Sample(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20, loss: 0.25000, ips: 51.25000, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB",
-            step=20, loss=0.25, throughput=51.25, memory=8000,
-        ),
-        NearMiss(
-            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20, loss: 0.25000, interval_samples_per_second: 51.25000, ips: 2048.00000, "
-            b"max_mem_reserved: 9.0 GB, max_mem_allocated: 8.0 GB",
-            "PaddleNLP's Trainer prints its own line beside it",
-        ),
-        NearMiss(
-            b"global step 10, epoch: 1, batch: 9, loss: 0.69, speed: 4.10 step/s, ips: 120.00000 sequences/sec",
-            "fine-tuning prints another line",
-        ),
-        NearMiss(b"--ips 10.0.0.1,10.0.0.2 run_pretrain.py --batch_size 96", "the launcher's list of hosts"),
     ),
 )  # fmt: skip

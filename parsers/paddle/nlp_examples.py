@@ -8,7 +8,7 @@ read.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
@@ -21,17 +21,8 @@ FORMAT = Format(
             rb"speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
             unit="samples/s",
             postprocess=of_two_decimals,
-            pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: ", b"eval loss: 0.50000, accuracy: 0.75000"),),
+            pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: "),),
         ),
     ),
     facts=(IN_PADDLE, *LAUNCHER),
-    samples=(
-        Sample(
-            b"global step 20, epoch: 1, batch: 20, loss: 0.62500, accu: 0.75000, speed: 2.75 step/s\n",
-            step=20, epoch=1, loss=0.625, steps_per_second=2.75,
-        ),
-        Sample(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.50 step/s\n", step=100, steps_per_second=12.5),
-        NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.50 step/s, lr: 0.0000100000\n", "a mean since the start"),
-        NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.5", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -25,11 +25,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
     grouped,
     is_private,
 )
@@ -112,17 +110,14 @@ PAUSES = (
     Pause(
         "evaluation",
         rb'eval_loss"?+: ',
-        b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
     ),
     Pause(
         "evaluation",
         rb"\*\*\*\*\* Running Evaluation",
-        b"[2026-11-20 11:50:19,058] [    INFO] - ***** Running Evaluation *****",
     ),
     Pause(
         "checkpoint",
         rb"Saving model checkpoint to ",
-        b"[2026-11-20 11:50:31,558] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
     ),
 )
 
@@ -196,60 +191,5 @@ FORMAT = Format(
         Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
-    ),
-    samples=(
-        Sample(
-            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
-            b"interval_samples_per_second: 51.2, interval_steps_per_second: 0.8, ppl: 3377.86, epoch: 0.1",
-            loss=8.125, step=100, duration=12.5, throughput=51.2, memory=float("nan"),
-        ),
-        Sample(
-            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, learning_rate: 3e-05, global_step: 20, current_memory_allocated: 20.25, "
-            b"current_memory_reserved: 41.0, max_memory_allocated: 40.5, max_memory_reserved: 41.0, interval_runtime: 8.0, "
-            b"interval_samples_per_second: 16.0, interval_tokens_per_second_per_device: 8192.0, interval_steps_per_second: 0.25, "
-            b"progress_or_epoch: 0.02",
-            loss=2.5, step=20, memory=41472, duration=8.0, throughput=16.0,
-        ),
-        Sample(
-            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, learning_rate: 3e-05, global_step: 20, interval_runtime: 8.0, "
-            b"interval_tokens_per_second_per_device: 8192.0, interval_hardware_tflops_per_device: 2.75, progress_or_epoch: 0.02",
-            loss=2.5, step=20, throughput=8192,
-        ),
-        Sample(
-            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, loss_cur_dp: 2.25, learning_rate: 3e-05, global_step: 20, mem_allocated_gb: 20.250000, "
-            b"max_mem_allocated_gb: 40.500000, mem_reserved_gb: 41.000000, global_runtime: 80.000000, global_samples_per_second: 1.600000, "
-            b"global_steps_per_second: 0.025000, tokens_trained_current_step: 524288, tokens_per_sec_per_card: 1638.400000, progress_or_epoch: 0.020000",
-            loss=2.5, step=20, memory=41472, _ernie_seconds=80.0, throughput=1.6,
-        ),
-        Sample(
-            b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
-            b"train_steps_per_second: 0.77, train_loss: 5.5, epoch: 1.0\n",
-            seconds=812.5, throughput=49.25, epoch=1,
-        ),
-        Sample(
-            b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
-            b"train_steps_per_second: 0.77, train_loss: 5.5, progress_or_epoch: 0.0125\n",
-            seconds=812.5, throughput=49.25, epoch=0.0125,
-        ),
-        Sample(
-            b"                    loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
-            b"interval_samples_per_second: 51.2, interval_steps_per_second: 0.8, epoch: 0.1",
-            loss=8.125, step=100, duration=12.5, throughput=51.2,
-        ),
-        Sample(
-            b'      "epoch": 0.5,\n      "interval_runtime": 12.5,\n      "interval_samples_per_second": 51.2,\n      "interval_steps_per_second": 0.8,\n'
-            b'      "learning_rate": 1e-05,\n      "loss": 8.125,\n      "step": 100\n    },\n',
-            duration=12.5, throughput=51.2, _steps_per_second=0.8, _learning_rate=1e-5, loss=8.125, step=100,
-        ),
-        NearMiss(
-            b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "
-            b"eval_steps_per_second: 5.0, epoch: 1.0",
-            "an evaluation",
-        ),
-        NearMiss(
-            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
-            b"interval_samples_per_second: 51.",
-            "cut inside the number",
-        ),
     ),
 )  # fmt: skip

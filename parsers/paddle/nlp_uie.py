@@ -7,7 +7,7 @@ and are not read.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
@@ -23,23 +23,10 @@ FORMAT = Format(
                 Pause(
                     "evaluation",
                     rb"Evaluation precision: ",
-                    b"[2026-11-20 13:14:40,123] [    INFO] - Evaluation precision: 0.50000, recall: 0.50000, F1: 0.50000",
                     inside="none",
                 ),
             ),
         ),
     ),
     facts=(IN_PADDLE, *LAUNCHER),
-    samples=(
-        Sample(
-            b"[2026-11-20 13:14:40,123] [    INFO] - global step 220, epoch: 28, loss: 0.00500, speed: 1.25 step/s\n",
-            step=220, epoch=28, loss=0.005, steps_per_second=1.25,
-        ),
-        NearMiss(b"global step 220, epoch: 28, loss: 0.00500, speed: 1.25 step/s\n", "divided by numbers of its own"),
-        NearMiss(
-            b"[2026-11-20 13:14:40,123] [    INFO] - global step 220, epoch: 28, loss: 0.00500, speed: 1.25 step/s, time: 3.25 s\n",
-            "divided by numbers of its own",
-        ),
-        NearMiss(b"[2026-11-20 13:14:40,123] [    INFO] - global step 220, epoch: 28, loss: 0.00500, speed: 1.2", "cut inside the number"),
-    ),
 )  # fmt: skip

@@ -14,11 +14,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Pause,
     Postprocessed,
     Reading,
-    Sample,
     is_private,
     up_to,
 )
@@ -27,8 +25,8 @@ from perfledger.parsers.paddle import LAUNCHER
 _BEGINS = rb"\[TRAIN\] epoch="
 _PLACE = _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> "
 _PAUSES = (
-    Pause("evaluation", rb"evaluate on validate dataset", b"2026-11-20 10:00:00,000 -     INFO - evaluate on validate dataset"),
-    Pause("checkpoint", rb"Push model to checkpoint ", b"2026-11-20 10:00:00,000 -     INFO - Push model to checkpoint output/epoch_5"),
+    Pause("evaluation", rb"evaluate on validate dataset"),
+    Pause("checkpoint", rb"Push model to checkpoint "),
 )  # fmt: skip
 
 
@@ -78,17 +76,5 @@ FORMAT = Format(
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)$"),
         Fact("resumed_from", rb"Resume model from " + up_to(rb", current iter set to ", rb"Resume model from ") + rb"(\d++)", int),
         *LAUNCHER,
-    ),
-    samples=(
-        Sample(
-            b"2026-11-20 10:00:00,000 -     INFO - [TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, loss_cls=0.750000, lr=0.001000, "
-            b"batch_cost: 0.450000 sec, ips: 8.000000 images/s | ETA 01:02:03",
-            epoch=1, total_epochs=80, step=10, total_steps=9000, _mean=0.45, _ips=8,
-        ),
-        Sample(
-            b"2026-11-20 10:00:00,500 -     INFO - [TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, lr=0.001000 | ETA 01:02:03",
-            clock=1795168800.5, epoch=1, total_epochs=80, step=10, total_steps=9000,
-        ),
-        NearMiss(b"[TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, lr=0.001000 | ETA 01:02:03", "without a speed or a time"),
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, up_to
 from perfledger.parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
@@ -86,47 +86,5 @@ FORMAT = Format(
         # The first letter is cut off in the logs of some releases.
         Fact("sync_mode", rb"ync_mode: (async|geo|sync|half_async)\b"),
         Fact("sync_mode", _JOB % rb"(?:(?!_bench)\w)++" + rb"(?:(?!_(?:async|geo|sync)_)\w)*+_(async|geo|sync)_"),
-    ),
-    samples=(
-        Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25 example/sec.",
-               epoch=2, duration=700.5, throughput=15500.25),
-        Sample(b"2026-11-20 11:22:13,769 - INFO - Epoch: 0, using time 1750.0 second, ips 18800.125 word/sec.",
-               epoch=0, duration=1750.0, throughput=18800.125),
-        Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time: 700.5 second, ips: 15500.25 example/sec. auc: 0.75",
-               epoch=2, duration=700.5, throughput=15500.25),
-        Sample(
-            b"2026-11-20 14:28:02,412 - INFO - Epoch: 0, Batch: 100, auc: [0.66075832], cost: [0.4951788],  "
-            b"avg_batch_cost: 1.00000 sec, avg_samples: 1000.00000, ips: 1000.00000 example/sec",
-            epoch=0, step=100, accuracy=0.66075832, loss=0.4951788, step_seconds=1.0, batch=1000.0, throughput=1000.0,
-        ),
-        Sample(
-            b"2026-11-20 15:58:41,863 - INFO - Epoch: 1, Batch: 300, LOSS: [4.298034],  avg_batch_cost: 0.02000 sec, "
-            b"avg_samples: 100.00000, ips: 5000.00000 word/sec",
-            epoch=1, step=300, loss=4.298034, step_seconds=0.02, batch=100.0, throughput=5000.0,
-        ),
-        Sample(
-            b"2026-11-20 13:37:15,756 - INFO - epoch: 0, batch_id: 10, auc:0.500000,  avg_reader_cost: 0.00050 sec, avg_batch_cost: 0.25000 sec, "
-            b"avg_samples: 512.00000, ips: 2048.00000 ins/s",
-            epoch=0, step=10, reader_seconds=0.0005, step_seconds=0.25, batch=512, throughput=2048,
-        ),
-        Sample(
-            b"2026-11-20 13:37:10,100 - INFO - load model epoch 1\n2026-11-20 13:37:13,819 - INFO - epoch: 0, batch_id: 0, auc:0.500000,  "
-            b"avg_reader_cost: 0.00500 sec, avg_batch_cost: 0.02500 sec, avg_samples: 512.00000, ips: 20480.12 ins/s\n",
-            _inferred=1, step=float("nan"),
-        ),
-        NearMiss(
-            b"2026-11-20 13:37:15,756 - INFO - epoch: 0, batch_id: 10, auc: 0.500000, avg_reader_cost: 0.00050 sec, avg_batch_cost: 0.02500 sec, "
-            b"avg_samples: 512.00000, ips: 20480.12 ins/s", "an inference",
-        ),
-        NearMiss(
-            b"2026-11-20 13:37:13,819 - INFO - epoch: 0, batch_id: 0, auc:0.500000,  avg_reader_cost: 0.00500 sec, avg_batch_cost: 0.02500 sec, "
-            b"avg_samples: 51.20000, ips: 2048.00000 ins/s",
-            "the first batch of an epoch, over the print interval",
-        ),
-        NearMiss(b"2026-11-20 13:38:13,819 - INFO - epoch: 0 done, auc: 0.500000, epoch time: 60.00 s", "the end of an epoch"),
-        NearMiss(b"2026-11-20 14:26:20,325 - INFO - Epoch: 0, Running DataLoader Begin.", "the begin of an epoch"),
-        NearMiss(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25", "cut before the unit"),
-        NearMiss(b"I1120 14:26:20.288252 17480 communicator.h:205] trainers: 4", "the communicator's options"),
-        NearMiss(b"Epoch 0 Var cost\tmean_1.tmp_0\t  - place: CPUPlace", "a variable that Dataset mode fetches"),
     ),
 )  # fmt: skip

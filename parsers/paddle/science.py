@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, up_to
 from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"ppsci (?:INFO|MESSAGE): \[Train\]\[Epoch "
@@ -62,27 +62,4 @@ FORMAT = Format(
         ),
     ),
     facts=LAUNCHER,
-    samples=(
-        Sample(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch 1/10][Iter: 60/100] lr: 0.00100000, loss: 0.50000, EQ: 0.50000, "
-            b"batch_cost: 0.00200s, reader_cost: 0.00010s, ips: 16000.00000 samples/s, eta: 0:00:00",
-            epoch=1, total_epochs=10, step=60, total_steps=100, loss=0.5, _mean=0.002, reader_seconds=0.0001, throughput=16000,
-        ),
-        Sample(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch  2/30][Iter 20/20] lr: 0.00100, loss: 1.50000, EQ: 1.50000, "
-            b"batch_cost: 0.25000s, reader_cost: 0.00050s, ips: 384.00, eta: 0:02:14",
-            epoch=2, total_epochs=30, step=20, total_steps=20, loss=1.5, _mean=0.25, throughput=384,
-        ),
-        NearMiss(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch  2/30][Iter 20/20] lr: 0.00100, loss: 1.50000, batch_cost: 0.25000s, reader_cost: 0.00050s, ips: 384.0",
-            "cut inside the number",
-        ),
-        NearMiss(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch 1/10][Avg] loss: 0.50000, EQ: 0.50000", "an epoch's average",
-        ),
-        NearMiss(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Eval][Epoch 1][Iter: 6/10] residual: 0.50000, batch_cost: 0.25000s, reader_cost: 0.00010s, "
-            b"ips: 16000.00000samples/s, eta: 0:00:00", "an evaluation",
-        ),
-    ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, is_private, up_to
 from perfledger.parsers.paddle import LAUNCHER
 
 
@@ -55,29 +55,4 @@ FORMAT = Format(
         ),
     ),
     facts=LAUNCHER,
-    samples=(
-        Sample(
-            b"2026-11-20 13:14:40.123 | INFO     | paddlespeech.s2t.training.trainer:train:100 - Train: Rank: 0, epoch: 1, step: 100, lr: 0.00100000, "
-            b"batch_size: 32, accum: 2, loss: 12.50000000, step_cost: 0.49000000, iter: 200, total: 1000, reader_cost: 0.01000000, "
-            b"batch_cost: 0.50000000, samples: 32, ips: 64.00000000 sent./sec",
-            epoch=1, step=200, total_steps=1000, reader_seconds=0.01, step_seconds=0.5, batch=32, throughput=64,
-        ),
-        Sample(
-            b"2026-11-20 13:14:40,123 - fastspeech2_updater.py - [line:100] - INFO:  iter: 200/1000, Rank: 0, loss: 1.25, avg_reader_cost: 0.01000 sec, "
-            b"avg_batch_cost: 0.50000 sec, avg_samples: 32, avg_ips: 64.00000 sequences/sec",
-            step=200, total_steps=1000, step_seconds=0.5, batch=32, throughput=64,
-        ),
-        Sample(
-            b"2026-11-20 13:14:40,123 - pwg_updater.py - [line:100] - INFO:  iter: 200/None, Rank: 0, loss: 1.25, avg_reader_cost: 0.01000 sec, "
-            b"avg_batch_cost: 0.50000 sec, avg_samples: 32, avg_ips: 64.00000 sequences/sec",
-            step=200, total_steps=float("nan"), throughput=64,
-        ),
-        Sample(
-            b"[INFO 2026/11/20 13:14:40 model.py:100] Train: Rank: 0, epoch: 1, step: 5310, batch : 1559/1876, lr: 0.00050000, data time: 0.125s, "
-            b"train time: 3.000s, batch size: 64, train_loss: 12.500000",
-            epoch=1, step=1559, total_steps=1876, reader_seconds=0.125, _training=3, batch=64,
-        ),
-        NearMiss(b"Train: Rank: 0, epoch: 1, step: 100, lr: 0.001, iter: 200, total: 1000, reader_cost: 0.01, batch_cost: 0.5, samples: 32, ips: 64.0", "cut"),
-        NearMiss(b"Valid: Rank: 0, epoch: 1, step: 100, batch: 10/50, val_loss: 1.5", "a validation"),
-    ),
 )  # fmt: skip

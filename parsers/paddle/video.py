@@ -14,10 +14,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    NearMiss,
     Postprocessed,
     Reading,
-    Sample,
     is_private,
     up_to,
 )
@@ -80,32 +78,5 @@ FORMAT = Format(
         Fact("model", rb"^[^\n]{0,60}?\bmodel_name ?: (\w++)$"),
         Fact("framework", rb"(\bSeg_Acc: |\bSVTAS\b)", lambda _: "PyTorch"),
         *LAUNCHER,
-    ),
-    samples=(
-        Sample(
-            b"[11/20 10:00:00] epoch:[  1/50 ] train step:10   loss: 1.25000 lr: 0.010000 top1: 0.25000 top5: 0.50000 batch_cost: 0.50000 sec, "
-            b"reader_cost: 0.01000 sec, ips: 32.00000 instance/sec.\n",
-            epoch=1, total_epochs=50, step=10, loss=1.25, step_seconds=0.5, reader_seconds=0.01, throughput=32,
-        ),
-        Sample(
-            b"[11/20 10:00:00] END epoch:1   train loss_avg: 1.25000  top1_avg: 0.25000 avg_batch_cost: 0.50000 sec, avg_reader_cost: 0.01000 sec, "
-            b"batch_cost_sum: 20.00000 sec, avg_ips: 32.00000 instance/sec.\n",
-            _ended=1, _sum=20, _mean=32,
-        ),
-        Sample(
-            b"[11/20 10:00:00] epoch:[  1/50 ] train step:0    loss: 1.25000 batch_cost: 5.00000 sec, reader_cost: 4.01000 sec, ips: 3.20000 instance/sec.\n",
-            _first=5.0, step=float("nan"), throughput=float("nan"),
-        ),
-        NearMiss(
-            b"[11/20 10:00:00] epoch:[  1/50 ] val step:10   loss: 1.25000 top1: 0.25000 batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 32.00000 instance/sec.\n",
-            "a validation",
-        ),
-        NearMiss(
-            b"[11/20 10:00:00] END epoch:1   val loss_avg: 1.25000 avg_batch_cost: 0.50000 sec, batch_cost_sum: 20.0 sec, avg_ips: 32.00000 instance/sec.\n",
-            "the end of a validation",
-        ),
-        NearMiss(
-            b"[11/20 10:00:00] epoch:[  1/50 ] train step:10   loss: 1.25000 batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 32.0", "cut inside the number",
-        ),
     ),
 )  # fmt: skip

@@ -136,10 +136,10 @@ def _misquoted_of(session: Session, lines: Sequence[bytes]) -> Iterator[str]:
         for name in {"throughput", "step_seconds", "step"} & set(records.reading.columns) & set(records.columns):
             for index in sorted({0, len(records) // 2, len(records) - 1} if len(records) else ()):
                 printed, line = records.printed(index, name), records.lines([index])[0]
-                span = 1 if not _SPANS.search(records.reading.pattern) else _LINES
+                span = 1 if not _SPANS.search(records.reading.regex.pattern) else _LINES
                 if printed not in unstyled(b"\n".join(lines[line - 1 : line - 1 + span])):
                     yield f"quote: {name} {printed!r} is not on line {line}"
-                value = records[name][index] / records.reading.factors.get(name, 1.0)
+                value = records[name][index] / records.reading.scales.get(name, 1.0)
                 if records.reading.postprocess is None and _differs(printed, value):
                     yield f"quote: {name} of line {line} is {value}, printed {printed!r}"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from perfledger.parsers.contract import Format, NearMiss, Reading
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 
@@ -16,6 +16,6 @@ def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Se
     path = folder / "train.log"
     text = "".join(f"{each}\n" for each in lines).encode()
     path.write_bytes(text)
-    format = Format("made", b"", (Reading(pattern, **about),), (NearMiss(b"", ""),))
+    format = Format("made", b"", (Reading(pattern, **about),))
     (session,) = read(path, format).sessions
     return session

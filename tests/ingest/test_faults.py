@@ -189,10 +189,10 @@ def test_a_mistake_in_a_format_is_named_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> int:
-        raise FormatError("parsers.ngc.mine: samples need a NearMiss")
+        raise FormatError("parsers.ngc.mine: a format module needs a docstring")
 
     monkeypatch.setattr("perfledger.ingest.cli.main", fails)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("ingest", run_name="__main__")
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "ingest: parsers.ngc.mine: samples need a NearMiss\n"
+    assert capsys.readouterr().err == "ingest: parsers.ngc.mine: a format module needs a docstring\n"

@@ -31,7 +31,7 @@ from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
 from perfledger.ingest.compute.witnesses import clock, judging, summary
 from perfledger.ingest.record import duplicates, run
-from perfledger.parsers.contract import Format, NearMiss, Reading, Trap, coarse, epoch_means, statistics
+from perfledger.parsers.contract import Format, Reading, Trap, coarse, epoch_means, statistics
 from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
@@ -60,7 +60,7 @@ def table(columns: Mapping[str, Values], name: str = "steps", **about: Any) -> t
 def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
     path = folder / "train.log"
     path.write_text("".join(f"{line}\n" for _, lines in tables for line in lines))
-    format = Format("made", b"", tuple(reading for reading, _ in tables), (NearMiss(b"", ""),))
+    format = Format("made", b"", tuple(reading for reading, _ in tables))
     (session,) = read(path, format).sessions
     return session
 

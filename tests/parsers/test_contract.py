@@ -27,6 +27,7 @@ from perfledger.parsers.contract.literals import literals
 from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine import registry
+from perfledger.parsers.engine.samples import samples_of
 from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -92,7 +93,8 @@ def test_a_condition_is_decided_by_what_a_text_says(where: Condition, text: byte
 
 
 def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
-    lines = [sample.line for each in registry.formats() for sample in each.samples]
+    samples = [samples_of(each.id) for each in registry.formats()]
+    lines = [one.line for each in samples for one in (*each.line, *each.miss)]
     readings = [reading for each in registry.formats() for reading in each.readings]
     found = [(each, line) for each in readings for line in lines if each.marker in line and each.regex.search(line)]
     assert len(found) > len(readings)
@@ -212,14 +214,6 @@ def test_a_module_without_a_format_is_refused() -> None:
         list(registry._load("engine", "", Format))
 
 
-def test_a_format_without_a_near_miss_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_load", lambda *_: iter([Format("Test", b"", (), (), id="paddle.test")]))
-    with pytest.raises(FormatError, match=r"parsers\.paddle\.test: samples need a NearMiss"):
-        registry.formats.__wrapped__()
-
-
-def test_a_pause_that_does_not_match_its_sample_is_refused() -> None:
-    with pytest.raises(FormatError, match="does not match the sample"):
-        _ = Pause("evaluation", rb"valid: ", b"validation: 0.5").regex
+def test_a_pattern_that_is_none_is_refused() -> None:
     with pytest.raises(FormatError, match="is no pattern"):
-        _ = Pause("evaluation", rb"valid(: ", b"valid: 0.5").regex
+        _ = Pause("evaluation", rb"valid(: ").regex

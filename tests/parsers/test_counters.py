@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perfledger.parsers.contract import Format, NearMiss, Reading
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.engine.counters import Counters, counters
 from perfledger.parsers.engine.read import read
 
@@ -21,7 +21,7 @@ def of(
 ) -> Counters | None:
     path = folder / "train.log"
     path.write_text("".join(f"{each}\n" for each in lines))
-    (session,) = read(path, Format("made", b"", (Reading(pattern, **about),), (NearMiss(b"", ""),))).sessions
+    (session,) = read(path, Format("made", b"", (Reading(pattern, **about),))).sessions
     return counters(session.records, facts or {})
 
 

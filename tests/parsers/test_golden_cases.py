@@ -43,7 +43,7 @@ OF_FIGURES = ("used", "skipped", "first_line", "last_line", "unit", "scope")
 
 def files_of(format_id: str) -> list[Path]:
     """Return the logs of a folder except the golden one."""
-    others = {"cases.toml", "records.csv", "facts.csv", "figures.csv", log_of(format_id).name}
+    others = {"cases.toml", "samples.toml", "records.csv", "facts.csv", "figures.csv", log_of(format_id).name}
     return sorted(path for path in (GOLDEN / format_id).iterdir() if path.name not in others)
 
 

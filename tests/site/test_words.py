@@ -13,8 +13,8 @@ from perfledger.ingest.common.toml_file import FileError
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.site.model import suites
 from perfledger.ingest.site.pages import glossary
-from perfledger.parsers.contract import NearMiss
 from perfledger.parsers.engine.registry import formats
+from perfledger.parsers.engine.samples import samples_of
 from perfledger.schema import vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +108,7 @@ def test_every_suite_has_its_prose() -> None:
 
 def test_every_reason_of_a_line_that_is_no_record_has_chinese() -> None:
     chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))["why"]
-    said = {sample.why for each in formats() for sample in each.samples if isinstance(sample, NearMiss)}
+    said = {miss.why for each in formats() for miss in samples_of(each.id).miss}
     assert len(said) > 100
     assert said == set(chinese)
 

@@ -38,7 +38,8 @@ def pages(site: Site) -> list[Page]:
 
 
 def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any]]:
-    from perfledger.parsers.contract import NearMiss, Sample, is_private
+    from perfledger.parsers.contract import is_private
+    from perfledger.parsers.engine.samples import samples_of
 
     chinese = _chinese("format")
     reasons = _chinese("why")
@@ -47,13 +48,14 @@ def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any
             "told": _told(each.doc, chinese.get(each.id)),
             "id": each.id,
             "title": each.title,
+            "lines": list(dict.fromkeys(one.pattern for one in each.readings if isinstance(one.pattern, str))),
             "readings": [(one, [name for name in one.columns if not is_private(name)]) for one in each.readings],
             "pauses": list(dict.fromkeys(_held(each))),
             "runs": runs[each.id],
             "unproven": each.unproven,
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
-            "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
-            "misses": [(miss.line, _reason(miss.why, reasons)) for miss in each.samples if isinstance(miss, NearMiss)],
+            "samples": samples_of(each.id).line,
+            "misses": [(miss.line, _reason(miss.why, reasons)) for miss in samples_of(each.id).miss],
         }
         for each in registry.formats()
         if every or runs[each.id]

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from perfledger.parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, text, up_to
+from perfledger.parsers.contract import NUMBER, Fact, Format, Reading, text, up_to
 from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.mlperf.lines import (
@@ -157,103 +157,5 @@ FORMAT = Format(
         Fact("seed", rb'"seed' + VALUE + rb"([0-9]++)\b"),
         Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{" + PLACE + rb"\"value\": )([0-9]++)"),
-    ),
-    samples=(
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", '
-            b'"value": 26500.25, "metadata": {"file": "fit.py", "lineno": 958}}',
-            throughput=26500.25, _step=float("nan"),
-        ),
-        Sample(
-            b'0: :::MLLOG {"namespace": "worker", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"train_step_time": 0.25, "throughput": 3750.5}, "metadata": {"file": "run.py", "lineno": 1850, "epoch_num": 150586}}',
-            throughput=3750.5, _number=150586,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"throughput": 375.5}, "metadata": {"file": "run.py", "lineno": 18, "step": 32, "samples_count": 4096}}',
-            throughput=375.5, _step=32, _samples=4096,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": '
-            b'{"train_step_time": 0.125, "reduced_train_loss": 8.25}, "metadata": {"file": "callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 2048.0}}',
-            _step_done=1795169472500, _step=31, _samples=2048,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"train_step_time": 0.25}, "metadata": {"file": "callbacks.py", "lineno": 50, "samples_count": 12288}}',
-            _step_seconds=0.25,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 1.25, '
-            b'"metadata": {"file": "callbacks.py", "lineno": 80, "samples_count": 960, "lr": 0.0004}}',
-            _loss=1795169472500, _samples=960,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "block_stop", '
-            b'"value": null, "metadata": {"file": "callbacks.py", "lineno": 258, "samples_count": 12288, "step": 192}}',
-            _block_stop=1795169472500, _samples=12288, _step=192, _run_stop=float("nan"),
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
-            b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
-            _epoch_start=1795169472500, _number=2, _run_start=float("nan"),
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "block_start", '
-            b'"value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 4, "file": "train.py", "lineno": 258}}',
-            _block_start=1795169472500, _count=4, _first=1, _number=float("nan"),
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
-            b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
-            _data_set=1795169472500, _value=2400384, _epoch_start=float("nan"),
-        ),
-        Sample(
-            b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
-            _epoch_start=1795169472.5, _value=7,
-        ),
-        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
-        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_target: 0.749\n", _aim=1795169472.5, _value=0.749),
-        Sample(b':::MLPv0.5.0 ssd 1795169472.500000000 (train.py:49) run_stop: {"success": false}\n', _missed=1795169472.5),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
-            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
-            _met=1795169472500, _run_start=float("nan"),
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
-            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "aborted"}}',
-            _missed=1795169472500, _met=float("nan"),
-        ),
-        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
-               _data_set=1795169472.5, _value=1281167),
-        Sample(b':::MLL 1795169472.500 epoch_start: {"value": null, "metadata": {"epoch_num": 3, "lineno": 7}}',
-               _epoch_start=1795169472.5, _number=3),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
-            b'"value": 0.75, "metadata": {"file": "train.py", "lineno": 280, "epoch_num": 1}}',
-            _judged=1795169472500, _number=1,
-        ),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"val_accuracy": 0.5}, "metadata": {"file": "run.py", "lineno": 1850}}',
-            "statistics without a speed",
-        ),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"validation_step_time": 5.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 16, "samples_count": 19584}}',
-            "a step of the evaluation",
-        ),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"warmup_time": 249.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 0}}',
-            "before the run",
-        ),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", "value": 265',
-            "cut inside the number",
-        ),
-        NearMiss(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_size: 50000", "of the evaluation"),
     ),
 )  # fmt: skip

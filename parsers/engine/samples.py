@@ -1,0 +1,84 @@
+"""The samples of formats: lines with the values that they yield, and lines that yield none.
+
+They are in `tests/golden/<id>/samples.toml`, those of a user's own format in `formats/golden/<name>/samples.toml` of the
+user's project. An installed package has none of the former.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from perfledger import project_folder
+
+_GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
+_FILE = "samples.toml"
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A real line and the values that it yields, by column."""
+
+    text: str
+    values: Mapping[str, float]
+
+    @property
+    def line(self) -> bytes:
+        """Return the line as it is in a log."""
+        return self.text.encode()
+
+
+class NearMiss(msgspec.Struct, frozen=True):
+    """A line that looks alike and yields nothing, with the reason."""
+
+    text: str
+    why: str
+
+    @property
+    def line(self) -> bytes:
+        """Return the line as it is in a log."""
+        return self.text.encode()
+
+
+class PauseLine(msgspec.Struct, frozen=True):
+    """A line of a pause, which is not a record."""
+
+    text: str
+
+    @property
+    def line(self) -> bytes:
+        """Return the line as it is in a log."""
+        return self.text.encode()
+
+
+class Samples(msgspec.Struct, frozen=True):
+    """All samples of a format."""
+
+    line: tuple[Sample, ...] = ()
+    miss: tuple[NearMiss, ...] = ()
+    pause: tuple[PauseLine, ...] = ()
+
+
+@cache
+def samples_of(identifier: str) -> Samples:
+    """Return the samples of the format of an id; those of a format without a file are empty.
+
+    Raises:
+        msgspec.ValidationError: the file has another form.
+    """
+    path = _path(identifier)
+    return msgspec.toml.decode(path.read_bytes(), type=Samples, dec_hook=_decoded) if path.is_file() else Samples()
+
+
+def _decoded(kind: type, value: Any) -> Any:
+    return kind(value)
+
+
+def _path(identifier: str) -> Path:
+    package, _, name = identifier.partition(".")
+    if package == "own" and (folder := project_folder()):
+        return folder / "formats" / "golden" / name / _FILE
+    return _GOLDEN / identifier / _FILE

@@ -13,7 +13,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{}`, `{:int}`      the value of a fact: a word, or a number
 `{*}`               a gap on the same line, up to the next sign; it ends where the template begins again
 `{images|samples}`  one of several words
-`{?, eta: {_}}`     an optional part
+`{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
 A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
@@ -103,11 +103,11 @@ def parts(template: str) -> tuple[Part, ...]:
     """
     stack: list[list[Part]] = [[]]
     at = 0
-    for found in _PART.finditer(template):
+    while found := _PART.match(template, at):
         doubled, opened, closed, slot, text = found.groups()
-        if found.start() != at:
-            break
         at = found.end()
+        if doubled == "}}" and len(stack) > 1:
+            doubled, closed, at = None, "}", at - 1
         if doubled or text:
             _append_text(stack[-1], text or doubled[0])
         elif opened:
@@ -223,9 +223,10 @@ def _escaped(text: str) -> bytes:
 
 
 def _label(text: str) -> bytes:
-    """Return the pattern of text after a gap, which takes the blanks before it."""
+    """Return the pattern of text after a gap: a gap takes blanks, and ends at a whole word."""
     bare = text.lstrip(" ")
-    return (rb"(?<=[ \t])" if bare != text else b"") + _escaped(bare)
+    before = rb"(?<=[ \t])" if bare != text else rb"(?<!\w)" if bare[:1].isalnum() else b""
+    return before + _escaped(bare)
 
 
 def _text(text: str, *, begins: bool, ends: bool) -> bytes:

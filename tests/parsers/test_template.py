@@ -34,6 +34,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 end", {"loss": b"1", "accuracy": None}),
         ("ips: {throughput}{?, eta: {_}}", b"ips: 5, eta: 1:00\n", {"throughput": b"5"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
+        ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
         ("loss {loss}$", b"loss 2.5 \nx", {"loss": b"2.5"}),
         ("step {step},\nloss {loss},", b"step 3, \r\nloss 2,", {"step": b"3", "loss": b"2"}),
@@ -59,6 +60,7 @@ def test_a_line_of_the_template_is_found(template: str, line: bytes, values: dic
         ("a {step} {*} memory: {memory},", b"a 1 max_memory: 5,"),
         ("begin {step},{*}label={loss},", b"begin 1, a begin b label=4,"),
         ("begin {step},{*}label={loss},", b"begin 1,\nlabel=4,"),
+        ("begin {step},{*}label={loss},", b"begin 1, my_label=4,"),
     ],
 )
 def test_another_line_is_not_found(template: str, line: bytes) -> None:

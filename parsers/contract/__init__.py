@@ -14,9 +14,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from perfledger.parsers.contract.conditions import Condition
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError as FormatError
@@ -25,6 +22,10 @@ from perfledger.parsers.contract.shape import shape_of
 from perfledger.parsers.contract.template import NUMBER as NUMBER
 from perfledger.parsers.contract.template import SHORT_NUMBER as SHORT_NUMBER
 from perfledger.parsers.contract.template import compiled_line, compiled_text
+from perfledger.parsers.contract.verbs import Column as Column
+from perfledger.parsers.contract.verbs import Columns as Columns
+from perfledger.parsers.contract.verbs import Kept, Verb
+from perfledger.parsers.contract.verbs import Rows as Rows
 from perfledger.schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -32,8 +33,7 @@ Span = Literal["step", "interval", "epoch", "run"]
 PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
-#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
-#: the `postprocess` sees them.
+#: A reading with verbs may capture private columns as well, whose names begin with an underscore: only the verbs see them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "rank": "rank that the line itself names, where no launcher's tag was taken off; each rank is processed by itself",
@@ -133,16 +133,12 @@ _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
 _MORE_PARAMETERS = 10**15
 
 
-Column = NDArray[np.float64]
-Columns = Mapping[str, Column]
-#: Indices of rows.
-Rows = NDArray[np.intp]
 #: The rows that are records, and the columns of these records.
-Postprocessed = tuple[Rows, Columns]
+Postprocessed = Kept
 
 
 def is_private(column: str) -> bool:
-    """Return whether a column is for a reading's own `postprocess` only."""
+    """Return whether only the verbs of a reading see a column."""
     return column.startswith("_")
 
 
@@ -236,10 +232,9 @@ class Reading:
             depending on the configuration that is printed elsewhere.
         settings: private columns of lines that state settings. They are not records of training: what other ranks state
             after them is of the same run.
-        postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
-            prints no value) to the rows that are records, and their columns. It gets the lines of one rank, where tags
-            tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
-        facts: numbers that the session states, which the `postprocess` gets as private columns of one value each, such
+        verbs: what is done with the columns of the lines before they are records (`parsers.contract.verbs`). What they
+            need besides COLUMNS is captured as private columns, such as `_epoch_start`.
+        facts: numbers that the session states, which the verbs get as private columns, such
             as `_batch_size_of_job`; NaN where the session does not state them.
         trap: what is known to be wrong with the printed speeds, and the witness that is right. A summary with a trap says
             nothing against slower records that do not go by printed speeds.
@@ -265,7 +260,7 @@ class Reading:
     lingers: int = 0
     where: Condition | None = None
     settings: tuple[str, ...] = ()
-    postprocess: Callable[[Columns], Postprocessed] | None = None
+    verbs: tuple[Verb, ...] = ()
     facts: tuple[str, ...] = ()
     trap: Trap | None = None
     summary: str = ""
@@ -277,9 +272,9 @@ class Reading:
         assert isinstance(pattern, bytes)
         regex = compiled(_COLUMN.sub(_group, pattern))
         names = set(regex.groupindex) | set(self.factors)
-        unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
+        unknown = sorted(each for each in names - set(COLUMNS) if not (self.verbs and is_private(each)))
         if unknown or regex.groups != len(regex.groupindex):
-            known = f"one of {', '.join(COLUMNS)}, or, with a postprocess, a private one such as _start"
+            known = f"one of {', '.join(COLUMNS)}, or, with verbs, a private one such as _start"
             raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}: {known}")
         if len(CLOCKS & set(regex.groupindex)) > 1:
             raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")

@@ -35,7 +35,7 @@ def far_enough(steps: Column, least: Column) -> Rows:
 
 
 def fine_rates(least: float) -> Callable[[Columns], Postprocessed]:
-    """Return a `postprocess` that keeps all records, without the `steps_per_second` below the least that tells enough."""
+    """Return a verb that keeps all records, without the `steps_per_second` below the least that tells enough."""
 
     def made(columns: Columns) -> Postprocessed:
         rate = columns["steps_per_second"]
@@ -45,7 +45,7 @@ def fine_rates(least: float) -> Callable[[Columns], Postprocessed]:
 
 
 def fine_seconds(least: float) -> Callable[[Columns], Postprocessed]:
-    """Return a `postprocess` that keeps all records, without `step_seconds` where some are below the least that tells enough.
+    """Return a verb that keeps all records, without `step_seconds` where some are below the least that tells enough.
 
     There the clocks of the lines count; where lines have none, nothing is known.
     """

@@ -109,7 +109,7 @@ FORMAT = Format(
         Reading(
             _FIRST_TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_first_epoch,
+            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
         ),
         Reading(
             rb"\bsteps?+: ++<step>(?: / ++<total_steps>)?+ loss: <loss>(?: [\w ]{1,40}+: [0-9.]++)*+ iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,

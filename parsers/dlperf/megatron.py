@@ -144,7 +144,7 @@ def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[
         + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
         + _maybe(rb" (?:actual|curriculum) seqlen: ++", b"length")
         + _maybe(rb" samples per second: ++", b"restated") + _maybe(_OF_DEVICE, b"_of_device"),
-        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples, facts=_OF_TOKENS,
+        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, verbs=(_with_samples,), facts=_OF_TOKENS,
     )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ FORMAT = Format(
             + _ahead(rb" elapsed_time_per_iteration_ms=", b"step_seconds") + _ahead(rb" global_batch_size= *+", b"batch")
             + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss")
             + _maybe(rb" samples_per_second=", b"restated") + _maybe(rb" tokens_per_gpu_per_second_tgs=", b"_of_device"),
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, postprocess=_with_samples, facts=_OF_TOKENS,
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, verbs=(_with_samples,), facts=_OF_TOKENS,
         ),
         Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,

@@ -100,7 +100,7 @@ FORMAT = Format(
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,
-            postprocess=_timed_steps,
+            verbs=(_timed_steps,),
         ),
     ),
     windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},

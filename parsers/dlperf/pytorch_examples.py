@@ -65,13 +65,13 @@ FORMAT = Format(
             unit="images/s",
             span="step",
             repeated=True,
-            postprocess=stretches,
+            verbs=(stretches,),
         ),
         Reading(
             rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> \( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++"
             rb"Speed ++<throughput> \( *+[0-9.]++\)[\t ]++Loss ++<loss> ",
             unit="images/s",
-            postprocess=_of_intervals,
+            verbs=(_of_intervals,),
         ),
     ),
     facts=(Fact("model", rb"^=> (?:creating model|using pre-trained model) '([\w-]++)'"),),

@@ -33,6 +33,7 @@ from perfledger.parsers.contract import (
     is_private,
 )
 from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.verbs import applied
 from perfledger.parsers.engine.clock import clocks, stamps, unwrapped
 from perfledger.parsers.engine.scan import Noise, clean, open_log
 
@@ -112,24 +113,24 @@ class ReadingTable:
     places: list[NDArray[np.uint32]] = field(default_factory=list)
     #: In the order of the rows; of several that follow one another without a row between, one of each kind.
     stops: list[Stop] = field(default_factory=list)
-    _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
+    _made_by_verbs: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
     #: Lines that were asked for: every figure asks for its first and its last again.
     _lines: dict[int, int] = field(default_factory=dict)
 
-    def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
-        """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
+    def records(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
+        """Apply the reading's verbs to some rows: return which of them are records, and their columns.
 
         Ranks that are told apart by tags are processed each by itself: the state of one says nothing about another.
 
         Raises:
-            FormatError: the function returns columns that the contract does not know.
+            FormatError: they make columns that the contract does not know.
         """
-        if (first, last) not in self._postprocessed:
+        if (first, last) not in self._made_by_verbs:
             columns = {name: self.column(name, slice(first, last)) for name in self.parts}
             columns |= {f"_{name}": np.full(last - first, facts.get(name, np.nan)) for name in self.reading.facts}
             ranks = [_of_rank(self.reading, rows, columns) for rows in _by_rank(self.rank(slice(first, last)))]
-            self._postprocessed[first, last] = ranks[0] if len(ranks) == 1 else _joined(ranks)
-        return self._postprocessed[first, last]
+            self._made_by_verbs[first, last] = ranks[0] if len(ranks) == 1 else _joined(ranks)
+        return self._made_by_verbs[first, last]
 
     def column(self, name: str, rows: slice) -> Column:
         """Return a column over a slice of rows."""
@@ -224,7 +225,7 @@ class ReadingTable:
 
 @dataclass(frozen=True, eq=False)
 class SessionRecords:
-    """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them.
+    """One session's records of one reading: rows of a table, or what the reading's verbs make of them.
 
     `facts`: the numbers that the session states. Columns are read-only; two sets of records are equal if they are one.
     """
@@ -330,10 +331,10 @@ class SessionRecords:
 
     @cached_property
     def _processed(self) -> Postprocessed | None:
-        """Return the rows that are records and their columns, where the reading has a `postprocess`."""
-        if self.reading.postprocess is None or self.last == self.first:
+        """Return the rows that are records and their columns, where the reading has verbs."""
+        if not self.reading.verbs or self.last == self.first:
             return None
-        return self.table.postprocessed(self.first, self.last, self.facts)
+        return self.table.records(self.first, self.last, self.facts)
 
 
 def _by_rank(ranks: Column) -> list[Rows]:
@@ -343,13 +344,10 @@ def _by_rank(ranks: Column) -> list[Rows]:
 
 
 def _of_rank(reading: Reading, rows: Rows, columns: Mapping[str, Column]) -> Postprocessed:
-    """Apply `postprocess` to the rows of one rank; the rows that it returns become rows of the table."""
-    assert reading.postprocess is not None
-    kept, made = reading.postprocess({name: each[rows] for name, each in columns.items()})
+    """Apply the verbs to the rows of one rank; the rows that they keep become rows of the table."""
+    kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()})
     if unknown := sorted(set(made) - set(COLUMNS)):
-        raise FormatError(
-            f"{reading.postprocess.__module__}: postprocess returns columns unknown to COLUMNS: {unknown}"
-        )
+        raise FormatError(f"the verbs of {reading.shape!r} make columns unknown to COLUMNS: {unknown}")
     return rows[kept], made
 
 

@@ -24,7 +24,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Generating Images: "),
                 Pause("checkpoint", rb"Saving at step "),
             ),
-            postprocess=first_drawn,
+            verbs=(first_drawn,),
         ),
     ),
 )  # fmt: skip

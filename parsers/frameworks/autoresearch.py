@@ -40,7 +40,7 @@ FORMAT = Format(
             unit="tokens/s",
             span="run",
             weak=True,
-            postprocess=_timed,
+            verbs=(_timed,),
         ),
     ),
 )  # fmt: skip

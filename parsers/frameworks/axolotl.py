@@ -33,7 +33,7 @@ FORMAT = Format(
             pauses=TRAINER.main.pauses,
             where=lacks(_SHARED),
             facts=("saved_every", "total_epochs"),
-            postprocess=paired,
+            verbs=(paired,),
         ),
     ),
     facts=TRAINER.facts,

@@ -42,7 +42,7 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             epoch_end=True,
-            postprocess=_told,
+            verbs=(_told,),
             pauses=(
                 Pause("evaluation", rb"\| INFO \| Rank 0 \| Validation Result "),
                 Pause("evaluation", rb"Begin to eval on validation set"),

@@ -58,12 +58,12 @@ FORMAT = Format(
         Reading(
             _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/token", b"_counted") + _UPDATES
             + _up_to(rb"throughput/tokens_per_sec") + rb"<throughput>(?=\s)",
-            unit="tokens/s", counts="update", postprocess=_with_batch,
+            unit="tokens/s", counts="update", verbs=(_with_batch,),
         ),
         Reading(
             _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/sample", b"_counted") + _UPDATES
             + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)",
-            unit="samples/s", counts="update", postprocess=_with_batch,
+            unit="samples/s", counts="update", verbs=(_with_batch,),
         ),
         # Of one device, in the same block: times the devices it is that of the job.
         *(

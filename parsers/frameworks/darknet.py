@@ -42,7 +42,7 @@ FORMAT = Format(
             rb"[0-9.e-]++ rate, <step_seconds> seconds, (?P<_images>[1-9][0-9]*+) images)",
             unit="images/s",
             span="step",
-            postprocess=_iterations,
+            verbs=(_iterations,),
         ),
     ),
     facts=(

@@ -52,7 +52,7 @@ FORMAT = Format(
             rb"\.utils\.events(?:\]:| INFO:| ++-) ++(?:eta: [^\r\nei]++)?+(?:epoch/iter: [0-9]++/|iter: )<step> ++total_loss: <loss> (?:[^\r\n u]++| (?!time: )|u(?!tils\.events))*+ time: <step_seconds> ++(?:last_time: " + NUMBER + rb" ++)?+data_time: <reader_seconds> ++(?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
-            postprocess=since_start,
+            verbs=(since_start,),
         ),
         Reading(
             rb"(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]? (?:d2|detectron2)\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]{1,40}+)?+iter: <step> ++"

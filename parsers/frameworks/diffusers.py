@@ -57,7 +57,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Running validation\.\.\."),
                 Pause("checkpoint", rb"Saved state to "),
             ),
-            postprocess=first_drawn,
+            verbs=(first_drawn,),
         ),
     ),
     facts=(

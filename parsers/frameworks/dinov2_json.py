@@ -21,7 +21,7 @@ FORMAT = Format(
             ),
             unit="images/s",
             scope="device",
-            postprocess=apart,
+            verbs=(apart,),
         ),
     ),
 )  # fmt: skip

@@ -37,7 +37,7 @@ FORMAT = Format(
             rb"(?:\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\] )?+\(step=<step>\) Train Loss: <loss>, "
             rb"(?:[^\r\nT(]++|T(?!rain Steps/Sec: ))*+Train Steps/Sec: <steps_per_second>(?=[,\s])",
             unit="images/s",
-            postprocess=_fine,
+            verbs=(_fine,),
             pauses=(
                 Pause(
                     "checkpoint", rb"Saved checkpoint to ",

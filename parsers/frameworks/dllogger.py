@@ -225,7 +225,7 @@ def _reading(unit: str, span: Span) -> Reading:
     return Reading(
         _line(span) + several + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
         unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
-        postprocess=_by_times if span == "interval" else even,
+        verbs=(_by_times if span == "interval" else even,),
     )  # fmt: skip
 
 
@@ -248,7 +248,7 @@ def _timed(pattern: bytes, unit: str, clocked: bool) -> Reading:
     """Return an iteration by its seconds or by the clocks of the lines."""
     return Reading(
         pattern, unit=unit, span="interval" if clocked else "step",
-        pauses=_BEHIND_EPOCHS if clocked else (), postprocess=by_the_clock if clocked else as_timed,
+        pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
 
 
@@ -300,9 +300,9 @@ FORMAT = Format(
             rb'"steps": ?+\[[0-9]++, ?+<step>\]',
             unit="images/s", pauses=KERAS_PAUSES,
         ),
-        Reading(_TFT, unit="samples/s", span="step", postprocess=_batches_as_timed, facts=("batch_size", "devices")),
+        Reading(_TFT, unit="samples/s", span="step", verbs=(_batches_as_timed,), facts=("batch_size", "devices")),
         Reading(
-            _TFT, unit="samples/s", postprocess=_batches_by_the_clock, facts=("batch_size", "devices"), pauses=_AFTER_TFT,
+            _TFT, unit="samples/s", verbs=(_batches_by_the_clock,), facts=("batch_size", "devices"), pauses=_AFTER_TFT,
         ),
         Reading(
             _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',
@@ -322,18 +322,18 @@ FORMAT = Format(
         Reading(
             _HEAD + rb'\[\], ?+"data": ?+\{"throughput_train": [^\n{},]++, ?+"latency_train_mean": ?+(?P<_latency>' + NUMBER
             + rb'), ?+"total_time_train": ',
-            unit="samples/s", span="run", postprocess=_by_latency,
+            unit="samples/s", span="run", verbs=(_by_latency,),
         ),
         Reading(
             _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
-            unit="images/s", cumulative_since=RESTART, postprocess=since_restart,
+            unit="images/s", cumulative_since=RESTART, verbs=(since_restart,),
         ),
         Reading(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
             counts="update",
-            postprocess=_before_the_plan,
+            verbs=(_before_the_plan,),
             pauses=(
                 Pause(
                     "evaluation",

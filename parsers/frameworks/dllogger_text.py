@@ -105,7 +105,7 @@ def _one_step(clocked: bool) -> Reading:
         DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _GAP + _OF_ONE_STEP
         + rb"<duration> ++train\.ips : <throughput>(?=\s)",
         unit="images/s", span="interval" if clocked else "step", weak=True, marker=_OF_ONE_STEP.replace(b"\\", b""),
-        pauses=_BEHIND_EPOCHS if clocked else (), postprocess=by_the_clock if clocked else as_timed,
+        pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
         rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|items|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
         rb" \| (?:took|elapsed) ++<duration> s\b",
         unit=unit, span="interval" if clocked else "step", weak=True,
-        pauses=_OF_EPOCH if clocked else (), postprocess=by_the_clock if clocked else as_timed,
+        pauses=_OF_EPOCH if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ FORMAT = Format(
         Reading(
             DLLOGGER_CLOCK + rb"(?=" + _IN_EPOCH + rb")\(<epoch>, <total_steps>, <step>\) train_batch_time : <step_seconds> ++"
             rb"train_loss : <loss> ++throughput : ",
-            unit="images/s", cumulative_since=RESTART, postprocess=since_restart, weak=True,
+            unit="images/s", cumulative_since=RESTART, verbs=(since_restart,), weak=True,
         ),
         Reading(
             DLLOGGER_CLOCK + rb"PARAMETER TimeHistory : (?P<duration>[0-9.]++) seconds ++(?:None ++)?+examples/second : <throughput> ++(?:None ++)?+"

@@ -49,7 +49,7 @@ FORMAT = Format(
             rb"sec/kimg (?P<_sec_kimg>[0-9.]++) ++maintenance -?+[0-9.]++ ++cpumem [0-9.]++ ++(?:gpumem <memory>(?=\s))?+",
             unit="images/s",
             factors={"memory": 1024},
-            postprocess=ticks,
+            verbs=(ticks,),
         ),
     ),
     facts=(

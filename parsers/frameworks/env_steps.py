@@ -57,7 +57,7 @@ FORMAT = Format(
             rb"\. Step: (?P<consumed>[0-9]++)\. Time Elapsed: (?P<elapsed>[0-9.]++) s\. (?=Mean Reward: |No episode )",
             unit="items/s",
             marker=b". Time Elapsed: ",
-            postprocess=_of_one,
+            verbs=(_of_one,),
         ),
         Reading(
             # Since 2025 a line each, with the total before them.
@@ -77,7 +77,7 @@ FORMAT = Format(
             unit="items/s",
             marker=b"time_total_s: ",
             pauses=(Pause("evaluation", rb"  evaluation:[ \t\r]*+$"),),
-            postprocess=_of_one_trial,
+            verbs=(_of_one_trial,),
         ),
     ),
     facts=(

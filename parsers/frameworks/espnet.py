@@ -43,7 +43,7 @@ FORMAT = Format(
             rb"(?:(?! loss=|\btrain_time=|epoch:train:)[^\r\n])*+(?: loss=<loss>,(?:(?!\btrain_time=|epoch:train:)[^\r\n])*+)?+\btrain_time=<step_seconds>(?=\s)",
             unit="samples/s",
             epoch_timer=True,
-            postprocess=_batches,
+            verbs=(_batches,),
         ),
     ),
     facts=PYTORCH_JOB,

@@ -74,13 +74,13 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(
-        Reading(_INNER + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, postprocess=_measured),
+        Reading(_INNER + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
         Reading(
             rb"(?<![^\r\n])train_inner \| " + _STEP + _WALL,
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
-            postprocess=_measured,
+            verbs=(_measured,),
         ),
         Reading(
             rb'\{(?:(?<=train_inner \| \{)|(?="epoch": [0-9]++, "update": ))"epoch": <epoch>, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
@@ -88,7 +88,7 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
-            postprocess=_measured,
+            verbs=(_measured,),
         ),
         Reading(
             rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
@@ -100,11 +100,11 @@ FORMAT = Format(
             epoch_end=True,
             # What is told after an update is drawn with the next one: a pause between them is in the record after that.
             lingers=1,
-            postprocess=_measured,
+            verbs=(_measured,),
             repeated=True,
         ),
         *(
-            Reading(pattern, unit="tokens/s", span="epoch", postprocess=_mostly_trained)
+            Reading(pattern, unit="tokens/s", span="epoch", verbs=(_mostly_trained,))
             for pattern in (
                 _EPOCH + rb"ups (?P<_ups>[0-9.]++) \| wpb (?P<_wpb>[0-9.]++) \| (?:[^\r\nnt]++|n(?!um_updates )|t(?!rain(?: \| |\]\[INFO\])))*+num_updates (?P<_updates>[0-9]++) \| "
                 rb"(?:[^\r\nt]++|t(?!rain(?:_wall | \| |\]\[INFO\])))*+train_wall " + _TRAINED + rb"(?=\s)",

@@ -69,7 +69,7 @@ FORMAT = Format(
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,
-            postprocess=_batches,
+            verbs=(_batches,),
         ),
         Reading(
             rb"(?<!\w )\| epoch <epoch> \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"

@@ -52,14 +52,14 @@ FORMAT = Format(
             _HEAD + rb"time \(sec\): (?P<_since>[0-9.]++) - samples/sec: [0-9.]++(?= - |\s)",
             unit="samples/s",
             scope="device",
-            postprocess=_since_epoch,
+            verbs=(_since_epoch,),
         ),
         Reading(
             _CLOCK + _HEAD + rb"samples/sec: <throughput>(?= - |\s)",
             unit="samples/s",
             scope="device",
             pauses=(Pause("evaluation", rb"EPOCH [0-9]++ done: ", inside="none"),),
-            postprocess=_of_tenths,
+            verbs=(_of_tenths,),
         ),
     ),
     facts=(

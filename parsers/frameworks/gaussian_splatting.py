@@ -26,7 +26,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"\[ITER [0-9]++\] Evaluating "),
                 Pause("checkpoint", rb"\[ITER [0-9]++\] Saving "),
             ),
-            postprocess=first_drawn,
+            verbs=(first_drawn,),
         ),
         Reading(
             rb"\bloss=[0-9.einaf+-]++\| sh degree=[0-9]\| (?:[a-z ]{1,20}+=[^|\r\n]{1,40}+\| ){0,4}+: ++[0-9]++%\|[^|\r\n]{0,400}+\| "
@@ -37,7 +37,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Running (?:evaluation|trajectory rendering)\.\.\."),
                 Pause("checkpoint", rb"Step:  [0-9]++ \{'mem'"),
             ),
-            postprocess=first_drawn,
+            verbs=(first_drawn,),
         ),
     ),
     facts=(Fact("batch_size_of_job", rb"(Training progress): ", lambda _: 1),),

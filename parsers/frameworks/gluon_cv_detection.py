@@ -79,13 +79,13 @@ FORMAT = Format(
             rb"(?!RPN_)(?=[A-Z]\w*+=)",
             unit="images/s",
             span="epoch",
-            postprocess=_epochs,
+            verbs=(_epochs,),
             facts=("data_set_size", "batch_size_of_job"),
         ),
         Reading(
             rb"\[Epoch <epoch>\]\[Batch <step>\], Speed: <throughput> samples/sec, RPN_Conf=",
             unit="images/s",
-            postprocess=_intervals,
+            verbs=(_intervals,),
         ),
         Reading(
             rb"\[Epoch <epoch>\] Training cost: <duration>, (?=RPN_Conf=)", unit="images/s", span="epoch", exact=True

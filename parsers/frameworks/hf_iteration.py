@@ -80,7 +80,7 @@ _BAR = Reading(
             rb"Saving model checkpoint to ",
         ),
     ),
-    postprocess=_of_batches,
+    verbs=(_of_batches,),
 )  # fmt: skip
 #: What tells a log of such a script, in the samples.
 _HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (w. parallel, distributed & accumulation) = 32\n"
@@ -94,7 +94,7 @@ FORMAT = Format(
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
     end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
     over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
-    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), postprocess=_of_complete_bars)),
+    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_of_complete_bars,))),
     facts=(
         Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
         Fact("model", rb"--model_type[= ]([\w-]++)"),

@@ -47,7 +47,7 @@ FORMAT = Format(
             span="run",
             counts="update",
             weak=True,
-            postprocess=_run,
+            verbs=(_run,),
         ),
     ),
     facts=TRAINER.facts,

@@ -41,7 +41,7 @@ FORMAT = Format(
             + _KEY + rb'train_steps_per_second": ',
             unit="samples/s",
             span="run",
-            postprocess=_planned,
+            verbs=(_planned,),
         ),
     ),
 )  # fmt: skip

@@ -559,7 +559,7 @@ _BAR = Reading(
     pauses=_PAUSES,
     lingers=_LINGERS,
     facts=("saved_every", "total_epochs"),
-    postprocess=_bar_of_training,
+    verbs=(_bar_of_training,),
 )
 
 #: The speeds of a whole run, on every node.
@@ -567,7 +567,7 @@ _SUMMARY = Reading(
     rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _PLANNED + _MEAN_LOSS + _LAST_EPOCH + _LAST_BAR,
     unit="samples/s",
     span="run",
-    postprocess=_of_last_bar,
+    verbs=(_of_last_bar,),
 )
 #: What TRL prints where a model answers prompts: a batch counts answers, several to a prompt, examples and epochs count prompts.
 _GENERATED = rb"'completion"
@@ -590,20 +590,20 @@ FORMAT = Format(
     readings=(
         _BAR,
         replace(_SUMMARY, where=lacks(_GENERATED)),
-        replace(_SUMMARY, where=says(_GENERATED), facts=("batch_size_of_job",), postprocess=_of_completions),
+        replace(_SUMMARY, where=says(_GENERATED), facts=("batch_size_of_job",), verbs=(_of_completions,)),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
             + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
             unit="samples/s",
             span="run",
-            postprocess=_of_planned_steps,
+            verbs=(_of_planned_steps,),
         ),
         Reading(
             rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH + _LAST_BAR,
             unit="samples/s",
             span="run",
             counts="update",
-            postprocess=_of_last_bar,
+            verbs=(_of_last_bar,),
         ),
         Reading(
             _TABLE + rb"[^\n=]*?\btrain_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
@@ -613,7 +613,7 @@ FORMAT = Format(
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
-            unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
+            unit="tokens/s", counts="update", pauses=_PAUSES, verbs=(_since_the_start,),
             facts=("saved_every", "total_epochs", "total_steps"),
             where=lacks(_SHARED),
         ),
@@ -628,7 +628,7 @@ FORMAT = Format(
             unit="tokens/s", span="run", weak=True, marker=b", TPS: ",
         ),
         Reading(
-            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
+            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", verbs=(_told_once,)
         ),
     ),
     facts=(

@@ -33,7 +33,7 @@ FORMAT = Format(
             rb"\(remain [0-9]++m [0-9]++s\) Loss: <loss>(?=[ (])",
             unit="samples/s",
             span="epoch",
-            postprocess=_epochs,
+            verbs=(_epochs,),
         ),
     ),
 )  # fmt: skip

@@ -192,7 +192,7 @@ OTHER_LOSSES = (
 
 def reading(
     unit: bytes,
-    postprocess: Callable[[Columns], Postprocessed],
+    verb: Callable[[Columns], Postprocessed],
     where: Condition | None = None,
     shown: bytes = LOSS,
     scope: Scope = "job",
@@ -209,7 +209,7 @@ def reading(
         alone=scope == "job",
         weak=True,
         where=where,
-        postprocess=postprocess,
+        verbs=(verb,),
     )  # fmt: skip
 
 
@@ -281,7 +281,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            postprocess=_epochs_in_seconds,
+            verbs=(_epochs_in_seconds,),
         ),
     ),
     facts=(

@@ -48,7 +48,7 @@ FORMAT = Format(
             rb"\bstep:(?P<_step>" + SHORT_NUMBER + rb") smpl:[0-9.KMBT]++ ep:[0-9.KMBT]++ epch:[0-9.]++ "
             rb"(?:loss:<loss> )?+(?:(?!updt_s:)\w++:[-+.0-9einaf]++ )*+updt_s:(?P<_updating>[0-9.]++) data_s:<reader_seconds>(?=\s)",
             unit="samples/s",
-            postprocess=_told,
+            verbs=(_told,),
             pauses=(
                 Pause("checkpoint", rb" Checkpoint policy after step ", inside="none"),
                 Pause("evaluation", rb" Eval policy at step ", inside="none"),

@@ -144,7 +144,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            postprocess=_of_bar,
+            verbs=(_of_bar,),
         ),
         Reading(
             rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:(?:\xe2[\x80-\xbf][\x80-\xbf])++|-++) ++(?P<steps>[0-9]++)/(?P=steps) ++(?P<duration>[0-9:]++) "
@@ -153,7 +153,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            postprocess=_of_rich,
+            verbs=(_of_rich,),
         ),
     ),
     facts=(

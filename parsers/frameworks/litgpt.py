@@ -74,7 +74,7 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
             marker=b"iter time: ",
-            postprocess=_iterations,
+            verbs=(_iterations,),
             facts=_BATCHES,
         ),
         Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),

@@ -77,7 +77,7 @@ def _reading(unit: str, *tokens: bytes) -> Reading:
         unit=unit,
         counts="update",
         pauses=_PAUSES,
-        postprocess=_full_updates,
+        verbs=(_full_updates,),
     )
 
 

@@ -34,7 +34,7 @@ FORMAT = Format(
             + rb"(?P<memory>\d++)(?=\s)",
             unit="images/s",
             cumulative_since=0,
-            postprocess=since_start,
+            verbs=(since_start,),
             pauses=(
                 Pause(
                     "checkpoint",

@@ -62,7 +62,7 @@ FORMAT = Format(
                 repeated=True,
                 pauses=_PAUSES,
                 lingers=_LINGERS,
-                postprocess=_of_one_step,
+                verbs=(_of_one_step,),
             )
             for head in (_UNSTAMPED, _STAMPED)
         ),
@@ -72,7 +72,7 @@ FORMAT = Format(
             repeated=True,
             pauses=_PAUSES,
             lingers=_LINGERS,
-            postprocess=_of_one_step,
+            verbs=(_of_one_step,),
         ),
         Reading(
             _HEAD + rb"<duration>, train_step_time_ms: [0-9.]++, TFLOP/s/device: <flops>, (?:Tokens/s/device|tokens/s/chip): <throughput>(?=, |\s)",

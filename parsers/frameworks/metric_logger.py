@@ -120,7 +120,7 @@ _TRAINING = (
 )
 
 
-def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
+def _reading(head: bytes, eta: bytes, verb: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
         head + rb" ++\[ *+<step>/<total_steps>\] ++eta: ?+" + eta + rb"(?=\s)"
@@ -133,7 +133,7 @@ def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postproce
         rb"(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
         unit="samples/s",
         epoch_timer=True,
-        postprocess=postprocess,
+        verbs=(verb,),
     )
 
 
@@ -155,7 +155,7 @@ FORMAT = Format(
             marker=b"] Total time: ",
             weak=True,
             exact=True,
-            postprocess=_of_epochs,
+            verbs=(_of_epochs,),
         ),
     ),
     facts=(

@@ -33,7 +33,7 @@ FORMAT = Format(
         Reading(
             _HEAD + rb"loss: <loss>, lr: [0-9.e+-]++, time: <duration>s",
             unit="images/s",
-            postprocess=_counted,
+            verbs=(_counted,),
             pauses=(
                 Pause(
                     "epoch_end",

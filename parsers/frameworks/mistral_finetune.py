@@ -41,7 +41,7 @@ FORMAT = Format(
             span="step",
             counts="update",
             factors={"memory": 1024},
-            postprocess=_without_evaluations,
+            verbs=(_without_evaluations,),
         ),
     ),
     facts=(

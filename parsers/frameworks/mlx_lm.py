@@ -47,7 +47,7 @@ FORMAT = Format(
             rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
             unit="tokens/s",
             counts="update",
-            postprocess=_of_whole_intervals,
+            verbs=(_of_whole_intervals,),
         ),
         Reading(
             rb"(?<![^\r\n])  ++<step> {4} *+<loss> (?:\xe2\x96\xbc|\xe2\x96\xb2) {4} *+(?P<throughput>[0-9,]++) {4} *+[0-9.]++k(?=\s)",

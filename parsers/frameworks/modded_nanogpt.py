@@ -59,20 +59,20 @@ FORMAT = Format(
             unit="tokens/s",
             factors={"elapsed": 1e-3},
             where=lacks(rb"^mlx_version:"),
-            postprocess=_since_reset,
+            verbs=(_since_reset,),
         ),
         # Copies that print seconds.
         Reading(
             _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s " + _MEAN + rb"(?=\s)",
             unit="tokens/s",
-            postprocess=_since_reset,
+            verbs=(_since_reset,),
         ),
         Reading(
             rb"step:(?<![\w.]step:)(?P<_last>[0-9]++)/(?P=_last) (?:(?:train|val)_\w++:[0-9.]++ ){0,4}+"
             rb"train_time:(?P<_time>[1-9][0-9]*+)ms step_avg:(?P<_mean>[0-9.]++)ms(?=\s)",
             unit="tokens/s",
             span="run",
-            postprocess=_of_run,
+            verbs=(_of_run,),
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True, marker=b" step_avg:"),
         Reading(
@@ -88,7 +88,7 @@ FORMAT = Format(
             unit="tokens/s",
             factors={"elapsed": 1e-3},
             where=says(rb"^world_size:"),
-            postprocess=_since_reset,
+            verbs=(_since_reset,),
         ),
         # Programs that print validations alone.
         *(
@@ -97,7 +97,7 @@ FORMAT = Format(
                 unit="tokens/s",
                 factors={"elapsed": factor},
                 where=lacks(rb"^mlx_version:"),
-                postprocess=_since_reset,
+                verbs=(_since_reset,),
             )
             for time, factor in ((rb"[0-9]++(?=m)", 1e-3), (rb"[0-9]++\.[0-9]++", 1.0))
         ),

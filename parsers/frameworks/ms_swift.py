@@ -104,7 +104,7 @@ FORMAT = Format(
                 ),
                 Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to "),
             ),
-            postprocess=_steps,
+            verbs=(_steps,),
         ),
         Reading(
             # On the console the Trainer's own line is the same, but for the step.

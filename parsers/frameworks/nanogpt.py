@@ -199,7 +199,7 @@ FORMAT = Format(
                 span="step",
                 factors={"step_seconds": factor},
                 pauses=_PAUSES,
-                postprocess=_with_evaluations,
+                verbs=(_with_evaluations,),
             )
             for unit, factor in ((rb" ?ms", 1e-3), (rb" ?s(?=[\s,])", 1.0))
         ),
@@ -211,7 +211,7 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
             pauses=_PAUSES,
-            postprocess=_with_evaluations,
+            verbs=(_with_evaluations,),
         ),
         # minGPT, of the iteration before, and makemore.
         *(
@@ -236,7 +236,7 @@ FORMAT = Format(
                 span="step",
                 factors={"step_seconds": factor},
                 pauses=(*_PAUSES, *_EVALUATIONS) if word == b"iter" else _EVALUATIONS,
-                postprocess=_of_copies,
+                verbs=(_of_copies,),
                 facts=("tokens_per_step",),
             )
             for word in _WORDS
@@ -261,7 +261,7 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
-            postprocess=_as_timed,
+            verbs=(_as_timed,),
             facts=("tokens_per_step",),
         ),
         Reading(
@@ -289,7 +289,7 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
-            postprocess=_of_updates,
+            verbs=(_of_updates,),
             facts=("tokens_per_step", "accumulation"),
         ),
     ),

@@ -87,7 +87,7 @@ def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Readin
         span="interval" if several else "run",
         marker=marker,
         where=says(rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw "),
-        postprocess=partial(_of_tables, several=several),
+        verbs=(partial(_of_tables, several=several),),
         facts=("batch_size",),
     )
 

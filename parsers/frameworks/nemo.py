@@ -150,14 +150,14 @@ FORMAT = Format(
             + _pipe(_TIMING) + rb"<step_seconds>(?=\s)",
             unit="samples/s",
             repeated=True,
-            postprocess=_of_intervals,
+            verbs=(_of_intervals,),
         ),
         Reading(
             rb"\[(?P<elapsed>[0-9:]++)(?:<[0-9:?]++)?+,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
             + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
-            postprocess=_with_counter,
+            verbs=(_with_counter,),
         ),
         # From the ten thousandth step on its number is rounded, and the bar's own is the step.
         Reading(
@@ -165,7 +165,7 @@ FORMAT = Format(
             rb"[^\r\n\]\[]{0,300}?[, ]reduced_train_loss=<loss>" + _BAR + rb"global_step=[0-9.]++e\+[0-9]++(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
-            postprocess=_with_counter,
+            verbs=(_with_counter,),
         ),
         Reading(rb"TFLOPs per sec per GPU=(?P<flops>[0-9.]++)(?=\s)", weak=True),
     ),

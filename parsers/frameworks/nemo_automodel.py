@@ -53,7 +53,7 @@ FORMAT = Format(
             span="run",
             marker=b"Average iteration time: ",
             weak=True,
-            postprocess=_rate,
+            verbs=(_rate,),
         ),
     ),
     facts=(

@@ -51,7 +51,7 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             repeated=True,
-            postprocess=_counted,
+            verbs=(_counted,),
             facts=("batch_size_of_job",),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),

@@ -46,7 +46,7 @@ _OF_DEVICE = Reading(
         Pause("evaluation", rb"Starting validation at step "),
         Pause("checkpoint", rb"Saving checkpoint for step "),
     ),
-    postprocess=_blocks,
+    verbs=(_blocks,),
 )
 
 FORMAT = Format(

@@ -30,7 +30,7 @@ FORMAT = Format(
             rb"(?<![^\r\n])<step> \([0-9.]++%\) ++(?:[0-9.]++(?: [KMB])?+ {2,}+){0,2}+(?:(?P<_whole>[0-9]++) s, )?+(?P<_milliseconds>[0-9.]++) ms ++"
             rb"(?:[0-9.]++ (?:ms|[dhms]),?+ ++)++" + SHORT_NUMBER + rb" ?+[KMB]?+(?=\s)",
             unit="samples/s",
-            postprocess=_first_drawn,
+            verbs=(_first_drawn,),
         ),
     ),
     facts=(

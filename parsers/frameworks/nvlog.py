@@ -49,7 +49,7 @@ FORMAT = Format(
             unit="items/s",
             span="epoch",
             weak=True,
-            postprocess=_series,
+            verbs=(_series,),
         ),
         Reading(
             rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run", averages=True,

@@ -44,7 +44,7 @@ FORMAT = Format(
             rb"Data \(t\): <reader_seconds> Batch \(t\): <step_seconds>, [0-9.e+]++/s[, ]",
             unit="samples/s",
             epoch_timer=True,
-            postprocess=_batches,
+            verbs=(_batches,),
         ),
     ),
     facts=(

@@ -52,7 +52,7 @@ FORMAT = Format(
             unit="samples/s",
             epoch_end=True,
             epoch_timer=True,
-            postprocess=_with_evaluations,
+            verbs=(_with_evaluations,),
             pauses=(Pause("evaluation", rb'\{"mode": "val", '),),
         ),
         Reading(

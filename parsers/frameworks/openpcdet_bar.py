@@ -34,7 +34,7 @@ FORMAT = Format(
             rb"total_it=<step>\]",
             unit="samples/s",
             span="epoch",
-            postprocess=_epochs,
+            verbs=(_epochs,),
         ),
     ),
     facts=OPENPCDET.facts,

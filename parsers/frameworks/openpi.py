@@ -48,7 +48,7 @@ FORMAT = Format(
             rb"rate:(?:[0-9.,]++it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
             unit="samples/s",
             marker=b"[I] Progress on: ",
-            postprocess=_well_told,
+            verbs=(_well_told,),
         ),
     ),
     facts=(

@@ -39,7 +39,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Eval stage of "),
                 Pause("checkpoint", rb"Checkpoint global_step"),
             ),
-            postprocess=_first_states,
+            verbs=(_first_states,),
         ),
     ),
     facts=(

@@ -48,7 +48,7 @@ FORMAT = Format(
             _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|"
             rb"saved checkpoint to (?:" + up_to(rb"-(?=[0-9]++\.(?!\w))", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))?+)",
             unit="samples/s",
-            postprocess=_by_the_clock,
+            verbs=(_by_the_clock,),
         ),
         Reading(
             rb"(?<!\] )train \| step: ++<step> \| steps/sec: ++<steps_per_second> \|",
@@ -57,7 +57,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"eval \| step: "),
                 Pause("checkpoint", rb"saved checkpoint to "),
             ),
-            postprocess=fine_rates(_FINE),
+            verbs=(fine_rates(_FINE),),
         ),
     ),
     facts=(

@@ -83,7 +83,7 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             trap=_EMA,
-            postprocess=_without_start,
+            verbs=(_without_start,),
         ),
         Reading(
             rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
@@ -93,14 +93,14 @@ FORMAT = Format(
             scope="device",
             trap=_EMA,
             pauses=_STATIC_PAUSES,
-            postprocess=_of_iterations,
+            verbs=(_of_iterations,),
         ),
         Reading(
             rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ti\[]++|'(?!loss': )|t(?!ime: )|i(?!ter: ))*+"
             rb"(?:'loss': '<loss>',(?:[^\r\nti\[]++|t(?!ime: )|i(?!ter: ))*+)?+time: <step_seconds>, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
-            postprocess=_of_iterations,
+            verbs=(_of_iterations,),
         ),
     ),
     facts=(

@@ -135,7 +135,7 @@ FORMAT = Format(
             _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
-            postprocess=_by_grid,
+            verbs=(_by_grid,),
             facts=("batch_size",),
             pauses=_PAUSES,
         ),
@@ -145,7 +145,7 @@ FORMAT = Format(
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.
             trap=Trap("clock", "outside_batch_cost", most=1.32),
-            postprocess=_by_samples,
+            verbs=(_by_samples,),
             pauses=_PAUSES,
         ),
         Reading(
@@ -155,7 +155,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             epoch_end=True,
-            postprocess=_apart,
+            verbs=(_apart,),
             pauses=_DOCUMENT_PAUSES,
         ),
     ),

@@ -37,7 +37,7 @@ FORMAT = Format(
             unit="tokens/s",
             span="run",
             factors={"_seconds": 1e-3},
-            postprocess=_whole_run,
+            verbs=(_whole_run,),
         ),
     ),
     facts=(

@@ -31,7 +31,7 @@ FORMAT = Format(
             rb"End of epoch <epoch> / <total_epochs>[\t ]++Time Taken: (?P<duration>[0-9]++) sec\b",
             unit="images/s",
             span="epoch",
-            postprocess=_epochs,
+            verbs=(_epochs,),
             pauses=(
                 Pause("checkpoint", rb"saving the model at the end of epoch "),
             ),

@@ -71,7 +71,7 @@ _LINE = Reading(
     lingers=9,
     factors={"memory": 1024},
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
-    postprocess=_of_last_steps,
+    verbs=(_of_last_steps,),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -81,7 +81,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         _LINE,
-        replace(_LINE, lingers=0, postprocess=_of_one_step),
+        replace(_LINE, lingers=0, verbs=(_of_one_step,)),
     ),
     facts=PYTORCH_JOB,
 )  # fmt: skip

@@ -67,7 +67,7 @@ FORMAT = Format(
             rb"(?:\([0-9]++/(?P<_seen>[0-9]++)\))?+(?: ++(?P<_of_behind>(?P=_total))/(?P=_total)(?!\S))?+[^\r\n]*+(?=[\r\n])",
             unit="samples/s",
             span="epoch",
-            postprocess=_epochs,
+            verbs=(_epochs,),
         ),
     ),
 )  # fmt: skip

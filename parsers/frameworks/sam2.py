@@ -20,7 +20,7 @@ FORMAT = Format(
             unit="samples/s",
             cumulative_since=0,
             epoch_timer=True,
-            postprocess=fine_seconds(FINE_MEAN),
+            verbs=(fine_seconds(FINE_MEAN),),
         ),
     ),
     facts=(

@@ -26,7 +26,7 @@ FORMAT = Format(
                 Pause("checkpoint", rb"saving checkpoint: "),
                 Pause("epoch_end", rb"epoch [0-9]++/[0-9]++$"),
             ),
-            postprocess=first_drawn,
+            verbs=(first_drawn,),
         ),
     ),
     facts=(

@@ -41,7 +41,7 @@ FORMAT = Format(
             rb"(?:(?=(?:[^\r\n\[m]++|m(?!em )|(?<=[\w.])m)*+mem <memory>MB))?+",
             unit="images/s",
             cumulative_since=0,
-            postprocess=_of_many,
+            verbs=(_of_many,),
         ),
     ),
     facts=(

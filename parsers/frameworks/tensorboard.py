@@ -109,7 +109,7 @@ FORMAT = Format(
                 ),
             ),
             where=lacks(rb' tag="(?:rollout|charts)/'),
-            postprocess=_training,
+            verbs=(_training,),
         ),
         # Composer: of the whole job.
         *(

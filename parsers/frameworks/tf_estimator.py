@@ -177,7 +177,7 @@ FORMAT = Format(
             pauses=_PAUSES,
             repeated=True,
             weak=True,
-            postprocess=_of_one_hook,
+            verbs=(_of_one_hook,),
         ),
         _rates(_TENSORFLOW),
         _rates(_LOGGER),

@@ -54,7 +54,7 @@ FORMAT = Format(
             unit="images/s",
             cumulative_since=0,
             counts="update",
-            postprocess=_with_full_updates,
+            verbs=(_with_full_updates,),
         ),
     ),
     facts=(

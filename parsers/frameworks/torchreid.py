@@ -19,7 +19,7 @@ def _reading(head: bytes, time: bytes, data: bytes) -> Reading:
         unit="images/s",
         span="step",
         marker=time + b" ",
-        postprocess=stretches,
+        verbs=(stretches,),
     )  # fmt: skip
 
 

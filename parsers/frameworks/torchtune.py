@@ -70,9 +70,9 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", postprocess=_updates
+            _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
         ),
-        Reading(_BAR, unit="samples/s", cumulative_since=1, marker=b"|Loss: ", postprocess=_batches),
+        Reading(_BAR, unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
         Reading(
             rb"(?<![^\r\n])Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
             unit="tokens/s",

@@ -65,7 +65,7 @@ FORMAT = Format(
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),
             facts=("saved_every", "total_epochs"),
-            postprocess=paired,
+            verbs=(paired,),
         ),
     ),
     facts=TRAINER.facts,

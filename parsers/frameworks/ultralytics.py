@@ -90,7 +90,7 @@ def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading
         factors={"memory": memory},
         where=where,
         marker=b"G ",  # other bars, which are in every second log, state no memory
-        postprocess=epochs,
+        verbs=(epochs,),
         facts=("data_set_size", "batch_size_of_job"),
     )
 

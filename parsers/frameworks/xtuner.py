@@ -50,11 +50,11 @@ FORMAT = Format(
     readings=(
         Reading(
             _HEAD + rb"(?P<samples>[0-9.]++) (?!(?:img_tokens: \S++ )?+reduced_consumed_tokens: )" + _LOSS + _MEMORY + _TGS,
-            unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
+            unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
         ),
         Reading(
             _HEAD + rb"[0-9.]++ (?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> " + _LOSS + _MEMORY + _TGS,
-            unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
+            unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("accumulation", rb"\bgrad_accumulation_steps: ([0-9]++)$", int)),

@@ -30,7 +30,7 @@ FORMAT = Format(
             span="epoch",
             weak=True,
             where=says(rb"^ *+Epoch ++(?:lr ++)?+iou_loss ++(?:dfl|l1)_loss "),
-            postprocess=epochs,
+            verbs=(epochs,),
             facts=("data_set_size", "batch_size_of_job"),
         ),
     ),

@@ -73,7 +73,7 @@ def squad_bar(marker: bytes) -> Reading:
         marker=marker,
         epoch_timer=True,
         where=ONE_BATCH_PER_UPDATE,
-        postprocess=_whole_batches,
+        verbs=(_whole_batches,),
     )
 
 

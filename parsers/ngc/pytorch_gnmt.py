@@ -99,7 +99,7 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             repeated=True,
-            postprocess=_intervals,
+            verbs=(_intervals,),
         ),
         Reading(rb"Performance: Epoch: \d++\tTraining: <throughput> Tok/s", unit="tokens/s", span="run"),
     ),

@@ -45,7 +45,7 @@ FORMAT = Format(
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", postprocess=as_timed),
+        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", verbs=(as_timed,)),
         Reading(
             _ITERATION,
             unit="items/s",
@@ -57,7 +57,7 @@ FORMAT = Format(
                 ),
             ),
             epoch_end=True,
-            postprocess=by_the_clock,
+            verbs=(by_the_clock,),
         ),
         Reading(
             DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED

@@ -39,7 +39,7 @@ FORMAT = Format(
     before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",
     end=rb"\) run_final\b",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", postprocess=as_timed),
+        Reading(_ITERATION, unit="items/s", span="step", verbs=(as_timed,)),
         Reading(
             _ITERATION,
             unit="items/s",
@@ -50,7 +50,7 @@ FORMAT = Format(
                 ),
             ),
             epoch_end=True,
-            postprocess=by_the_clock,
+            verbs=(by_the_clock,),
         ),
         Reading(
             rb":::NVLOGv[\d.]++ ncf (?P<unix>[0-9.]++) \(\S++ train_throughput: <throughput>\s"

@@ -147,12 +147,12 @@ FORMAT = Format(
                     inside="last",
                 ),
             ),
-            postprocess=_as_printed,
+            verbs=(_as_printed,),
             facts=("batch_size", "devices"),
         ),
-        Reading(_ITERATION, unit="images/s", postprocess=_by_seconds, facts=("batch_size", "devices")),
+        Reading(_ITERATION, unit="images/s", verbs=(_by_seconds,), facts=("batch_size", "devices")),
         Reading(
-            _RUN, unit="images/s", span="run", postprocess=_even_run, trap=Trap("clock", "mean_of_speeds", most=np.inf),
+            _RUN, unit="images/s", span="run", verbs=(_even_run,), trap=Trap("clock", "mean_of_speeds", most=np.inf),
         ),
         # Without the loading of data; what Lambda publishes.
         Reading(_LINE + rb"Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),

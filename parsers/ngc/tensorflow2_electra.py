@@ -37,7 +37,7 @@ FORMAT = Format(
             pauses=(
                 Pause("checkpoint", rb"Saved model checkpoint for step "),
             ),
-            postprocess=_clocks,
+            verbs=(_clocks,),
         ),
     ),
     facts=(

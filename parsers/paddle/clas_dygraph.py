@@ -154,7 +154,7 @@ def _of_device(logger: bytes) -> Reading:
         rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
         unit="images/s",
         scope="device",
-        postprocess=_whole_batches,
+        verbs=(_whole_batches,),
     )  # fmt: skip
 
 
@@ -166,21 +166,21 @@ FORMAT = Format(
     readings=(
         replace(
             _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci")) + _time_before(rb"ppcls INFO: " + _BEGINS)),
-            postprocess=_of_intervals,
+            verbs=(_of_intervals,),
         ),
         replace(
             _of_device(rb"(?<=root INFO: " + _BEGINS + rb")"),
             cumulative_since=_RESTART,
             pauses=_PAUSES,
             epoch_timer=True,
-            postprocess=_since_restart,
+            verbs=(_since_restart,),
         ),
         *(
             Reading(
                 name + _time_before(name) + rb" INFO: " + _BEGINS + _HEAD
                 + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
                 unit="images/s",
-                postprocess=_of_intervals,
+                verbs=(_of_intervals,),
             )
             for name in (b"plsc", b"passl")
         ),

@@ -65,7 +65,7 @@ FORMAT = Format(
             + rb"<step_seconds> sec reader_cost: <reader_seconds> sec ips: <throughput> images/s",
             unit="images/s",
             scope="device",
-            postprocess=_of_batches,
+            verbs=(_of_batches,),
             facts=("batch_size",),
             pauses=_PAUSES,
             trap=_PICTURES,

@@ -59,9 +59,9 @@ FORMAT = Format(
     marker=b"al step",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", repeated=True, pauses=_PAUSES, postprocess=_whole_intervals),
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", repeated=True, pauses=_PAUSES, verbs=(_whole_intervals,)),
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
-        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, verbs=(_whole_intervals,)),
         Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
         # LLaVA.
         Reading(

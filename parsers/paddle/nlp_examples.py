@@ -20,7 +20,7 @@ FORMAT = Format(
             rb"\bglobal step <step>, epoch: <epoch>, batch: [0-9]++, loss: <loss>, (?:acc(?:u(?:racy)?+)?+: [0-9.]++, )?+"
             rb"speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
             unit="samples/s",
-            postprocess=of_two_decimals,
+            verbs=(of_two_decimals,),
             pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: "),),
         ),
     ),

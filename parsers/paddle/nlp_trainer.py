@@ -155,7 +155,7 @@ FORMAT = Format(
             counts="update",
             factors={"memory": 1024},
             pauses=PAUSES,
-            postprocess=_of_job,
+            verbs=(_of_job,),
             facts=_FACTS,
         ),
         Reading(
@@ -163,7 +163,7 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             pauses=PAUSES[:1],
-            postprocess=_of_file,
+            verbs=(_of_file,),
             facts=_FACTS,
         ),
         Reading(

@@ -18,7 +18,7 @@ FORMAT = Format(
         Reading(
             rb"INFO\] - global step <step>, epoch: <epoch>, loss: <loss>, speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
             unit="samples/s",
-            postprocess=of_two_decimals,
+            verbs=(of_two_decimals,),
             pauses=(
                 Pause(
                     "evaluation",

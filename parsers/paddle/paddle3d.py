@@ -60,7 +60,7 @@ FORMAT = Format(
             + rb"<_mean> sec, ips: <_ips> images/s \| ETA ",
             unit="images/s",
             scope="device",
-            postprocess=_since_last,
+            verbs=(_since_last,),
             facts=("resumed_from", "batch_size"),
             pauses=_PAUSES,
         ),

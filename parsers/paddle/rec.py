@@ -66,7 +66,7 @@ FORMAT = Format(
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
-            postprocess=_of_training,
+            verbs=(_of_training,),
         ),
     ),
     facts=(

@@ -58,7 +58,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             epoch_timer=True,
-            postprocess=_since_last,
+            verbs=(_since_last,),
         ),
     ),
     facts=LAUNCHER,

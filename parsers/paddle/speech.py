@@ -51,7 +51,7 @@ FORMAT = Format(
             scope="device",
             span="step",
             repeated=True,
-            postprocess=_with_wait,
+            verbs=(_with_wait,),
         ),
     ),
     facts=LAUNCHER,

@@ -69,7 +69,7 @@ FORMAT = Format(
             unit="clips/s",
             scope="device",
             span="step",
-            postprocess=_whole_epochs,
+            verbs=(_whole_epochs,),
         ),
         Reading(_END % (rb"<epoch>", rb"<duration>", rb"<throughput>"), unit="clips/s", scope="device", span="epoch"),
     ),

@@ -140,7 +140,7 @@ def _misquoted_of(session: Session, lines: Sequence[bytes]) -> Iterator[str]:
                 if printed not in unstyled(b"\n".join(lines[line - 1 : line - 1 + span])):
                     yield f"quote: {name} {printed!r} is not on line {line}"
                 value = records[name][index] / records.reading.scales.get(name, 1.0)
-                if records.reading.postprocess is None and _differs(printed, value):
+                if not records.reading.verbs and _differs(printed, value):
                     yield f"quote: {name} of line {line} is {value}, printed {printed!r}"
 
 

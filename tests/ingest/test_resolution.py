@@ -65,7 +65,7 @@ def test_what_was_computed_has_no_printed_digits(tmp_path: Path) -> None:
     def halved(columns: Columns) -> Postprocessed:
         return list(range(len(columns["step"]))), {**columns, "throughput": columns["throughput"] / 2}  # type: ignore[return-value]
 
-    assert of(SPEED, ["800"] * 6, "per s", tmp_path, postprocess=halved).resolution is UNSET
+    assert of(SPEED, ["800"] * 6, "per s", tmp_path, verbs=(halved,)).resolution is UNSET
 
 
 def test_several_devices_have_no_more_digits_than_one(tmp_path: Path) -> None:

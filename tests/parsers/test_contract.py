@@ -38,10 +38,6 @@ def since_begin(columns: Columns) -> Postprocessed:
     return np.arange(len(columns["_begin"])), {"duration": columns["duration"] - columns["_begin"]}
 
 
-def everything(columns: Columns) -> Postprocessed:
-    return np.arange(len(columns["_begin"])), columns
-
-
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
     table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.regex.finditer(lines)))
@@ -162,7 +158,7 @@ def test_lines_of_records_are_counted_in_the_whole_file() -> None:
 
 
 def test_a_number_is_a_column_in_angle_brackets() -> None:
-    reading = Reading(rb"<step>\<stdout>: ips <throughput> in <_seconds> s", postprocess=since_begin)
+    reading = Reading(rb"<step>\<stdout>: ips <throughput> in <_seconds> s", verbs=(since_begin,))
     assert reading.columns == ("step", "throughput", "_seconds")
     assert reading.regex.findall(b"7<stdout>: ips 2.5 in 1e3 s") == [(b"7", b"2.5", b"1e3")]
 
@@ -173,22 +169,25 @@ def test_an_unknown_column_is_refused() -> None:
             _ = Reading(pattern).regex
 
 
-def test_a_private_column_needs_a_postprocess() -> None:
+def test_a_private_column_needs_a_verb() -> None:
     with pytest.raises(FormatError, match="_begin"):
         _ = Reading(PRIVATE).regex
-    assert Reading(PRIVATE, postprocess=since_begin).columns == ("_begin", "duration")
+    assert Reading(PRIVATE, verbs=(since_begin,)).columns == ("_begin", "duration")
 
 
-def test_a_private_column_is_consumed_by_postprocess() -> None:
-    records = records_of(b"begin 3 end 5\nbegin 5 end 9\n", Reading(PRIVATE, postprocess=since_begin))
+def test_a_private_column_is_consumed_by_the_verbs() -> None:
+    records = records_of(b"begin 3 end 5\nbegin 5 end 9\n", Reading(PRIVATE, verbs=(since_begin,)))
     assert list(records.columns) == ["duration"]
     assert records["duration"].tolist() == [2.0, 4.0]
     assert list(SessionRecords(records.table, 0, 0).columns) == ["duration"]
 
 
-def test_a_postprocess_that_returns_a_private_column_is_refused() -> None:
-    records = records_of(b"begin 3 end 5\n", Reading(PRIVATE, postprocess=everything))
-    with pytest.raises(FormatError, match=r"unknown to COLUMNS: \['_begin'\]"):
+def test_a_verb_that_makes_an_unknown_column_is_refused() -> None:
+    def wrong(columns: Columns) -> Postprocessed:
+        return np.arange(len(columns["_begin"])), {"speed": columns["_begin"]}
+
+    records = records_of(b"begin 3 end 5\n", Reading(PRIVATE, verbs=(wrong,)))
+    with pytest.raises(FormatError, match=r"unknown to COLUMNS: \['speed'\]"):
         len(records)
 
 

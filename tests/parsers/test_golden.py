@@ -93,7 +93,7 @@ def test_records(format_id: str) -> None:
     for name in expected[0].keys() - {"line"}:
         printed = [each[name] for each in expected]
         if any(printed):
-            # What a postprocess adds up is as exact as a sum.
+            # What verbs add up is as exact as a sum.
             numbers = [float(each) for each in printed]
             assert main[name].tolist() == pytest.approx(numbers, rel=1e-15, abs=0, nan_ok=True), name
         else:

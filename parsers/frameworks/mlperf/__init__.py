@@ -82,7 +82,7 @@ def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading
     """Return the reading of how far a run came, in the unit of its benchmark."""
     return Reading(
         lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
-        postprocess=partial(records, unit=counted), facts=(*FACTS, "devices"),
+        verbs=(partial(records, unit=counted),), facts=(*FACTS, "devices"),
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which the clock between the events is held against."""
     return Reading(
         STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
-        where=where, postprocess=partial(block_means, unit=counted), facts=FACTS,
+        where=where, verbs=(partial(block_means, unit=counted),), facts=FACTS,
     )  # fmt: skip
 
 
@@ -112,11 +112,11 @@ FORMAT = Format(
         _means("samples/s", _IN_SAMPLES),
         _means("tokens/s", _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
-        Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=reported_speed),
-        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, postprocess=run_seconds),
+        Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
+        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, verbs=(run_seconds,)),
         Reading(
             lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
-            postprocess=target_samples, facts=(*FACTS, "resumed_from"),
+            verbs=(target_samples,), facts=(*FACTS, "resumed_from"),
         ),
         Reading(
             rb'(?:"eval_accuracy' + VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+' + PLACE + rb'"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
@@ -127,7 +127,7 @@ FORMAT = Format(
             weak=True, marker=b'train_loss"',
         ),
     ),
-    frames=(Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", postprocess=target),),
+    frames=(Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", verbs=(target,)),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),

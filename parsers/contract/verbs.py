@@ -1,0 +1,220 @@
+"""Verbs: what a format does with the columns of its lines, step by step, before they are records.
+
+A verb is a pure function of n rows in file order to the rows that it keeps and their columns. It gets the lines of one
+rank, where tags tell ranks apart. A number that a line does not print is NaN.
+
+    verbs=(only("step"), total("step_seconds", "reader_seconds", "_compute"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+Columns = Mapping[str, Column]
+#: Indices of rows.
+Rows = NDArray[np.intp]
+#: The rows that are kept, and their columns.
+Kept = tuple[Rows, Columns]
+Verb = Callable[[Columns], Kept]
+
+#: Seconds that cutting to whole seconds takes off on average.
+_CUT = 0.5
+#: Share of a length of time that this may be.
+_CUT_SHARE = 0.02
+
+
+def applied(verbs: Sequence[Verb], columns: Columns) -> Kept:
+    """Apply some verbs one after the other, and drop the private columns, whose names begin with an underscore."""
+    rows = np.arange(len(next(iter(columns.values()))))
+    for verb in verbs:
+        kept, columns = verb(columns)
+        rows = rows[kept]
+    return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
+
+
+def every(columns: Columns) -> Rows:
+    """Return the indices of all rows."""
+    return np.arange(len(next(iter(columns.values()))))
+
+
+def take(columns: Columns, rows: Rows | NDArray[np.bool_]) -> Kept:
+    """Keep some rows, by index or by a mask."""
+    kept = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    return kept, {name: each[kept] for name, each in columns.items()}
+
+
+def only(*names: str) -> Verb:
+    """Keep the rows that print all these columns."""
+
+    def verb(columns: Columns) -> Kept:
+        return take(columns, np.all([np.isfinite(columns[name]) for name in names], axis=0))
+
+    return verb
+
+
+def until(name: str) -> Verb:
+    """Keep the rows before the first that prints a column, such as that of an evaluation which ends the training."""
+
+    def verb(columns: Columns) -> Kept:
+        return take(columns, ~np.logical_or.accumulate(np.isfinite(columns[name])))
+
+    return verb
+
+
+def last_states(*names: str) -> Verb:
+    """Keep the last row of each run of rows with equal columns: the last state of a bar that is drawn again."""
+
+    def verb(columns: Columns) -> Kept:
+        return take(columns, _changes(columns, names, before=False))
+
+    return verb
+
+
+def first_states(*names: str) -> Verb:
+    """Keep the first row of each run of rows with equal columns."""
+
+    def verb(columns: Columns) -> Kept:
+        return take(columns, _changes(columns, names, before=True))
+
+    return verb
+
+
+def _changes(columns: Columns, names: Sequence[str], *, before: bool) -> NDArray[np.bool_]:
+    """Return which rows differ from the row before, or from the row after, in one of some columns."""
+    edge = {"prepend": np.nan} if before else {"append": np.nan}
+    found: NDArray[np.bool_] = np.any([np.diff(columns[name], **edge) != 0 for name in names], axis=0)
+    return found
+
+
+def carry(*names: str) -> Verb:
+    """Fill in columns that only headings print, from the last row before that prints them."""
+
+    def verb(columns: Columns) -> Kept:
+        rows = every(columns)
+        filled = {}
+        for name in names:
+            known = np.maximum.accumulate(np.where(np.isfinite(columns[name]), rows, -1))
+            filled[name] = np.where(known >= 0, columns[name][known], np.nan)
+        return rows, {**columns, **filled}
+
+    return verb
+
+
+def total(name: str, *parts: str) -> Verb:
+    """Make a column the sum of others, such as a step's compute time and its wait for data."""
+
+    def verb(columns: Columns) -> Kept:
+        return every(columns), {**columns, name: np.sum([columns[each] for each in parts], axis=0)}
+
+    return verb
+
+
+def scaled_sum(name: str, **factors: float) -> Verb:
+    """Make a column the sum of others times a factor each, such as hours, minutes and seconds of a clock."""
+
+    def verb(columns: Columns) -> Kept:
+        parts = [factor * columns[each] for each, factor in factors.items()]
+        return every(columns), {**columns, name: np.sum(parts, axis=0)}
+
+    return verb
+
+
+def quotient(name: str, above: str, below: str) -> Verb:
+    """Make a column the quotient of two others."""
+
+    def verb(columns: Columns) -> Kept:
+        with np.errstate(all="ignore"):  # Numbers may be garbled.
+            return every(columns), {**columns, name: columns[above] / columns[below]}
+
+    return verb
+
+
+def either(name: str, *others: str) -> Verb:
+    """Fill in a column from others, the first that a row prints."""
+
+    def verb(columns: Columns) -> Kept:
+        found = columns[name] if name in columns else np.full(len(every(columns)), np.nan)
+        for other in others:
+            found = np.where(np.isfinite(found), found, columns[other])
+        return every(columns), {**columns, name: found}
+
+    return verb
+
+
+def without(*names: str) -> Verb:
+    """Drop columns."""
+
+    def verb(columns: Columns) -> Kept:
+        return every(columns), {name: each for name, each in columns.items() if name not in names}
+
+    return verb
+
+
+def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
+    """Turn means since the start of an epoch into means since the row before, and add the column `steps`.
+
+    Args:
+        names: columns that are means over the steps so far.
+        count: the column that counts these steps; it starts again with an epoch or a resumed program.
+        first: what to add to the count for the number of steps: 1 where it counts from 0.
+    """
+
+    def verb(columns: Columns) -> Kept:
+        steps = columns[count] + first
+        anew = np.diff(steps, prepend=np.inf) <= 0
+        if "epoch" in columns:
+            anew |= np.diff(columns["epoch"], prepend=np.nan) != 0
+        with np.errstate(all="ignore"):  # Numbers may be garbled.
+            covered = np.where(anew, steps, np.diff(steps, prepend=0.0))
+            made = {}
+            for name in names:
+                so_far = columns[name] * steps
+                made[name] = np.where(anew, so_far, np.diff(so_far, prepend=0.0)) / covered
+        return every(columns), {**columns, **made, "steps": covered}
+
+    return verb
+
+
+def difference(name: str, total: str) -> Verb:
+    """Make a column what each row adds to a total; the first row, and one in which the total starts again, go."""
+
+    def verb(columns: Columns) -> Kept:
+        added = np.diff(columns[total], prepend=np.nan)
+        return take({**columns, name: added}, added > 0)
+
+    return verb
+
+
+def mean_of_ranks(*names: str) -> Verb:
+    """Merge the rows of one step that several ranks print, to the mean of their columns."""
+
+    def verb(columns: Columns) -> Kept:
+        first = np.flatnonzero(_changes(columns, ("step",), before=True))
+        counts = np.diff(first, append=len(columns["step"]))
+        kept, made = take(columns, first)
+        return kept, {**made, **{name: np.add.reduceat(columns[name], first) / counts for name in names}}
+
+    return verb
+
+
+def fine(name: str, least: float) -> Verb:
+    """Replace values of a column below the least that tells enough by NaN: they are printed with too few digits."""
+
+    def verb(columns: Columns) -> Kept:
+        return every(columns), {**columns, name: np.where(columns[name] < least, np.nan, columns[name])}
+
+    return verb
+
+
+def whole_seconds(name: str = "duration") -> Verb:
+    """Add to seconds that were cut to whole ones what this takes off on average; NaN where that is too much."""
+
+    def verb(columns: Columns) -> Kept:
+        took = columns[name] + _CUT
+        return every(columns), {**columns, name: np.where(took * _CUT_SHARE < _CUT, np.nan, took)}
+
+    return verb

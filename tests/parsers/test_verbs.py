@@ -1,0 +1,64 @@
+"""Verbs: what each does with the rows of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perfledger.parsers.contract import verbs
+from perfledger.parsers.contract.verbs import Verb, applied
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("verb", "columns", "rows", "made"),
+    [
+        (verbs.only("step"), {"step": [NAN, 1, 2]}, [1, 2], {"step": [1, 2]}),
+        (verbs.until("_stop"), {"step": [1, 2, 3], "_stop": [NAN, 5, NAN]}, [0], {"step": [1]}),
+        (verbs.last_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [1, 2], {"step": [1, 2], "loss": [2, 3]}),
+        (verbs.first_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [0, 2], {"step": [1, 2], "loss": [1, 3]}),
+        (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
+        (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
+        (verbs.scaled_sum("clock", _h=3600, _s=1), {"_h": [1], "_s": [5]}, [0], {"clock": [3605]}),
+        (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
+        (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
+        (verbs.without("loss"), {"step": [1], "loss": [2]}, [0], {"step": [1]}),
+        (verbs.difference("samples", "_seen"), {"_seen": [8, 24, 8, 16]}, [1, 3], {"samples": [16, 8]}),
+        (verbs.fine("loss", 0.5), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
+        (verbs.whole_seconds(), {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
+        (
+            verbs.mean_of_ranks("loss"),
+            {"step": [1, 1, 2], "loss": [1, 3, 5]},
+            [0, 2],
+            {"step": [1, 2], "loss": [2, 5]},
+        ),
+        (
+            verbs.undo_mean("step_seconds"),
+            {"epoch": [1, 1, 2], "step": [10, 20, 10], "step_seconds": [2, 1.5, 1]},
+            [0, 1, 2],
+            {"epoch": [1, 1, 2], "step": [10, 20, 10], "step_seconds": [2, 1, 1], "steps": [10, 10, 10]},
+        ),
+    ],
+)
+def test_a_verb_keeps_rows_and_makes_columns(
+    verb: Verb, columns: dict[str, list[float]], rows: list[int], made: dict[str, list[float]]
+) -> None:
+    kept, found = applied((verb,), {name: np.array(each, dtype=np.float64) for name, each in columns.items()})
+    assert kept.tolist() == rows
+    assert found.keys() == made.keys()
+    for name, each in made.items():
+        np.testing.assert_allclose(found[name], each)
+
+
+def test_rows_of_several_verbs_are_those_of_the_log() -> None:
+    columns = {"step": np.array([NAN, 1, 1, 2]), "_x": np.zeros(4)}
+    rows, made = applied((verbs.only("step"), verbs.last_states("step")), columns)
+    assert rows.tolist() == [2, 3]
+    assert list(made) == ["step"]
+
+
+@pytest.mark.parametrize("verb", [verbs.only("step"), verbs.last_states("step"), verbs.undo_mean("step")])
+def test_no_rows_remain_no_rows(verb: Verb) -> None:
+    rows, made = applied((verb,), {"step": np.empty(0)})
+    assert len(rows) == len(made["step"]) == 0

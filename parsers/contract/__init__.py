@@ -233,9 +233,8 @@ class Reading:
         settings: private columns of lines that state settings. They are not records of training: what other ranks state
             after them is of the same run.
         verbs: what is done with the columns of the lines before they are records (`parsers.contract.verbs`). What they
-            need besides COLUMNS is captured as private columns, such as `_epoch_start`.
-        facts: numbers that the session states, which the verbs get as private columns, such
-            as `_batch_size_of_job`; NaN where the session does not state them.
+            need besides COLUMNS is captured as private columns, such as `_epoch_start`. The numbers that the session
+            states are private columns, too, such as `_batch_size`.
         trap: what is known to be wrong with the printed speeds, and the witness that is right. A summary with a trap says
             nothing against slower records that do not go by printed speeds.
         summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
@@ -261,7 +260,6 @@ class Reading:
     where: Condition | None = None
     settings: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
-    facts: tuple[str, ...] = ()
     trap: Trap | None = None
     summary: str = ""
 

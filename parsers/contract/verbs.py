@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from perfledger.schema.vocabulary import FACTS
+
 Column = NDArray[np.float64]
 Columns = Mapping[str, Column]
 #: Indices of rows.
@@ -27,11 +29,32 @@ _CUT = 0.5
 _CUT_SHARE = 0.02
 
 
-def applied(verbs: Sequence[Verb], columns: Columns) -> Kept:
-    """Apply some verbs one after the other, and drop the private columns, whose names begin with an underscore."""
-    rows = np.arange(len(next(iter(columns.values()))))
+class _Table(dict[str, Column]):
+    """Columns, and the numbers that the session states as further ones: `_batch_size` for the fact `batch_size`."""
+
+    def __init__(self, columns: Columns, facts: Mapping[str, float], count: int) -> None:
+        super().__init__(columns)
+        self._facts = facts
+        self._count = count
+
+    def __missing__(self, name: str) -> Column:
+        """Return a fact in each row; NaN if the session does not state it."""
+        if name[:1] != "_" or name[1:] not in FACTS:
+            raise KeyError(name)
+        return np.full(self._count, self._facts.get(name[1:], np.nan))
+
+
+def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float]) -> Kept:
+    """Apply some verbs one after the other, and drop the private columns, whose names begin with an underscore.
+
+    Args:
+        verbs: the verbs, in their order.
+        columns: n values each.
+        facts: numbers that the session states; a verb finds the fact `batch_size` as the column `_batch_size`.
+    """
+    rows = every(columns)
     for verb in verbs:
-        kept, columns = verb(columns)
+        kept, columns = verb(_Table(columns, facts, len(rows)))
         rows = rows[kept]
     return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
 
@@ -43,7 +66,7 @@ def every(columns: Columns) -> Rows:
 
 def take(columns: Columns, rows: Rows | NDArray[np.bool_]) -> Kept:
     """Keep some rows, by index or by a mask."""
-    kept = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    kept: Rows = every(columns)[rows]
     return kept, {name: each[kept] for name, each in columns.items()}
 
 
@@ -85,9 +108,10 @@ def first_states(*names: str) -> Verb:
 
 def _changes(columns: Columns, names: Sequence[str], *, before: bool) -> NDArray[np.bool_]:
     """Return which rows differ from the row before, or from the row after, in one of some columns."""
-    edge = {"prepend": np.nan} if before else {"append": np.nan}
-    found: NDArray[np.bool_] = np.any([np.diff(columns[name], **edge) != 0 for name in names], axis=0)
-    return found
+    changes: NDArray[np.bool_] = np.any([np.diff(columns[name]) != 0 for name in names], axis=0)
+    if not len(columns[names[0]]):
+        return changes
+    return np.insert(changes, 0, True) if before else np.append(changes, True)
 
 
 def carry(*names: str) -> Verb:

@@ -90,6 +90,7 @@ def _is_told_again(steps: Column, seconds: Column) -> bool:
 def _with_samples(columns: Columns) -> Postprocessed:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
     rows = np.arange(int(_is_told_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
+    of_job = (columns["_devices"] / columns["_sequence_length"])[rows]
     columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
@@ -99,7 +100,7 @@ def _with_samples(columns: Columns) -> Postprocessed:
     kept = {name: each for name, each in columns.items() if not (name in {"batch", "consumed"} or is_private(name))}
     kept["samples"] = np.where(counted, consumed, estimated)
     # The speed is that of the last batch, which may be larger than those before it.
-    told = columns["_of_device"] * columns["_devices"] / columns["_sequence_length"]
+    told = columns["_of_device"] * of_job
     told = np.where(np.isfinite(columns["restated"]), columns["restated"], told)
     kept["restated"] = told * kept["samples"] / estimated
     return rows, kept
@@ -130,10 +131,6 @@ _PAUSES = (*_OF_TRAINING, _TASK)
 _DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
-#: By them a speed in tokens of one device is one in sequences of the job.
-_OF_TOKENS = ("devices", "sequence_length")
-
-
 #: Of the interval, before a mean so far; Primus renamed it in 2026.
 _OF_DEVICE = rb" tokens(?: per GPU \(tokens/s/GPU\)|/s/GPU inst/harmonic mean): ++"
 
@@ -144,7 +141,7 @@ def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[
         + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
         + _maybe(rb" (?:actual|curriculum) seqlen: ++", b"length")
         + _maybe(rb" samples per second: ++", b"restated") + _maybe(_OF_DEVICE, b"_of_device"),
-        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, verbs=(_with_samples,), facts=_OF_TOKENS,
+        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, verbs=(_with_samples,),
     )  # fmt: skip
 
 
@@ -163,7 +160,7 @@ FORMAT = Format(
             + _ahead(rb" elapsed_time_per_iteration_ms=", b"step_seconds") + _ahead(rb" global_batch_size= *+", b"batch")
             + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss")
             + _maybe(rb" samples_per_second=", b"restated") + _maybe(rb" tokens_per_gpu_per_second_tgs=", b"_of_device"),
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, verbs=(_with_samples,), facts=_OF_TOKENS,
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, verbs=(_with_samples,),
         ),
         Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,

@@ -127,8 +127,7 @@ class ReadingTable:
         """
         if (first, last) not in self._made_by_verbs:
             columns = {name: self.column(name, slice(first, last)) for name in self.parts}
-            columns |= {f"_{name}": np.full(last - first, facts.get(name, np.nan)) for name in self.reading.facts}
-            ranks = [_of_rank(self.reading, rows, columns) for rows in _by_rank(self.rank(slice(first, last)))]
+            ranks = [_of_rank(self.reading, rows, columns, facts) for rows in _by_rank(self.rank(slice(first, last)))]
             self._made_by_verbs[first, last] = ranks[0] if len(ranks) == 1 else _joined(ranks)
         return self._made_by_verbs[first, last]
 
@@ -343,9 +342,9 @@ def _by_rank(ranks: Column) -> list[Rows]:
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of_rank(reading: Reading, rows: Rows, columns: Mapping[str, Column]) -> Postprocessed:
+def _of_rank(reading: Reading, rows: Rows, columns: Mapping[str, Column], facts: Mapping[str, float]) -> Postprocessed:
     """Apply the verbs to the rows of one rank; the rows that they keep become rows of the table."""
-    kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()})
+    kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
     if unknown := sorted(set(made) - set(COLUMNS)):
         raise FormatError(f"the verbs of {reading.shape!r} make columns unknown to COLUMNS: {unknown}")
     return rows[kept], made

@@ -32,7 +32,6 @@ FORMAT = Format(
             counts="update",
             pauses=TRAINER.main.pauses,
             where=lacks(_SHARED),
-            facts=("saved_every", "total_epochs"),
             verbs=(paired,),
         ),
     ),

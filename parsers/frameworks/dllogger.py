@@ -224,7 +224,7 @@ def _reading(unit: str, span: Span) -> Reading:
     several = rb"(?![^\n{}]*?" + _OF_ONE_STEP + rb")" if span == "interval" else b""
     return Reading(
         _line(span) + several + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
-        unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
+        unit=unit, span=span, pauses=_EPOCH_ENDS if span == "interval" else (),
         verbs=(_by_times if span == "interval" else even,),
     )  # fmt: skip
 
@@ -300,9 +300,9 @@ FORMAT = Format(
             rb'"steps": ?+\[[0-9]++, ?+<step>\]',
             unit="images/s", pauses=KERAS_PAUSES,
         ),
-        Reading(_TFT, unit="samples/s", span="step", verbs=(_batches_as_timed,), facts=("batch_size", "devices")),
+        Reading(_TFT, unit="samples/s", span="step", verbs=(_batches_as_timed,)),
         Reading(
-            _TFT, unit="samples/s", verbs=(_batches_by_the_clock,), facts=("batch_size", "devices"), pauses=_AFTER_TFT,
+            _TFT, unit="samples/s", verbs=(_batches_by_the_clock,), pauses=_AFTER_TFT,
         ),
         Reading(
             _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',

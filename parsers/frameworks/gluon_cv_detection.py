@@ -80,7 +80,6 @@ FORMAT = Format(
             unit="images/s",
             span="epoch",
             verbs=(_epochs,),
-            facts=("data_set_size", "batch_size_of_job"),
         ),
         Reading(
             rb"\[Epoch <epoch>\]\[Batch <step>\], Speed: <throughput> samples/sec, RPN_Conf=",

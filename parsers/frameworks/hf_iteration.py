@@ -82,8 +82,6 @@ _BAR = Reading(
     ),
     verbs=(_of_batches,),
 )  # fmt: skip
-#: What tells a log of such a script, in the samples.
-_HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (w. parallel, distributed & accumulation) = 32\n"
 
 FORMAT = Format(
     title="Hugging Face scripts (Iteration bars)",

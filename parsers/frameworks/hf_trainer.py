@@ -558,7 +558,6 @@ _BAR = Reading(
     weak=True,
     pauses=_PAUSES,
     lingers=_LINGERS,
-    facts=("saved_every", "total_epochs"),
     verbs=(_bar_of_training,),
 )
 
@@ -590,7 +589,7 @@ FORMAT = Format(
     readings=(
         _BAR,
         replace(_SUMMARY, where=lacks(_GENERATED)),
-        replace(_SUMMARY, where=says(_GENERATED), facts=("batch_size_of_job",), verbs=(_of_completions,)),
+        replace(_SUMMARY, where=says(_GENERATED), verbs=(_of_completions,)),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
             + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
@@ -614,7 +613,6 @@ FORMAT = Format(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
             unit="tokens/s", counts="update", pauses=_PAUSES, verbs=(_since_the_start,),
-            facts=("saved_every", "total_epochs", "total_steps"),
             where=lacks(_SHARED),
         ),
         # LLaMA-Factory's mean since the start, with everything in it.

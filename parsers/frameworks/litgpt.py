@@ -75,7 +75,6 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
             marker=b"iter time: ",
             verbs=(_iterations,),
-            facts=_BATCHES,
         ),
         Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
         # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.

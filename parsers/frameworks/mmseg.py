@@ -92,7 +92,7 @@ _OF_MMENGINE = (
 def _of_mmengine(head: bytes) -> Reading:
     """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
     reading = _reading(head, rb" ++", _OF_MMENGINE)
-    return replace(reading, epoch_timer=True, verbs=(_of_all,), facts=("averaged_steps",))
+    return replace(reading, epoch_timer=True, verbs=(_of_all,))
 
 
 FORMAT = Format(

@@ -237,7 +237,6 @@ FORMAT = Format(
                 factors={"step_seconds": factor},
                 pauses=(*_PAUSES, *_EVALUATIONS) if word == b"iter" else _EVALUATIONS,
                 verbs=(_of_copies,),
-                facts=("tokens_per_step",),
             )
             for word in _WORDS
             for unit, factor in ((b"ms", 1e-3), (b"s", 1.0))
@@ -262,7 +261,6 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
             verbs=(_as_timed,),
-            facts=("tokens_per_step",),
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
@@ -290,7 +288,6 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
             verbs=(_of_updates,),
-            facts=("tokens_per_step", "accumulation"),
         ),
     ),
     facts=(

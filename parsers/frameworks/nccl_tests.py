@@ -88,7 +88,6 @@ def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Readin
         marker=marker,
         where=says(rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw "),
         verbs=(partial(_of_tables, several=several),),
-        facts=("batch_size",),
     )
 
 

@@ -52,7 +52,6 @@ FORMAT = Format(
             counts="update",
             repeated=True,
             verbs=(_counted,),
-            facts=("batch_size_of_job",),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
                 Pause(

@@ -136,7 +136,6 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             verbs=(_by_grid,),
-            facts=("batch_size",),
             pauses=_PAUSES,
         ),
         Reading(

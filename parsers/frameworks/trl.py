@@ -64,7 +64,6 @@ FORMAT = Format(
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),
-            facts=("saved_every", "total_epochs"),
             verbs=(paired,),
         ),
     ),

@@ -91,7 +91,6 @@ def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading
         where=where,
         marker=b"G ",  # other bars, which are in every second log, state no memory
         verbs=(epochs,),
-        facts=("data_set_size", "batch_size_of_job"),
     )
 
 

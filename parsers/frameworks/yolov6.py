@@ -31,7 +31,6 @@ FORMAT = Format(
             weak=True,
             where=says(rb"^ *+Epoch ++(?:lr ++)?+iou_loss ++(?:dfl|l1)_loss "),
             verbs=(epochs,),
-            facts=("data_set_size", "batch_size_of_job"),
         ),
     ),
     facts=(

@@ -14,9 +14,6 @@ from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, Reading, Trap, u
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
 _CONFIG = rb" - PARAMETER Config : "
-_LINE = (
-    b"DLL 2026-11-20 08:25:20.500000 - Training Epoch: 0 Training Iteration: 51  step_loss : 5.75  learning_rate : 0.0 "
-)
 
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD",

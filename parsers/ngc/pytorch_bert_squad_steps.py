@@ -11,8 +11,6 @@ import numpy as np
 from perfledger.parsers.contract import Format, Reading, Trap
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
-_LINE = b"11/20/2026 10:36:08 - INFO - __main__ -   Step 51: Loss 5.75, LR 0.0 "
-
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
     framework="NGC PyTorch",

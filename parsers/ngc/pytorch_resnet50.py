@@ -148,9 +148,8 @@ FORMAT = Format(
                 ),
             ),
             verbs=(_as_printed,),
-            facts=("batch_size", "devices"),
         ),
-        Reading(_ITERATION, unit="images/s", verbs=(_by_seconds,), facts=("batch_size", "devices")),
+        Reading(_ITERATION, unit="images/s", verbs=(_by_seconds,)),
         Reading(
             _RUN, unit="images/s", span="run", verbs=(_even_run,), trap=Trap("clock", "mean_of_speeds", most=np.inf),
         ),

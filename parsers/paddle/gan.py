@@ -66,7 +66,6 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             verbs=(_of_batches,),
-            facts=("batch_size",),
             pauses=_PAUSES,
             trap=_PICTURES,
         ),

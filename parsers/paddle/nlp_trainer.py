@@ -31,6 +31,7 @@ from perfledger.parsers.contract import (
     grouped,
     is_private,
 )
+from perfledger.parsers.contract.verbs import every
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -74,9 +75,10 @@ def _counts_rests_as_batches(columns: Columns) -> bool:
     return bool((steps * batch > _REST_SHOWS * samples * epochs).any())
 
 
-def _of_file(columns: Columns) -> Postprocessed:
-    """Return the same of the rows of `trainer_state.json`, which ERNIEKit writes like all others."""
-    return _of_job({**columns, "_ernie_seconds": np.full(len(columns["step"]), np.nan)})
+def _without_ernie(columns: Columns) -> Postprocessed:
+    """Add the empty column of ERNIEKit's seconds, which `trainer_state.json` writes under the usual name."""
+    rows = every(columns)
+    return rows, {**columns, "_ernie_seconds": np.full(len(rows), np.nan)}
 
 
 def _counts_one_update(columns: Columns) -> bool:
@@ -104,7 +106,6 @@ def _counts_one_update(columns: Columns) -> bool:
     return in_parts or any(float(f"{each:.3e}") != each for each in rates)
 
 
-_FACTS = ("batch_size", "accumulation", "tensor_parallel", "pipeline_parallel", *_OF_EPOCHS)
 #: An evaluation or a checkpoint counts in the interval that follows it.
 PAUSES = (
     Pause(
@@ -156,15 +157,13 @@ FORMAT = Format(
             factors={"memory": 1024},
             pauses=PAUSES,
             verbs=(_of_job,),
-            facts=_FACTS,
         ),
         Reading(
             _ROW,
             unit="samples/s",
             counts="update",
             pauses=PAUSES[:1],
-            verbs=(_of_file,),
-            facts=_FACTS,
+            verbs=(_without_ernie, _of_job),
         ),
         Reading(
             _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"

@@ -61,7 +61,6 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             verbs=(_since_last,),
-            facts=("resumed_from", "batch_size"),
             pauses=_PAUSES,
         ),
         Reading(

@@ -44,7 +44,7 @@ NAN = float("nan")
 def test_a_verb_keeps_rows_and_makes_columns(
     verb: Verb, columns: dict[str, list[float]], rows: list[int], made: dict[str, list[float]]
 ) -> None:
-    kept, found = applied((verb,), {name: np.array(each, dtype=np.float64) for name, each in columns.items()})
+    kept, found = applied((verb,), {name: np.array(each, dtype=np.float64) for name, each in columns.items()}, {})
     assert kept.tolist() == rows
     assert found.keys() == made.keys()
     for name, each in made.items():
@@ -53,12 +53,21 @@ def test_a_verb_keeps_rows_and_makes_columns(
 
 def test_rows_of_several_verbs_are_those_of_the_log() -> None:
     columns = {"step": np.array([NAN, 1, 1, 2]), "_x": np.zeros(4)}
-    rows, made = applied((verbs.only("step"), verbs.last_states("step")), columns)
+    rows, made = applied((verbs.only("step"), verbs.last_states("step")), columns, {})
     assert rows.tolist() == [2, 3]
     assert list(made) == ["step"]
 
 
+def test_facts_are_private_columns() -> None:
+    verb = verbs.scaled_sum("batch", _batch_size=1.0)
+    columns = {"step": np.array([1.0, 2.0])}
+    assert applied((verb,), columns, {"batch_size": 32.0})[1]["batch"].tolist() == [32, 32]
+    assert np.isnan(applied((verb,), columns, {})[1]["batch"]).all()
+    with pytest.raises(KeyError, match="_batch"):
+        applied((verbs.only("_batch"),), columns, {})
+
+
 @pytest.mark.parametrize("verb", [verbs.only("step"), verbs.last_states("step"), verbs.undo_mean("step")])
 def test_no_rows_remain_no_rows(verb: Verb) -> None:
-    rows, made = applied((verb,), {"step": np.empty(0)})
+    rows, made = applied((verb,), {"step": np.empty(0)}, {})
     assert len(rows) == len(made["step"]) == 0

@@ -48,7 +48,6 @@ from perfledger.parsers.frameworks.mlperf.lines import (
     lines_of,
 )
 from perfledger.parsers.frameworks.mlperf.records import (
-    FACTS,
     block_means,
     records,
     reported_speed,
@@ -82,7 +81,7 @@ def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading
     """Return the reading of how far a run came, in the unit of its benchmark."""
     return Reading(
         lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
-        verbs=(partial(records, unit=counted),), facts=(*FACTS, "devices"),
+        verbs=(partial(records, unit=counted),),
     )  # fmt: skip
 
 
@@ -90,7 +89,7 @@ def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which the clock between the events is held against."""
     return Reading(
         STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
-        where=where, verbs=(partial(block_means, unit=counted),), facts=FACTS,
+        where=where, verbs=(partial(block_means, unit=counted),),
     )  # fmt: skip
 
 
@@ -116,7 +115,7 @@ FORMAT = Format(
         Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, verbs=(run_seconds,)),
         Reading(
             lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
-            verbs=(target_samples,), facts=(*FACTS, "resumed_from"),
+            verbs=(target_samples,),
         ),
         Reading(
             rb'(?:"eval_accuracy' + VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+' + PLACE + rb'"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",

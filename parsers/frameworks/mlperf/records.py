@@ -38,7 +38,7 @@ _BEGINNINGS = frozenset(
     {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
 )
 #: Facts of the session that the positions need.
-FACTS = ("batch_size_of_job", "sequence_length")
+_FACTS = ("batch_size_of_job", "sequence_length")
 #: A stretch of training is faster than most others by less.
 _FASTER = 1.3
 #: Of so many logged speeds it is no chance that they scatter by more than this share around what the events tell, and
@@ -48,7 +48,7 @@ MANY, UNEVEN, MEANS = 12, 0.002, 0.2
 
 def records(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
-    events, (batch, length) = events_of(columns), (stated(columns, each) for each in FACTS)
+    events, (batch, length) = events_of(columns), (stated(columns, each) for each in _FACTS)
     counts = _Counts(unit, batch, length, stated(columns, "devices"))
     if back := goes_back(of_run(events)):
         # A record that is no training, and that is refused with its line.
@@ -252,7 +252,7 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
 
 def block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speed of each block by the program's own timer, in batches of the job."""
-    batch, length = (stated(columns, each) for each in FACTS)
+    batch, length = (stated(columns, each) for each in _FACTS)
     speeds = batch * (length if unit == "sequences" else 1.0) / columns["_step_seconds"]
     rows = np.flatnonzero(np.isfinite(speeds) & (speeds > 0))
     return rows, {"throughput": speeds[rows]}

@@ -624,6 +624,25 @@ def new_suite(name: str, out: Path | None) -> int:
     return UNDERSTOOD
 
 
+@commands.command("new-format")
+@click.argument("name")
+@click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--yes", is_flag=True, help="Take every proposal, and ask nothing.")
+def new_format(name: str, log: Path, yes: bool) -> int:
+    """Draft a format for a log that no format reads.
+
+    Example: new-format our_trainer train.log. It finds the lines that repeat with changing numbers, asks what the
+    numbers are, and writes formats/our_trainer.py of the project with a golden folder.
+    """
+    from perfledger.ingest import new_format as creation
+
+    def ask(question: str, usual: str) -> str:
+        return usual if yes else str(click.prompt(question, default=usual, show_default=bool(usual)))
+
+    print(printable(as_called(creation.create(name, log, ask))))
+    return UNDERSTOOD
+
+
 @commands.command()
 @reads_logs
 @click.option(

@@ -9,7 +9,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:,}`          a number with thousands separators
 `{name:short}`      a number that is shortened for people, such as `107K`
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
-`{_}`               a word, up to the next sign of the template
+`{_}`               a word, perhaps after blanks, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
 `{*}`               a gap on the same line, up to the next sign; it ends where the template begins again
 `{images|samples}`  one of several words
@@ -36,7 +36,7 @@ _SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
-_CLOCK = (
+CLOCK = (
     rb"(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?+"
     rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
 )
@@ -45,7 +45,7 @@ _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "le
 #: What `{name}` matches for columns that are not any number.
 _BY_NAME = {
     **dict.fromkeys(("epoch", "step", "total_epochs", "total_steps"), _WHOLE),
-    "clock": _CLOCK,
+    "clock": CLOCK,
     "elapsed": _LENGTH,
 }
 #: Units of `{name:unit}`, and the factor to the unit of the columns: seconds, MiB, steps per second.
@@ -169,7 +169,7 @@ class _Compiler:
             elif part.name == "_":
                 yield _word(rest)
             elif not part.name and not part.kind:
-                yield b"(%s)" % _word(rest)
+                yield rb" *+(%s)" % _word(rest).removeprefix(rb" *+")
             elif part.name == "*":
                 yield self._gap(rest)
             else:
@@ -248,7 +248,7 @@ def _word(rest: Sequence[Part]) -> bytes:
     if isinstance(following, Optional):
         following = following.parts[0]
     end = following[0] if isinstance(following, str) and following else ""
-    return rb"[^\s%s]++" % (re.escape(end.encode()) if end.strip() else b"")
+    return rb" *+[^\s%s]++" % (re.escape(end.encode()) if end.strip() else b"")
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:

@@ -50,6 +50,7 @@ def test_help_imports_nothing_heavy() -> None:
         ("check-layout", {"NAME|FILE", "PATH"}),
         ("explain", {"LOG", "--layout"}),
         ("diff", {"REV", "--out", "--language"}),
+        ("new-format", {"NAME", "LOG", "--yes"}),
         ("new-suite", {"NAME", "--out"}),
         ("audit", {"PATH", "--layout", "--jobs", "--strict", "--to"}),
     ],

@@ -21,7 +21,7 @@ from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.shape import shape_of
 from perfledger.parsers.contract.template import NUMBER as NUMBER
 from perfledger.parsers.contract.template import SHORT_NUMBER as SHORT_NUMBER
-from perfledger.parsers.contract.template import compiled_line, compiled_text
+from perfledger.parsers.contract.template import compiled_line, compiled_text, longest_text
 from perfledger.parsers.contract.verbs import Column as Column
 from perfledger.parsers.contract.verbs import Columns as Columns
 from perfledger.parsers.contract.verbs import Kept, Verb
@@ -288,6 +288,11 @@ class Reading:
         return {**(self._of_template[1] if self._of_template else {}), **self.factors}
 
     @cached_property
+    def literal(self) -> bytes:
+        """Return the longest text that each line of the template contains; empty for a pattern."""
+        return longest_text(self.pattern) if isinstance(self.pattern, str) else b""
+
+    @cached_property
     def shape(self) -> str:
         """Return a line as people read it, with columns in braces."""
         return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
@@ -295,7 +300,7 @@ class Reading:
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
         """Return what stands in every record of the reading."""
-        return literals(self.regex, self.marker)
+        return literals(self.regex)
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may hold a record, by its distinct lines."""
@@ -439,7 +444,7 @@ class Format:
 
     Attributes:
         title: name of the printer on the pages.
-        marker: stands in every line of interest; lines without it are never searched.
+        marker: text that each record of a reading without a marker of its own contains, unless the reading is a template.
         readings: the kinds of lines; records of the first are counted and used for figures.
         facts: what a log states once.
         start: matches once per start of the program, where the printer announces itself. Where what tells of a start
@@ -455,6 +460,7 @@ class Format:
             prints within it.
         document: a key of the JSON document that the printer writes, at its top. Another JSON document that contains
             such lines quotes them.
+        needs: text that a log of the format contains, if its records alone do not identify it.
         unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
             and every figure of it say so.
         id: `package.module`, filled in by the registry.
@@ -474,6 +480,7 @@ class Format:
     unproven: bool = False
     frames: tuple[Reading, ...] = ()
     document: str = ""
+    needs: bytes = b""
     id: str = ""
     doc: str = ""
 

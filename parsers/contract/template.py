@@ -274,3 +274,11 @@ def compiled_text(written: str | bytes) -> bytes:
         return written
     compiler = _Compiler(written, lambda _, kind: rb"(%s)" % kind)
     return b"".join(compiler.pattern(parts(written)))
+
+
+def longest_text(template: str) -> bytes:
+    """Return the longest text that each line of a template contains."""
+    texts = (
+        piece for each in parts(template) if isinstance(each, str) for piece in re.split(r"  +|\n", each.strip("^$ "))
+    )
+    return max(texts, key=len, default="").strip().encode()

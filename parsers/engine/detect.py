@@ -1,8 +1,7 @@
 """Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
-Which markers of all formats stand in a chunk is found in one pass, so that a further format costs next to nothing where
-its marker is absent. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
+Texts that the records of all formats contain are looked for in one pass, so that a further format costs next to nothing. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
 contains the document of a printer within another structure.
 """
 
@@ -10,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from perfledger.parsers.contract import Format
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import CHUNK, Noise, clean, open_log
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 HEAD_CHUNKS = 8
 PROBES = 16
 PROBE_BYTES = CHUNK // 4
-#: Bytes in which markers are looked for at once, and the least of those that are.
-_PIECE, _LONG = 1 << 16, 4
+#: Bytes in which texts are looked for at once.
+_PIECE = 1 << 16
+#: Length from which on texts are looked for together.
+_LONG = 4
 #: A string of JSON.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
 
@@ -59,58 +61,73 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class _Markers:
-    """Literals that are looked for together; the empty one stands everywhere."""
+class _Known:
+    """The formats, and their readings by the text that each of their records contains."""
 
-    literals: tuple[bytes, ...]
+    formats: tuple[Format, ...]
+
+    @cached_property
+    def _by_text(self) -> Mapping[bytes, Sequence[tuple[str, Reading]]]:
+        found: dict[bytes, list[tuple[str, Reading]]] = defaultdict(list)
+        for each in self.formats:
+            for reading in each.readings:
+                found[reading.marker or reading.literal or each.marker].append((each.id, reading))
+        return found
 
     @cached_property
     def _long(self) -> tuple[bytes, ...]:
-        """Return those that stand nowhere a thousand times."""
-        return tuple(each for each in self.literals if len(each) >= _LONG)
+        """Return the texts that do not occur a thousand times in any log, without digits, as in distinct lines."""
+        return tuple(sorted(bare for each in self._by_text if len(bare := without_digits(each)) >= _LONG))
 
     @cached_property
-    def _short(self) -> tuple[tuple[bytes, bytes], ...]:
-        """Return the others, each with what it is in distinct lines."""
-        return tuple((each, without_digits(each)) for each in self.literals if len(each) < _LONG)
-
-    @cached_property
-    def _with_digits(self) -> frozenset[bytes]:
-        """Return those that distinct lines may hold where the text does not."""
-        return frozenset(each for each in self.literals if without_digits(each) != each)
+    def _with_digits(self) -> Mapping[bytes, Sequence[bytes]]:
+        """Return the texts by what they are in distinct lines."""
+        found: dict[bytes, list[bytes]] = defaultdict(list)
+        for each in self._by_text:
+            found[without_digits(each)].append(each)
+        return found
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick:
         from ahocorasick_rs import BytesAhoCorasick
 
-        return BytesAhoCorasick(list(map(without_digits, self._long)))
+        return BytesAhoCorasick(list(self._long))
 
-    def present(self, chunk: Chunk) -> frozenset[bytes]:
-        """Return those that stand in the distinct lines of a chunk, which are few; those with digits in its text, too."""
+    def _present(self, chunk: Chunk) -> Iterator[bytes]:
+        """Yield the texts that a chunk contains."""
         distinct, longest = chunk.distinct, max(map(len, self._long), default=0)
-        # Piece by piece: a line of many MiB may hold a marker a million times, and each time is an object.
+        # Piece by piece: a line of many MiB may contain a text a million times, and each time is an object.
         pieces = (distinct[at : at + _PIECE + longest] for at in range(0, len(distinct), _PIECE))
         found = {
             self._long[number]
             for each in pieces
             for number, _, _ in self._automaton.find_matches_as_indexes(each, overlapping=True)
         }
-        found.update(each for each, bare in self._short if bare in distinct)
-        return frozenset({b"", *found} - {each for each in self._with_digits & found if each not in chunk.text})
+        found.update(bare for bare in self._with_digits if len(bare) < _LONG and bare in distinct)
+        for bare in sorted(found):
+            yield from (each for each in self._with_digits[bare] if each == bare or each in chunk.text)
+
+    def searched(self, chunk: Chunk) -> _Searched:
+        """Return a chunk with the readings of each format that may have a record in it."""
+        likely = defaultdict[str, list[Reading]](list)
+        for text in self._present(chunk):
+            for format_id, reading in self._by_text[text]:
+                if reading.may_stand_in(chunk.distinct):
+                    likely[format_id].append(reading)
+        return _Searched(chunk, dict(likely))
 
 
 @cache
-def _markers() -> _Markers:
-    found = {marker for each in formats() for marker in (each.marker, *(one.marker for one in each.readings))}
-    return _Markers(tuple(sorted(found - {b""})))
+def _known() -> _Known:
+    return _Known(formats())
 
 
 @dataclass(frozen=True)
 class _Searched:
-    """A chunk, and the markers that stand in it."""
+    """A chunk, and the readings that may have a record in it, by the id of their format."""
 
     chunk: Chunk
-    markers: frozenset[bytes]
+    likely: Mapping[str, Sequence[Reading]]
 
 
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
@@ -123,9 +140,8 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     keys = _keys_of_document(chunks)
     known = [each for each in formats() if keys is None or not each.document or each.document in keys]
     read = chunks if keys is None else [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
-    seen = [_Searched(each, _markers().present(each)) for each in read]
-    present = frozenset[bytes]().union(*(each.markers for each in seen))
-    marked = [each for each in known if each.marker in present]
+    seen = [_known().searched(each) for each in read]
+    marked = [each for each in known if any(each.id in one.likely for one in seen) and _has_needed(each, seen)]
     for weak in (False, True):
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))
@@ -176,13 +192,14 @@ def _names(format: Format, other: Format) -> bool:
     return format.id != other.id and bool({"*", other.id} & set(format.over))
 
 
+def _has_needed(format: Format, seen: Iterable[_Searched]) -> bool:
+    return not format.needs or any(format.needs in each.chunk.text for each in seen)
+
+
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
-    readings = [each for each in format.readings if each.weak == weak]
-    for each in seen if readings else ():
-        text = each.chunk.text
-        marked = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
-        likely = dict.fromkeys(one.regex for one in marked if one.may_stand_in(each.chunk.distinct))
-        if any(one.search(text) for one in likely):
+    for each in seen:
+        likely = dict.fromkeys(one.regex for one in each.likely.get(format.id, ()) if one.weak == weak)
+        if any(one.search(each.chunk.text) for one in likely):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None
 

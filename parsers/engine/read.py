@@ -259,7 +259,7 @@ class _LogReader:
         known: dict[re.Pattern[bytes], list[re.Match[bytes]]] = {}  # some readings differ in their conditions alone
         for table, rows in zip(self.tables, pending, strict=True):
             reading = table.reading
-            if not reading.may_stand_in(chunk.distinct) or text.find(reading.marker, begin, end) < 0:
+            if not reading.may_stand_in(chunk.distinct):
                 continue
             if reading.regex not in known:
                 known[reading.regex] = list(reading.regex.finditer(text, begin, end))

@@ -87,6 +87,7 @@ FORMAT = Format(
     title="Hugging Face scripts (Iteration bars)",
     framework="PyTorch",
     marker=b"Total train batch size ",
+    needs=b"Total train batch size ",
     unproven=True,
     start=TRAINER.start,
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",

@@ -19,6 +19,7 @@ FORMAT = Format(
     over=("dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger_text", "frameworks.dllogger"),
     unproven=True,
     marker=b"model_training_utils.py:",
+    needs=b"model_training_utils.py:",
     end=rb"Throughput Average \(sentences/sec\) with overhead = ",
     readings=(
         Reading(

@@ -11,7 +11,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
 `{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
-`{*}`               a gap on the same line, up to the next sign; it ends where the template begins again
+`{*}`               a gap on the same line, up to the next text or optional part; it ends where the template begins again
 `{images|samples}`  one of several words
 `{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
@@ -146,24 +146,24 @@ class _Compiler:
     group: Callable[[str, bytes], bytes]
     factors: dict[str, float] = field(default_factory=dict)
 
-    def pattern(self, known: Sequence[Part], first: bool = True, last: bool = True) -> Iterator[bytes]:
+    def pattern(
+        self, known: Sequence[Part], after: Sequence[Part] = (), first: bool = True, gap: bool = False
+    ) -> Iterator[bytes]:
         """Yield the patterns of some parts.
 
         Args:
             known: parts that follow each other.
+            after: parts that follow them in the template.
             first: whether they begin the template.
-            last: whether they end it.
+            gap: whether a gap may end where they begin.
         """
         for at, part in enumerate(known):
-            rest = known[at + 1 :]
-            begins, ends = first and at == 0, last and all(isinstance(each, Optional) for each in rest)
+            rest = (*known[at + 1 :], *after)
+            ends = all(isinstance(each, Optional) for each in rest)
             if isinstance(part, str):
-                if at > 0 and known[at - 1] == Slot("*"):
-                    yield _label(part)
-                else:
-                    yield _text(part, begins=begins, ends=last and not rest)
+                yield _after_gap(part) if gap else _text(part, begins=first and at == 0, ends=not rest)
             elif isinstance(part, Optional):
-                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, False, ends))
+                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, rest, False, gap))
             elif part.words:
                 yield b"(?:%s)" % b"|".join(re.escape(each.encode()) for each in part.words)
             elif part.name == "_":
@@ -174,6 +174,7 @@ class _Compiler:
                 yield self._gap(rest)
             else:
                 yield self._number(part, rest if ends else None)
+            gap = _ends_in_gap(part) or (gap and isinstance(part, Optional))
 
     def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
         """Return the pattern of a number; `rest` are the optional parts that may follow the last one, else None."""
@@ -197,17 +198,33 @@ class _Compiler:
         return found + (rb"(?!\Z)" if glued else ENDED)
 
     def _gap(self, rest: Sequence[Part]) -> bytes:
-        """Return a pattern up to the next text, or to where the template begins again, in linear time."""
-        if not rest or not isinstance(rest[0], str) or not rest[0].strip():
+        """Return a pattern up to the next text, or to where the template begins again, in linear time.
+
+        Optional parts may precede that text: the gap ends at the first that is there.
+        """
+        labels = [_label_of(each) for each in rest]
+        known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
+        labels = labels[: known + 1]
+        if known == len(rest) or not all(label.strip() for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
+        stops = [_label(each) for each in labels]
         begin = parts(self.template)[0]
-        stops = [_label(rest[0])]
         again = begin.lstrip("^ ") if isinstance(begin, str) else ""
         if len(again) > 2:
             stops.append(_escaped(again))
-        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")}
+        firsts = {*(each.lstrip(" ")[0] for each in labels), *(again[:1] if len(again) > 2 else "")}
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
+
+
+def _label_of(part: Part) -> str:
+    """Return the text that a part begins with, or an empty one."""
+    first = part.parts[0] if isinstance(part, Optional) else part
+    return first if isinstance(first, str) else ""
+
+
+def _ends_in_gap(part: Part) -> bool:
+    return part == Slot("*") or (isinstance(part, Optional) and part.parts[-1] == Slot("*"))
 
 
 def _begins_with_letter(part: Optional) -> bool:
@@ -223,10 +240,16 @@ def _escaped(text: str) -> bytes:
 
 
 def _label(text: str) -> bytes:
-    """Return the pattern of text after a gap: a gap takes blanks, and ends at a whole word."""
+    """Return the pattern of text that ends a gap: the gap takes blanks, and ends at a whole word."""
     bare = text.lstrip(" ")
     before = rb"(?<=[ \t])" if bare != text else rb"(?<!\w)" if bare[:1].isalnum() else b""
     return before + _escaped(bare)
+
+
+def _after_gap(text: str) -> bytes:
+    """Return the pattern of text at which a gap may have ended, which took the blanks before it."""
+    bare = text.lstrip(" ")
+    return (rb"[ \t]*+(?<=[ \t])" if bare != text else b"") + _escaped(bare)
 
 
 def _text(text: str, *, begins: bool, ends: bool) -> bytes:
@@ -244,10 +267,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
-    following = rest[0] if rest else ""
-    if isinstance(following, Optional):
-        following = following.parts[0]
-    end = following[0] if isinstance(following, str) and following else ""
+    end = _label_of(rest[0])[:1] if rest else ""
     return rb"[^\s%s]++" % (re.escape(end.encode()) if end.strip() else b"")
 
 

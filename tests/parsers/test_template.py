@@ -33,6 +33,17 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 acc: 0.5 end", {"loss": b"1", "accuracy": b"0.5"}),
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 end", {"loss": b"1", "accuracy": None}),
         ("ips: {throughput}{?, eta: {_}}", b"ips: 5, eta: 1:00\n", {"throughput": b"5"}),
+        ("a {step}{*}{? loss: {loss}{*}}{? acc: {accuracy},} end", b"a 1 x loss: 2 y acc: 3, end", {
+            "step": b"1", "loss": b"2", "accuracy": b"3",
+        }),
+        ("a {step}{*}{? loss: {loss}{*}}{? acc: {accuracy},} end", b"a 1 x acc: 3, end", {
+            "step": b"1", "loss": None, "accuracy": b"3",
+        }),
+        ("a {step}{*}{? loss: {loss}{*}}{? acc: {accuracy},} end", b"a 1 x loss: 2 y end", {
+            "step": b"1", "loss": b"2", "accuracy": None,
+        }),
+        ("a {step},{*}{?avg_}cost: {step_seconds:s}", b"a 1, x avg_cost: 2 s", {"step": b"1", "step_seconds": b"2"}),
+        ("a ({_}{?/{_}}) {step}", b"a (3/4) 5\n", {"step": b"5"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
@@ -61,6 +72,7 @@ def test_a_line_of_the_template_is_found(template: str, line: bytes, values: dic
         ("begin {step},{*}label={loss},", b"begin 1, a begin b label=4,"),
         ("begin {step},{*}label={loss},", b"begin 1,\nlabel=4,"),
         ("begin {step},{*}label={loss},", b"begin 1, my_label=4,"),
+        ("a {step}{*}{? loss: {loss}} end {memory},", b"a 1 x loss: 2 y end 5,"),
     ],
 )
 def test_another_line_is_not_found(template: str, line: bytes) -> None:

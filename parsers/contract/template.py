@@ -36,9 +36,10 @@ _SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
+#: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 _CLOCK = (
-    rb"(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?+"
-    rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
+    rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
+    rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
 )
 #: What `{name:kind}` matches.
 _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "length": _LENGTH}
@@ -70,6 +71,8 @@ UNITS = {
 _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
+#: Blanks that pad a number. As a range they do not hide the text before them, by which a pattern is searched.
+_PADDING = rb"[ ]*+"
 _BLANKS = rb"[ \t]++"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
@@ -159,9 +162,10 @@ class _Compiler:
         """
         for at, part in enumerate(known):
             rest = (*known[at + 1 :], *after)
+            begins = first and at == 0
             ends = all(isinstance(each, Optional) for each in rest)
             if isinstance(part, str):
-                yield _after_gap(part) if gap else _text(part, begins=first and at == 0, ends=not rest)
+                yield _after_gap(part) if gap else _text(part, begins=begins, ends=not rest)
             elif isinstance(part, Optional):
                 yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, rest, False, gap))
             elif part.words:
@@ -173,16 +177,17 @@ class _Compiler:
             elif part.name == "*":
                 yield self._gap(rest)
             else:
-                yield self._number(part, rest if ends else None)
+                yield self._number(part, rest if ends else None, begins=begins)
             gap = _ends_in_gap(part) or (gap and isinstance(part, Optional))
 
-    def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
+    def _number(self, slot: Slot, rest: Sequence[Part] | None, *, begins: bool) -> bytes:
         """Return the pattern of a number; `rest` are the optional parts that may follow the last one, else None."""
         if slot.kind in UNITS:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]
             unit = rb" ?%s" % re.escape(slot.kind.encode())
-            return rb" *+%s%s" % (
+            return rb"%s%s%s" % (
+                _PADDING,
                 self.group(slot.name, NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
@@ -191,7 +196,7 @@ class _Compiler:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = rb" *+%s" % self.group(slot.name, kind)
+        found = (b"" if begins else _PADDING) + self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)

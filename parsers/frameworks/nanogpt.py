@@ -254,30 +254,25 @@ FORMAT = Format(
             for word in _WORDS
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
-            rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
+            "step {step}/{total_steps} | {?train }loss {loss}{*}| norm {*}| lr {*}| {step_seconds:ms} | {*}| {throughput} tok/s",
             marker=b"| norm ",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
             verbs=(_as_timed,),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
-            rb"(?P<throughput>[0-9]++) tok/s\)",
+            "step {step}/{total_steps} | train loss {loss} |{*} lr {*}| ({step_seconds:ms} | {throughput} tok/s)",
             marker=b" | train loss ",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
             pauses=(Pause("evaluation", rb"val loss ", inside="none"),),
         ),
         # llm.c in FP32.
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps>: train loss <loss> \((?P<step_seconds>[0-9.]++) ms, (?P<throughput>[0-9]++) tok/s\)",
+            "step {step}/{total_steps}: train loss {loss} ({step_seconds:ms}, {throughput} tok/s)",
             marker=b": train loss ",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
             pauses=(Pause("evaluation", rb"val loss ", inside="none"),),
         ),
         Reading(

@@ -167,7 +167,7 @@ FORMAT = Format(
             repeated=True,
             verbs=(_with_counter,),
         ),
-        Reading(rb"TFLOPs per sec per GPU=(?P<flops>[0-9.]++)(?=\s)", weak=True),
+        Reading("TFLOPs per sec per GPU={flops}", weak=True),
     ),
     facts=(
         Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),

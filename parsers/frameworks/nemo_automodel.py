@@ -48,7 +48,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"\bAverage iteration time: (?P<_seconds>" + NUMBER + rb") seconds \(excluding first [0-9]++ warmup iterations\)",
+            "Average iteration time: {_seconds} seconds (excluding first {_} warmup iterations)",
             unit="samples/s",
             span="run",
             marker=b"Average iteration time: ",

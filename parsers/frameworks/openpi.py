@@ -34,7 +34,7 @@ FORMAT = Format(
     end=rb"\[I\] Waiting for checkpoint manager to finish",
     readings=(
         Reading(
-            rb"(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}) \[I\] step=<step> loss=<loss> lr=[-+.0-9e]++ (?:grad_norm=[-+.0-9a-z]++ )?+time=<duration>s(?= )",
+            "{clock} [I] step={step} loss={loss} lr={_} {?grad_norm={_} }time={duration}s",
             unit="samples/s",
             marker=b" [I] step=",
             pauses=(

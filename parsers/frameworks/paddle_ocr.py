@@ -148,9 +148,7 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"\[(?P<clock>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:root|ppocr) INFO: epoch: \[<epoch>/<total_epochs>\], iter: \[[0-9]++/[0-9]++\], "
-            rb"global_step:<step>, train loss: <loss>, lr: [0-9.e-]++, avg_reader_cost: [0-9.]++ sec, avg_batch_cost: [0-9.]++ sec, "
-            rb"avg_samples: <batch>, ips: [0-9.]++ images/sec",
+            "[{clock}] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], iter: [{_}/{_}], global_step:{step}, train loss: {loss}, lr: {_}, avg_reader_cost: {_} sec, avg_batch_cost: {_} sec, avg_samples: {batch}, ips: {_} images/sec",
             unit="samples/s",
             scope="device",
             epoch_end=True,

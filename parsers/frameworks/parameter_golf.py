@@ -28,15 +28,14 @@ FORMAT = Format(
     end=rb"^peak memory allocated: ",
     readings=(
         Reading(
-            rb"(?<![\w./])<step>/<total_steps> train_loss: <loss> train_time: [0-9.]++m tok/s: <throughput>(?=\s)",
+            "{step}/{total_steps} train_loss: {loss} train_time: {_}m tok/s: {throughput}",
             unit="tokens/s",
             cumulative_since=1,
         ),
         Reading(
-            rb"\bwallclock_cap train_time: (?P<_seconds>[0-9]++)ms step: (?P<_steps>[0-9]++)/",
+            "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",
             unit="tokens/s",
             span="run",
-            factors={"_seconds": 1e-3},
             verbs=(_whole_run,),
         ),
     ),

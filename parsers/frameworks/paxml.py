@@ -24,10 +24,10 @@ FORMAT = Format(
     end=rb"\[PAX STATUS\]: (?:Final checkpoint saved|Executor shutdown complete)",
     readings=(
         Reading(
-            rb"programs\.py:[0-9]++\] steps/sec: <steps_per_second>(?=\s)", unit="samples/s", pauses=_PAUSES,
+            "programs.py:{_}] steps/sec: {steps_per_second}", unit="samples/s", pauses=_PAUSES,
         ),
         Reading(
-            rb"summary_utils\.py:[0-9]++\] summary tensor at step=<step> Steps/sec <steps_per_second>(?=\s)",
+            "summary_utils.py:{_}] summary tensor at step={step} Steps/sec {steps_per_second}",
             unit="samples/s", pauses=_PAUSES,
         ),
     ),

@@ -28,7 +28,7 @@ FORMAT = Format(
     start=rb"^-{10,}+ Options -{10,}+|\n-{10,}+ Options -{10,}+",
     readings=(
         Reading(
-            rb"End of epoch <epoch> / <total_epochs>[\t ]++Time Taken: (?P<duration>[0-9]++) sec\b",
+            "End of epoch {epoch} / {total_epochs} Time Taken: {duration} sec",
             unit="images/s",
             span="epoch",
             verbs=(_epochs,),

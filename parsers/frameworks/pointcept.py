@@ -15,8 +15,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\] Train: \[<epoch>/<total_epochs>\]\[<step>/<total_steps>\] (?:Scan [0-9]++ \([0-9]++\) )?+"
-            rb"Data <reader_seconds> \([0-9.]++\) Batch <step_seconds> \([0-9.]++\) Remain [0-9:]++ (?:loss: <loss> )?+",
+            "] Train: [{epoch}/{total_epochs}][{step}/{total_steps}] {?Scan {_} ({_}) }Data {reader_seconds} ({_}) Batch {step_seconds} ({_}) Remain {_} {?loss: {loss} }",
             unit="samples/s",
             span="step",
         ),

@@ -18,7 +18,7 @@ FORMAT = Format(
     before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [\w.-]++ INFO: Epoch\[<epoch>\] Iteration\[<step>/<total_steps>\] Loss: <loss>, ",
+            "{clock} {_} INFO: Epoch[{epoch}] Iteration[{step}/{total_steps}] Loss: {loss}, ",
             unit="images/s",
             repeated=True,
             epoch_end=True,

@@ -24,9 +24,7 @@ FORMAT = Format(
             marker=b"/step_t",
         ),
         Reading(
-            rb"\(global step <step>\) finishes\. (?:Average #tokens per batch is [0-9]++\. )?+#End to end# execution time: "
-            rb"\*<duration>\*s\. Total time consumption: (?P<elapsed>[0-9.]++)s\. (?:Estimated remaining time: [0-9.]++s\. )?+"
-            rb"(?:TFLOP/s per GPU: <flops>,)?+",
+            "(global step {step}) finishes. {?Average #tokens per batch is {_}. }#End to end# execution time: *{duration}*s. Total time consumption: {elapsed}s. {?Estimated remaining time: {_}s. }{?TFLOP/s per GPU: {flops},}",
             unit="samples/s",
             span="step",
             marker=b"#End to end# ",

@@ -15,8 +15,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?:\bINFO (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \S++ ++[0-9]++: )?+Train Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\] \| "
-            rb"Batch Time: [0-9.]++ \(<step_seconds>\) \| Data Time: [0-9.]++ \(<reader_seconds>\) \| ",
+            "{?INFO {clock} {_} {_}: }Train Epoch: [{epoch}][{step}/{total_steps}] | Batch Time: {_} ({step_seconds}) | Data Time: {_} ({reader_seconds}) | ",
             unit="samples/s",
             cumulative_since=0,
             epoch_timer=True,

@@ -44,7 +44,7 @@ FORMAT = Format(
         _steps("device", says(_LINE + rb"Variables: ++horovod")),
         _steps("node", says(_LINE + rb"Devices: [^\n]*?/job:")),
         Reading(
-            _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
+            "^{?INFO|{_}|{*}|{_}| }{?{I|W}{_} {_} {_} {*}] }total {images|examples}/sec: {throughput}",
             unit="images/s",
             span="run",
             exact=True,

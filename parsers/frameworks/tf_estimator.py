@@ -150,7 +150,7 @@ FORMAT = Format(
         _tutorial(rb"\bstep <step>, "),
         _tutorial(rb"\bGlobal Step: ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+"),
         Reading(
-            rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
+            "Average examples/sec: {_} ({throughput}), step = {step}",
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
@@ -170,8 +170,7 @@ FORMAT = Format(
         _speeds(_TENSORFLOW, "device"),
         _speeds(_LOGGER, "device"),
         Reading(
-            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = <step> \("
-            + _NUMBER % b"duration" + rb" sec\)",
+            "{INFO:tensorflow:|] }loss = {loss}, step = {step} ({duration} sec)",
             unit="samples/s",
             marker=b"loss = ",
             pauses=_PAUSES,
@@ -187,7 +186,7 @@ FORMAT = Format(
             unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
         ),
         Reading(
-            rb"INFO:tensorflow:Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            "INFO:tensorflow:Total Training Time = {seconds} for Sentences = ",
             unit="samples/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(

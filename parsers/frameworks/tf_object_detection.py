@@ -21,7 +21,7 @@ FORMAT = Format(
     rb"Using MirroredStrategy with devices ",
     readings=(
         Reading(
-            rb"\bI(?P<clock>[0-9]{4} [0-9:.]++) ++[0-9]++ model_lib_v2\.py:[0-9]++\] " + _STEP + rb"[0-9.]++s(?: loss=<loss>)?+(?=\s)",
+            "I{clock} {_} model_lib_v2.py:{_}] Step {step} per-step time {_}s{? loss={loss}}",
             unit="images/s",
         ),
         Reading(

@@ -48,9 +48,7 @@ FORMAT = Format(
     end=rb"\*\*\* Best metric: ",
     readings=(
         Reading(
-            rb"Train: <epoch>(?:/[0-9]++)?+ \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+"
-            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++(?: \( *+[-+.0-9einaf]++\))?+ ++)*+Time: [0-9.]++s, ++[0-9.]++/s ++"
-            rb"\(<step_seconds>s, ++<throughput>/s\)",
+            "Train: {epoch}{?/{_}} [{step}/{total_steps} ({? }{_}%)]  {?Loss:  {_} ({loss})  }{*}Time: {_}s,  {_}/s  ({step_seconds}s, {throughput}/s)",
             unit="images/s",
             cumulative_since=0,
             counts="update",

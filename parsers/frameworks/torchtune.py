@@ -70,11 +70,11 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
+            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
         ),
-        Reading(_BAR, unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
+        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
         Reading(
-            rb"(?<![^\r\n])Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
+            "^Step {step} | loss:{loss} {*}tokens_per_second_per_gpu:{throughput}",
             unit="tokens/s",
             scope="device",
             span="step",

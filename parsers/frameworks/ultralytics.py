@@ -158,7 +158,7 @@ FORMAT = Format(
         _bar(_OF_TQDM, 1e9 / 2**20, lacks(_IN_GIB)),
         _bar(_OF_TQDM, 1024, says(_IN_GIB)),
         Reading(
-            rb"(?<![^\r\n])[0-9]++ epochs completed in <seconds> hours",
+            "^{_} epochs completed in {seconds} hours",
             unit="images/s",
             span="run",
             factors={"seconds": 3600.0},

@@ -43,7 +43,7 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"step:(?<!\Sstep:)<step> - train/loss:<loss> - (?:(?!train/time\(s\):|(?<=\s)step:)[^\r\n])*+train/time\(s\):<step_seconds>(?=\s)",
+            "step:{step} - train/loss:{loss} - {*}train/time(s):{step_seconds}",
             unit="samples/s",
             span="step",
             counts="update",

@@ -12,8 +12,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"Train epoch: \[<epoch>/<total_epochs>\], batch: \[<step>/<total_steps>\], loss: <loss>, " + up_to(rb"\bspeed: ", rb"Train epoch: ")
-            + rb"<throughput> data/sec, eta: ",
+            "Train epoch: [{epoch}/{total_epochs}], batch: [{step}/{total_steps}], loss: {loss}, {*}speed: {throughput} data/sec, eta: ",
             unit="samples/s",
             scope="device",
             epoch_timer=True,

@@ -20,7 +20,7 @@ FORMAT = Format(
     start=_START + rb"(?:(?:(?! words/s - |" + _START + rb")[^\n])*+\n(?:(?![^\n]*?(?: words/s - |" + _START + rb"))[^\n]*+\n){0,400}+[^\n]*?" + _START + rb")*+",
     readings=(
         Reading(
-            _STAMP + rb"<step> - ++[0-9.]++ (?:sent|equations|examples)/s - ++<throughput> words/s - ",
+            " - {_} {_} - {elapsed} - {step} -  {_} {sent|equations|examples}/s - {throughput} words/s - ",
             unit="tokens/s",
             scope="device",
             repeated=True,

@@ -53,8 +53,8 @@ FORMAT = Format(
             unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
         ),
         Reading(
-            _HEAD + rb"[0-9.]++ (?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> " + _LOSS + _MEMORY + _TGS,
-            unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
+            "[{clock}][INFO]{?[{*}]} {?Epoch {_} }Step {step}/{total_steps} data_time: {reader_seconds} lr: {_} time: {step_seconds} text_tokens: {_} {?img_tokens: {_} }reduced_consumed_tokens: {consumed} {?{*}reduced_llm_loss: {loss}}{*} max_memory: {memory:GB} {*} tgs: {_} ",
+            unit="tokens/s", span="step", counts="update", verbs=(_mean_of_ranks,),
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("accumulation", rb"\bgrad_accumulation_steps: ([0-9]++)$", int)),

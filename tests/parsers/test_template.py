@@ -28,6 +28,12 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("tps: {throughput:short} ", b"tps: 107K ", {"throughput": b"107K"}),
         ("took {duration:length}", b"took 1 day, 2:03:04\n", {"duration": b"1 day, 2:03:04"}),
         ("{clock} step {step},", b"11/20 10:11:12 step 1,", {"clock": b"11/20 10:11:12", "step": b"1"}),
+        ("{clock} step {step},", b"at 2026-11-20 10:11:12,500 step 1,", {
+            "clock": b"2026-11-20 10:11:12,500", "step": b"1",
+        }),
+        ("{clock} step {step},", b"11/20/2026 10:11:12 step 1,", {"clock": b"11/20/2026 10:11:12", "step": b"1"}),
+        ("I{clock} step {step},", b"I1120 10:11:12.5 step 1,", {"clock": b"1120 10:11:12.5", "step": b"1"}),
+        ("{clock} step {step},", b"10:11:12 step 1,", {"clock": b"10:11:12", "step": b"1"}),
         ("lr: {_}, loss: {loss},", b"lr: 1e-4, loss: 2,", {"loss": b"2"}),
         ("ips: {throughput} {images|samples}/s", b"ips: 5 samples/s", {"throughput": b"5"}),
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 acc: 0.5 end", {"loss": b"1", "accuracy": b"0.5"}),

@@ -11,7 +11,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
 `{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
-`{*}`               a gap on the same line, up to the next text or optional part; it ends where the template begins again
+`{*}`               a gap on the same line, up to the next text, optional part or line's end; it ends where the template begins again
 `{images|samples}`  one of several words
 `{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
@@ -210,16 +210,32 @@ class _Compiler:
         labels = [_label_of(each) for each in rest]
         known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
         labels = labels[: known + 1]
-        if known == len(rest) or not all(label.strip() for label in labels):
+        if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
-        begin = parts(self.template)[0]
-        again = begin.lstrip("^ ") if isinstance(begin, str) else ""
-        if len(again) > 2:
-            stops.append(_escaped(again))
-        firsts = {*(each.lstrip(" ")[0] for each in labels), *(again[:1] if len(again) > 2 else "")}
+        begin = _label_of(parts(self.template)[0]).lstrip("^ ")
+        if len(begin) > 2:
+            stops.append(self._begin())
+        firsts = {*(each.lstrip(" ")[0] for each in labels), *(begin[:1] if len(begin) > 2 else "")} - {"\n"}
+        if not firsts:
+            return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
+
+    def _begin(self) -> bytes:
+        """Return a pattern for the beginning of the template: its first text, and a number and text after it."""
+        known = parts(self.template)
+        text = known[0].lstrip("^ ") if isinstance(known[0], str) else ""
+        begin: tuple[Part, ...] = (text,)
+        if (
+            len(known) > 2
+            and isinstance(known[1], Slot)
+            and known[1].name not in ("_", "*")
+            and isinstance(known[2], str)
+        ):
+            begin = (text, known[1], known[2])
+        plain = _Compiler(self.template, lambda _, kind: kind)
+        return b"".join(plain.pattern(begin, known[len(begin) :] or ("",)))
 
 
 def _label_of(part: Part) -> str:

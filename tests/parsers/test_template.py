@@ -55,6 +55,10 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
         ("loss {loss}$", b"loss 2.5 \nx", {"loss": b"2.5"}),
         ("step {step},\nloss {loss},", b"step 3, \r\nloss 2,", {"step": b"3", "loss": b"2"}),
+        ("step:{step} - {*}loss:{loss} ", b"step:1 - global_step:1 - s/step:5.5 - loss:2 ", {"step": b"1", "loss": b"2"}),
+        ("begin {step},{*}label={loss},", b"begin 1, a begin 2, label=4,", {"step": b"2", "loss": b"4"}),
+        ("begin {step},{*}\nloss {loss},", b"begin 1, begin 2,\nloss 4,", {"step": b"2", "loss": b"4"}),
+        ("step {step}{*}\n{*}loss {loss},", b"step 3 of 4\r\nwith loss 2,", {"step": b"3", "loss": b"2"}),
         (BAR, b"[Train][Epoch 1/2]lr: 0.1, batch_cost: 0.5s, ips: 64 images/s", {
             "epoch": b"1", "total_epochs": b"2", "step_seconds": b"0.5", "throughput": b"64",
         }),
@@ -75,10 +79,10 @@ def test_a_line_of_the_template_is_found(template: str, line: bytes, values: dic
         ("time {step_seconds:s}", b"time 12.5sec"),
         ("lr: {_}, loss: {loss},", b"lr: a b, loss: 2,"),
         ("a {step} {*} memory: {memory},", b"a 1 max_memory: 5,"),
-        ("begin {step},{*}label={loss},", b"begin 1, a begin b label=4,"),
         ("begin {step},{*}label={loss},", b"begin 1,\nlabel=4,"),
         ("begin {step},{*}label={loss},", b"begin 1, my_label=4,"),
         ("a {step}{*}{? loss: {loss}} end {memory},", b"a 1 x loss: 2 y end 5,"),
+        ("begin {step},{*}\n{*}loss {loss},", b"begin 1, x\ny\nloss 4,"),
     ],
 )
 def test_another_line_is_not_found(template: str, line: bytes) -> None:

@@ -16,7 +16,8 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
-A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
+An empty line separates lines of which each prints some of the columns, with others between them; verbs such as `carry`
+join them. A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
 it. A template compiles to a pattern that takes linear time.
 """
 
@@ -31,6 +32,8 @@ from perfledger.parsers.contract.patterns import FormatError
 #: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
+#: A number before a unit that begins with a letter of NUMBER.
+_DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
 _SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
@@ -67,6 +70,8 @@ UNITS = {
     "s/it": 1.0,
     "%": 1.0,
 }
+#: Between lines of which each prints some of the columns.
+LINES = "\n\n"
 #: Decimals after which a number at the end of a cut file has lost insignificant digits only.
 _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
@@ -188,7 +193,7 @@ class _Compiler:
             unit = rb" ?%s" % re.escape(slot.kind.encode())
             return rb"%s%s%s" % (
                 _PADDING,
-                self.group(slot.name, NUMBER),
+                self.group(slot.name, _DECIMAL if slot.kind[0] in "EINFAeinfa" else NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
         kind = _KINDS.get(slot.kind)
@@ -298,8 +303,12 @@ def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
     Raises:
         FormatError: it is not a template.
     """
-    compiler = _Compiler(template, lambda name, kind: rb"(?P<%s>%s)" % (name.encode(), kind))
-    return b"".join(compiler.pattern(parts(template))), compiler.factors
+    patterns = []
+    factors: dict[str, float] = {}
+    for line in template.split(LINES):
+        compiler = _Compiler(line, lambda name, kind: rb"(?P<%s>%s)" % (name.encode(), kind), factors)
+        patterns.append(b"".join(compiler.pattern(parts(line))))
+    return b"|".join(patterns), factors
 
 
 def compiled_text(written: str | bytes) -> bytes:

@@ -27,6 +27,9 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("tps: {throughput:,}", b"tps: 1,234,567.5\n", {"throughput": b"1,234,567.5"}),
         ("tps: {throughput:short} ", b"tps: 107K ", {"throughput": b"107K"}),
         ("took {duration:length}", b"took 1 day, 2:03:04\n", {"duration": b"1 day, 2:03:04"}),
+        ("] {steps_per_second:it/s}", b"] 12.5it/s", {"steps_per_second": b"12.5"}),
+        ("== {step} ==\n\nspeed: {throughput}", b"x\n== 3 ==\ny", {"step": b"3", "throughput": None}),
+        ("== {step} ==\n\nspeed: {throughput}", b"x\nspeed: 5\n", {"step": None, "throughput": b"5"}),
         ("{clock} step {step},", b"11/20 10:11:12 step 1,", {"clock": b"11/20 10:11:12", "step": b"1"}),
         ("{clock} step {step},", b"at 2026-11-20 10:11:12,500 step 1,", {
             "clock": b"2026-11-20 10:11:12,500", "step": b"1",

@@ -78,6 +78,8 @@ _MANY_DECIMALS = 6
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
 #: Blanks that pad a number. As a range they do not hide the text before them, by which a pattern is searched.
 _PADDING = rb"[ ]*+"
+#: Characters of a word. Without a limit a word would be scanned again from each beginning within it.
+_LONGEST_WORD = 500
 _BLANKS = rb"[ \t]++"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
@@ -201,7 +203,8 @@ class _Compiler:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = (b"" if begins else _PADDING) + self.group(slot.name, kind)
+        before = _PADDING if not begins else b"" if kind == _CLOCK else rb"(?<!\w)"
+        found = before + self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)
@@ -294,7 +297,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
     end = _label_of(rest[0])[:1] if rest else ""
-    return rb"[^\s%s]++" % (re.escape(end.encode()) if end.strip() else b"")
+    return rb"[^\s%s]{1,%d}+" % (re.escape(end.encode()) if end.strip() else b"", _LONGEST_WORD)
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:

@@ -221,19 +221,19 @@ class _Compiler:
         if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
-        begin = _label_of(parts(self.template)[0]).lstrip("^ ")
+        first = parts(self.template)[0]
+        begin = first.lstrip(" ") if isinstance(first, str) and not first.startswith("^") else ""
         if len(begin) > 2:
-            stops.append(self._begin())
+            stops.append(self._begin(begin))
         firsts = {*(each.lstrip(" ")[0] for each in labels), *(begin[:1] if len(begin) > 2 else "")} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 
-    def _begin(self) -> bytes:
+    def _begin(self, text: str) -> bytes:
         """Return a pattern for the beginning of the template: its first text, and a number and text after it."""
         known = parts(self.template)
-        text = known[0].lstrip("^ ") if isinstance(known[0], str) else ""
         begin: tuple[Part, ...] = (text,)
         if (
             len(known) > 2
@@ -286,7 +286,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
     if begins and text.startswith("^"):
         before, text = rb"(?<![^\r\n])", text[1:]
     elif begins and text[:1].isalnum():
-        before = rb"(?<!\w)"
+        before = rb"(?<![\w/])"
     if ends and text.endswith("$"):
         text, after = text[:-1], rb"[ \t]*+(?=[\r\n]|\Z)"
     if not begins and text.startswith(" "):

@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    ENDED,
     Columns,
     Fact,
     Format,
@@ -29,7 +28,7 @@ from perfledger.parsers.contract import (
     Reading,
     Trap,
 )
-from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle import LAUNCHER
 
 _HEAD = (
     rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "
@@ -132,14 +131,14 @@ FORMAT = Format(
     start=rb"(?:ppocr|root|openrec|opendet) INFO: (?:Architecture : |\*{5} Running training \*{5})",
     readings=(
         Reading(
-            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
+            "INFO: epoch: [{epoch}/{total_epochs}], {global_step|iter}: {step}, {*}{? acc: {accuracy},{*}}{? loss: {loss},{*}}{? avg_}reader_cost: {reader_seconds} s, {?avg_}batch_cost: {step_seconds} s, avg_samples: {batch}, ips: {throughput} samples/s{?{*}max_mem_allocated: {memory} MB}",
             unit="samples/s",
             scope="device",
             verbs=(_by_grid,),
             pauses=_PAUSES,
         ),
         Reading(
-            rb"(?:(?<=[0-9]\] root )|(?<=[0-9]\] ppocr ))" + _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
+            "] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], {global_step|iter}: {step}, {*}{? acc: {accuracy},{*}}{? loss: {loss},{*}}{? avg_}reader_cost: {reader_seconds} s, {?avg_}batch_cost: {step_seconds} s, samples: {samples}, ips: {throughput}",
             unit="samples/s",
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.

@@ -4,7 +4,7 @@ The time is that of one step, with its wait for data; checkpoints come behind th
 it. The global batch size is in tokens.
 """
 
-from perfledger.parsers.contract import SHORT_NUMBER, Format, Reading
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(

@@ -7,7 +7,8 @@ and checkpoints lie outside its timer. The samples of a step, which are all resp
 alone.
 """
 
-from perfledger.parsers.contract import Format, Reading, up_to
+from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract.verbs import carry, only
 from perfledger.parsers.frameworks import PYTORCH_JOB, value
 
 FORMAT = Format(
@@ -30,8 +31,8 @@ FORMAT = Format(
             marker=b"#End to end# ",
         ),
         Reading(
-            rb"\bNumber of sequences: <samples>\s" + up_to(rb"\bFinished: 'step', time cost: ", rb"\bNumber of sequences: ", rb"[\s\S]")
-            + rb"<duration>s(?=\s)",
+            "Number of sequences: {samples}\n\nFinished: 'step', time cost: {duration:s}",
+            verbs=(carry("samples"), only("duration")),
             unit="samples/s",
             span="step",
             marker=b"Finished: 'step', time cost: ",

@@ -35,10 +35,7 @@ FORMAT = Format(
     end=rb"INFO Training time [0-9]",
     readings=(
         Reading(
-            rb"INFO Train: \[<epoch>/<total_epochs>\]\[<step>/<total_steps>\][\t ]++eta (?:[^\r\n\[t]++|t(?!ime )|(?<=[\w.])t)*+"
-            rb"time [0-9.]++ \(<step_seconds>\)[\t ]"
-            rb"(?:(?=(?:[^\r\n\[l]++|l(?!oss )|(?<=[\w.])l)*+loss [-+.0-9einaf]++ \(<loss>\)))?+"
-            rb"(?:(?=(?:[^\r\n\[m]++|m(?!em )|(?<=[\w.])m)*+mem <memory>MB))?+",
+            "INFO Train: [{epoch}/{total_epochs}][{step}/{total_steps}]{*} time {_} ({step_seconds}){*}{? loss {_} ({loss}){*}} mem {memory:MB}",
             unit="images/s",
             cumulative_since=0,
             verbs=(_of_many,),

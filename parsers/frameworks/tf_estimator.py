@@ -59,16 +59,6 @@ _PAUSES = (
 )
 
 
-def _tutorial(head: bytes) -> Reading:
-    """Return the reading of the lines of one of the tutorials, which begin differently."""
-    return Reading(
-        head + rb"loss = " + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] "
-        + NUMBER + rb" sec/batch\)",
-        unit="samples/s",
-        marker=b" sec/batch",
-    )  # fmt: skip
-
-
 def _glog(thread: bytes) -> bytes:
     return rb"^I[0-9]{4} [0-9:.]++ ++" + thread + rb" tpu_estimator\.py:[0-9]++\] examples/sec: [^\n]*+\n"
 
@@ -94,13 +84,13 @@ _PROCESSES = _IN_TURN + rb"|" + _TWICE + rb"|" + _OF_TWO
 _SEVERAL = _PROCESSES + rb"|" + _HOROVOD
 
 
-def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
+def _speeds(logger: str, scope: Scope = "job") -> Reading:
     """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by.
 
     Each of several processes prints its own, mostly without a tag, or only the first of them.
     """
     return Reading(
-        logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
+        logger + "examples/sec: {throughput}",
         unit="samples/s",
         scope=scope,
         where=lacks(_SEVERAL) if scope == "job" else says(_SEVERAL),
@@ -128,7 +118,7 @@ def _of_one_hook(columns: Columns) -> Postprocessed:
 def _rates(logger: bytes) -> Reading:
     return Reading(
         # A supervisor begins with 0.
-        logger + rb"global_step/sec: (?!0\s)" + _NUMBER % b"steps_per_second" + ENDED,
+        logger + rb"global_step/sec: (?!0\s)<steps_per_second>" + ENDED,
         unit="samples/s",
         weak=True,
         marker=b"global_step/sec: ",
@@ -147,8 +137,16 @@ FORMAT = Format(
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=rb"Loss for final step: ",
     readings=(
-        _tutorial(rb"\bstep <step>, "),
-        _tutorial(rb"\bGlobal Step: ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+"),
+        Reading(
+            "step {step}, loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
+            unit="samples/s",
+            marker=b" sec/batch",
+        ),
+        Reading(
+            "Global Step: {step}, {?{A|a}ccuracy: {accuracy}{?%}, }loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
+            unit="samples/s",
+            marker=b" sec/batch",
+        ),
         Reading(
             "Average examples/sec: {_} ({throughput}), step = {step}",
             unit="samples/s",
@@ -158,17 +156,17 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++(?:current|last [0-9]++ steps) exp/sec = " + _NUMBER % b"throughput" + rb", (?:total )?+average exp/sec = ",
+            "Batch [{step}]:  {?current}{?last {_} steps} exp/sec = {throughput}, {?total }average exp/sec = ",
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
             alone=True,
             repeated=True,
         ),
-        _speeds(_TENSORFLOW),
-        _speeds(_LOGGER),
-        _speeds(_TENSORFLOW, "device"),
-        _speeds(_LOGGER, "device"),
+        _speeds("INFO:tensorflow:"),
+        _speeds("^I{_} {_}  {_} {_}] "),
+        _speeds("INFO:tensorflow:", "device"),
+        _speeds("^I{_} {_}  {_} {_}] ", "device"),
         Reading(
             "{INFO:tensorflow:|] }loss = {loss}, step = {step} ({duration} sec)",
             unit="samples/s",
@@ -182,7 +180,7 @@ FORMAT = Format(
         _rates(_LOGGER),
         # NVIDIA's scripts of 2019 sum up the run, and a prediction in nearly the same words.
         Reading(
-            rb"[0-9] Training Performance = " + _NUMBER % b"throughput" + rb" sentences/sec",
+            "INFO:tensorflow:{_} Training Performance = {throughput} sentences/sec",
             unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
         ),
         Reading(

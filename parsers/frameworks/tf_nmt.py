@@ -18,9 +18,8 @@ FORMAT = Format(
     end=rb"# Final, step [0-9]++",
     readings=(
         Reading(
-            rb"(?<!, )\bstep <step> lr \S++ step-time [0-9.]++s wps <throughput>K ppl (?=\S)",
+            "^  {?global }step {step} lr {_} step-time {_}s wps {throughput:short} ppl ",
             unit="tokens/s",
-            factors={"throughput": 1e3},
         ),
     ),
     facts=(

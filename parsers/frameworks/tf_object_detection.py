@@ -9,8 +9,6 @@ are another program's.
 from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
-_STEP = rb"Step <step> per-step time "
-
 FORMAT = Format(
     title="TensorFlow Object Detection API",
     framework="TensorFlow",
@@ -25,7 +23,7 @@ FORMAT = Format(
             unit="images/s",
         ),
         Reading(
-            rb"(?<!\] )\b" + _STEP + rb"<step_seconds>s(?: loss=<loss>)?+(?=\s)",
+            "INFO:tensorflow:Step {step} per-step time {step_seconds:s}{? loss={loss}}",
             unit="images/s",
             span="step",
         ),

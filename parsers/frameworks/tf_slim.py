@@ -9,8 +9,6 @@ steps, which begins with 0, is another program's line as well and not read.
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
-_STEP = rb"global step <step>: loss = <loss> \("
-
 FORMAT = Format(
     title="TF-Slim",
     framework="TensorFlow",

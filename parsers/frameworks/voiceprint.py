@@ -4,7 +4,7 @@
 whose first batch has a line of its own; evaluations and what is saved lie outside.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="VoiceprintRecognition",

@@ -215,9 +215,8 @@ class _Compiler:
 
         Optional parts may precede that text: the gap ends at the first that is there.
         """
-        labels = [_label_of(each) for each in rest]
         known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
-        labels = labels[: known + 1]
+        labels = [label for each in rest[: known + 1] for label in _labels_of(each)]
         if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
@@ -246,10 +245,10 @@ class _Compiler:
         return b"".join(plain.pattern(begin, known[len(begin) :] or ("",)))
 
 
-def _label_of(part: Part) -> str:
-    """Return the text that a part begins with, or an empty one."""
+def _labels_of(part: Part) -> tuple[str, ...]:
+    """Return the text that a part begins with, or the words of which it is one; an empty text for other parts."""
     first = part.parts[0] if isinstance(part, Optional) else part
-    return first if isinstance(first, str) else ""
+    return (first,) if isinstance(first, str) else first.words or ("",) if isinstance(first, Slot) else ("",)
 
 
 def _ends_in_gap(part: Part) -> bool:
@@ -296,8 +295,8 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
-    end = _label_of(rest[0])[:1] if rest else ""
-    return rb"[^\s%s]{1,%d}+" % (re.escape(end.encode()) if end.strip() else b"", _LONGEST_WORD)
+    ends = "".join(each[:1] for each in _labels_of(rest[0])).strip() if rest else ""
+    return rb"[^\s%s]{1,%d}+" % (re.escape(ends.encode()), _LONGEST_WORD)
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:

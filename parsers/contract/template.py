@@ -35,7 +35,7 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 #: A number before a unit that begins with a letter of NUMBER.
 _DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
-_SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
+_SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]*+)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
@@ -220,29 +220,35 @@ class _Compiler:
         if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
-        first = parts(self.template)[0]
-        begin = first.lstrip(" ") if isinstance(first, str) and not first.startswith("^") else ""
-        if len(begin) > 2:
-            stops.append(self._begin(begin))
-        firsts = {*(each.lstrip(" ")[0] for each in labels), *(begin[:1] if len(begin) > 2 else "")} - {"\n"}
+        begin = self._begin()
+        if begin:
+            labels += _labels_of(begin[0])
+            after = ("",) if len(begin) == 1 else ("", "")
+            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, after)))
+        firsts = {each.lstrip(" ")[0] for each in labels} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 
-    def _begin(self, text: str) -> bytes:
-        """Return a pattern for the beginning of the template: its first text, and a number and text after it."""
+    def _begin(self) -> tuple[Part, ...]:
+        """Return the first text or words of the template, and what follows of numbers and text: four parts at most.
+
+        They are empty where this is too little to tell a beginning, or where the template begins with the line.
+        """
         known = parts(self.template)
-        begin: tuple[Part, ...] = (text,)
-        if (
-            len(known) > 2
-            and isinstance(known[1], Slot)
-            and known[1].name not in ("_", "*")
-            and isinstance(known[2], str)
-        ):
-            begin = (text, known[1], known[2])
-        plain = _Compiler(self.template, lambda _, kind: kind)
-        return b"".join(plain.pattern(begin, known[len(begin) :] or ("",)))
+        first = next(
+            (at for at, each in enumerate(known) if any(_labels_of(each)) and not isinstance(each, Optional)), 0
+        )
+        begin: list[Part] = []
+        for each in known[first : first + 4]:
+            if isinstance(each, Optional) or (isinstance(each, Slot) and each.name in ("_", "*")):
+                break
+            begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
+        texts = ["".join(_labels_of(each)) for each in begin]
+        if len("".join(texts)) <= 2 or texts[0].startswith("^") or not all(_labels_of(begin[0])):
+            return ()
+        return tuple(begin)
 
 
 def _labels_of(part: Part) -> tuple[str, ...]:
@@ -324,5 +330,6 @@ def compiled_text(written: str | bytes) -> bytes:
     """
     if isinstance(written, bytes):
         return written
-    compiler = _Compiler(written, lambda _, kind: rb"(%s)" % kind)
-    return b"".join(compiler.pattern(parts(written)))
+    return b"|".join(
+        b"".join(_Compiler(line, lambda _, kind: rb"(%s)" % kind).pattern(parts(line))) for line in written.split(LINES)
+    )

@@ -18,8 +18,8 @@ FORMAT = Format(
             unit="images/s",
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb"INFO: ?+Val\|Epoch"),
-                Pause("checkpoint", rb"INFO: ?+Saving model to "),
+                Pause("evaluation", "INFO:{? }Val|Epoch"),
+                Pause("checkpoint", "INFO:{? }Saving model to "),
             ),
         ),
     ),

@@ -191,33 +191,33 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", "tokens per iteration will be: {:,}"),
         Fact("tokens_per_step", _DESIRED + rb"([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
-        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
+        Fact("tokens_per_step", "^| total batch size  | {:int} "),
+        Fact("tokens_per_step", "Total batch size {:,} => gradient accumulation steps: "),
         # nanoGPT prints the file of its configuration, and what the command says instead.
         *(
             Fact(fact, before + name + rb" = ([0-9]++)(?=\s)", int)
             for fact, name in (("batch_size", b"batch_size"), ("sequence_length", b"block_size"))
             for before in (rb"^Overriding: ", rb"^")
         ),
-        Fact("batch_size", rb"^    batch_size: ([0-9]++)$", int),
+        Fact("batch_size", "^    batch_size: {:int}$"),
         Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
         # They train on one device.
         # Of several processes build-nanogpt prints no device.
         Fact("devices", rb"^using device: (cuda|mps|cpu)$(?=(?:\n[^\n]*+){0,9}?\n" + _DESIRED + rb")", lambda _: 1),
-        Fact("accumulation", rb"^=> calculated gradient accumulation steps: ([0-9]++)$", int),
+        Fact("accumulation", "^=> calculated gradient accumulation steps: {:int}$"),
         Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
         Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
-        Fact("accumulation", rb"Total batch size [0-9,]++ => gradient accumulation steps: ([0-9]++)", int),
+        Fact("accumulation", "Total batch size {_} => gradient accumulation steps: {:int}"),
         Fact("devices", _BREAKS_DOWN % b"processes", int),
         Fact("batch_size", _BREAKS_DOWN % b"batch size", int),
         Fact("sequence_length", _BREAKS_DOWN % b"max seq len", int),
-        Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
-        Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),
+        Fact("sequence_length", "Tokens / micro-batch / rank: {_} x {:int} = "),
+        Fact("devices", "| num_processes  |{:int} "),
         *PYTORCH_JOB,
-        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
-        Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
+        Fact("parameters", "^Number of parameters: {:,}"),
+        Fact("parameters", "number of parameters: {}M", lambda printed: round(float(printed) * 1e6)),
     ),
 )  # fmt: skip

@@ -108,15 +108,15 @@ def _per_step(printed: bytes) -> int:
 _BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
 _PAUSES = (
-    Pause("evaluation", rb"validation_step_timing in s"),
-    Pause("evaluation", rb"Validation: iteration "),
+    Pause("evaluation", "validation_step_timing in s"),
+    Pause("evaluation", "Validation: iteration "),
     Pause(
         "checkpoint",
-        rb"Global Checkpoint Save : ",
+        "Global Checkpoint Save : ",
     ),
     Pause(
         "checkpoint",
-        rb", saving model to '",
+        ", saving model to '",
     ),
 )  # fmt: skip
 

@@ -28,8 +28,8 @@ FORMAT = Format(
             span="step",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"\[val\] "),
-                Pause("checkpoint", rb"Saving checkpoint to "),
+                Pause("evaluation", "[val] "),
+                Pause("checkpoint", "Saving checkpoint to "),
             ),
         ),
         Reading(
@@ -42,11 +42,11 @@ FORMAT = Format(
     ),
     facts=(
         *PYTORCH_JOB,
-        Fact("batch_size_of_job", rb"^ *+global_batch_size: ([0-9]++)$", int),
-        Fact("micro_batch", rb"^ *+local_batch_size: ([0-9]++)$", int),
-        Fact("tensor_parallel", rb"^ *+tp_size: ([0-9]++)$", int),
-        Fact("pipeline_parallel", rb"^ *+pp_size: ([0-9]++)$", int),
-        Fact("context_parallel", rb"^ *+cp_size: ([0-9]++)$", int),
+        Fact("batch_size_of_job", "^{? }global_batch_size: {:int}$"),
+        Fact("micro_batch", "^{? }local_batch_size: {:int}$"),
+        Fact("tensor_parallel", "^{? }tp_size: {:int}$"),
+        Fact("pipeline_parallel", "^{? }pp_size: {:int}$"),
+        Fact("context_parallel", "^{? }cp_size: {:int}$"),
         Fact("model", rb"^ *+pretrained_model_name_or_path: (?:[^\s/]++/)*+([\w.-]++)$"),
     ),
 )  # fmt: skip

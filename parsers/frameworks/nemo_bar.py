@@ -58,7 +58,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
                 Pause(
                     "checkpoint",
-                    rb", saving model to '",
+                    ", saving model to '",
                 ),
             ),
         ),

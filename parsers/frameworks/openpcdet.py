@@ -32,11 +32,11 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"\bINFO ++batch_size ++(\d++)$", int),
-        Fact("batch_size_of_job", rb"\bINFO ++(?:Training in distributed mode : )?+total_batch_size: (\d++)$", int),
+        Fact("batch_size", "INFO  batch_size {:int}$"),
+        Fact("batch_size_of_job", "INFO  {?Training in distributed mode : }total_batch_size: {:int}$"),
         Fact("devices", rb"\bINFO ++(Training with a single process|launcher ++none)$", lambda _: 1),
-        Fact("total_epochs", rb"\bINFO ++epochs ++(\d++)$", int),
+        Fact("total_epochs", "INFO  epochs {:int}$"),
         Fact("model", rb"\bINFO ++cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
-        Fact("precision", rb"\bINFO ++use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", "INFO  use_amp  {}$", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -28,8 +28,8 @@ FORMAT = Format(
             unit="samples/s",
             where=lacks(rb"(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b"),
             pauses=(
-                Pause("evaluation", rb"Eval stage of "),
-                Pause("checkpoint", rb"Checkpoint global_step"),
+                Pause("evaluation", "Eval stage of "),
+                Pause("checkpoint", "Checkpoint global_step"),
             ),
             verbs=(first_states("epoch", "step"),),
         ),

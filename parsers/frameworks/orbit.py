@@ -54,8 +54,8 @@ FORMAT = Format(
             "^train | step: {step} | steps/sec: {steps_per_second} |",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"eval \| step: "),
-                Pause("checkpoint", rb"saved checkpoint to "),
+                Pause("evaluation", "eval | step: "),
+                Pause("checkpoint", "saved checkpoint to "),
             ),
             verbs=(fine("steps_per_second", _FINE),),
         ),

@@ -35,7 +35,7 @@ _STATIC_PAUSES = (
     Pause("evaluation", rb"Test iter [0-9]"),
     Pause(
         "checkpoint",
-        rb"INFO: Save model to ",
+        "INFO: Save model to ",
     ),
 )
 

@@ -40,10 +40,10 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"^ *+train_batch_tokens: ([0-9]++)$", int),
-        Fact("sequence_length", rb"^ *+train_seq_len: ([0-9]++)$", int),
-        Fact("accumulation", rb"^ *+grad_accum_steps: ([0-9]++)$", int),
-        Fact("devices", rb"^ *+world_size: ([0-9]++)$", int),
-        Fact("parameters", rb"^model_params:([0-9]++)$", int),
+        Fact("tokens_per_step", "^{? }train_batch_tokens: {:int}$"),
+        Fact("sequence_length", "^{? }train_seq_len: {:int}$"),
+        Fact("accumulation", "^{? }grad_accum_steps: {:int}$"),
+        Fact("devices", "^{? }world_size: {:int}$"),
+        Fact("parameters", "^model_params:{:int}$"),
     ),
 )  # fmt: skip

@@ -8,11 +8,11 @@ hides stalls, and does not count. The batch size is not in the log.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 _PAUSES = (
-    Pause("evaluation", rb"Finished eval on "),
-    Pause("evaluation", rb"Starting eval_step\(\)"),
-    Pause("checkpoint", rb"Saving a ckpt at "),
-    Pause("checkpoint", rb"Started saving checkpoint to "),
-    Pause("checkpoint", rb"Started async saving checkpoint to "),
+    Pause("evaluation", "Finished eval on "),
+    Pause("evaluation", "Starting eval_step()"),
+    Pause("checkpoint", "Saving a ckpt at "),
+    Pause("checkpoint", "Started saving checkpoint to "),
+    Pause("checkpoint", "Started async saving checkpoint to "),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -31,5 +31,5 @@ FORMAT = Format(
             unit="samples/s", pauses=_PAUSES,
         ),
     ),
-    facts=(Fact("devices", rb"jax\.device_count\(\): ([0-9]++)", int),),
+    facts=(Fact("devices", "jax.device_count(): {:int}"),),
 )  # fmt: skip

@@ -21,9 +21,9 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^batch_size = (\d++)$", int),
-        Fact("batch_size", rb"^batch_size_per_gpu = (\d++)$", int),
+        Fact("batch_size_of_job", "^batch_size = {:int}$"),
+        Fact("batch_size", "^batch_size_per_gpu = {:int}$"),
         Fact("model", rb"\bbackbone=dict\(\s*+type='([\w.-]++)'"),
-        Fact("precision", rb"^enable_amp = (True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", "^enable_amp = {}$", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^ *+train_batch_size: (\d++)$", int),
-        Fact("devices", rb"^WORLD_SIZE=(\d++)$", int),
+        Fact("batch_size", "^{? }train_batch_size: {:int}$"),
+        Fact("devices", "^WORLD_SIZE={:int}$"),
     ),
 )  # fmt: skip

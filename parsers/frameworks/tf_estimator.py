@@ -54,8 +54,8 @@ _OF_RESNET = _BENCHMARK + rb"(?=" + up_to(rb"'model_name': 'resnet'", _BENCHMARK
 
 #: The hooks' clock runs on meanwhile; an evaluation at a checkpoint is run by the hook that saves it.
 _PAUSES = (
-    Pause("checkpoint", rb"Saving checkpoints for "),
-    Pause("evaluation", rb"Starting evaluation at "),
+    Pause("checkpoint", "Saving checkpoints for "),
+    Pause("evaluation", "Starting evaluation at "),
 )
 
 
@@ -212,7 +212,7 @@ FORMAT = Format(
         *NVIDIA_BERT,
         Fact("framework", rb"^INFO:tensorflow:\*{5} (Configuaration) \*{5}", lambda _: "NGC TensorFlow"),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
+        Fact("devices", "^Number of {devices|replicas}{? in sync}: {:int}"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

@@ -23,8 +23,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("devices", rb"^ ++num_gpus=([0-9]++)$", int),
-        Fact("batch_size_of_job", rb"^ ++batch_size=([0-9]++)$", int),
+        Fact("devices", "^  num_gpus={:int}$"),
+        Fact("batch_size_of_job", "^  batch_size={:int}$"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

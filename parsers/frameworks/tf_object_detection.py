@@ -30,7 +30,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("total_steps", rb"Maybe overwriting train_steps: ([0-9]++)$", int),
+        Fact("total_steps", "Maybe overwriting train_steps: {:int}$"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

@@ -35,7 +35,7 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"^ *+TRAIN_X:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}?(?:[^\r\n]*+\r)*+ *+BATCH_SIZE: (\d++)$", int),
         Fact("batch_size_of_job", rb"^train:[ \t\r]*+\n(?:(?![a-z_]++:[ \t\r]*+\n)[^\n]*+\n){0,40}?(?:[^\r\n]*+\r)*+ *+batch_size: (\d++)$", int),
-        Fact("total_epochs", rb"^ *+MAX_EPOCH: (\d++)$", int),
+        Fact("total_epochs", "^{? }MAX_EPOCH: {:int}$"),
         Fact("model", rb"^ *+BACKBONE:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}? *+NAME: (\S++)$"),
         Fact("precision", rb"^ *+PREC: (amp|fp16|fp32)$"),
     ),

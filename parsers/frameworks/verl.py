@@ -121,8 +121,8 @@ FORMAT = Format(
             marker=b"Training Progress: ",
             repeated=True,
             pauses=(
-                Pause("evaluation", rb"test_gen_batch meta info: "),
-                Pause("checkpoint", rb"local_global_step_folder: "),
+                Pause("evaluation", "test_gen_batch meta info: "),
+                Pause("checkpoint", "local_global_step_folder: "),
             ),
         ),
     ),
@@ -134,7 +134,7 @@ FORMAT = Format(
         Fact("model", _INDENT + rb"model_path: (?:[^/\s]*+/)*+([^/\s]++)$"),
         Fact("devices_per_node", _INDENT + rb"n_gpus_per_node: ([1-9][0-9]*+)$", int),
         Fact("nodes", _INDENT + rb"nnodes: ([1-9][0-9]*+)$", int),
-        Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)\b", int),
-        Fact("total_steps", rb"\bTotal training steps: ([0-9]++)\b", int),
+        Fact("batch_size_of_job", "'train_batch_size': {:int}"),
+        Fact("total_steps", "Total training steps: {:int}"),
     ),
 )  # fmt: skip

@@ -22,8 +22,8 @@ FORMAT = Format(
             repeated=True,
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb" DEBUG CV "),
-                Pause("checkpoint", rb"Checkpoint: save to "),
+                Pause("evaluation", " DEBUG CV "),
+                Pause("checkpoint", "Checkpoint: save to "),
             ),
         ),
     ),

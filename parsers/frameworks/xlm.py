@@ -25,16 +25,16 @@ FORMAT = Format(
             scope="device",
             repeated=True,
             pauses=(
-                Pause("evaluation", rb"__log__:\{"),
-                Pause("checkpoint", rb"Saving [\w-]++ to "),
+                Pause("evaluation", "__log__:{{"),
+                Pause("checkpoint", "Saving {_} to "),
             ),
         ),
     ),
     facts=(
         *PYTORCH_JOB,
-        Fact("nodes", rb"\bn_nodes: ([0-9]++)$", int),
+        Fact("nodes", "n_nodes: {:int}$"),
         Fact("batch_size", rb"\bbatch_size: ([0-9]++)$(?!(?:\n[^\n]*+){0,400}?\btokens_per_batch: [1-9])", int),
-        Fact("accumulation", rb"\baccumulate_gradients: ([0-9]++)$", int),
-        Fact("precision", rb"\bfp16: (True|False)$", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("accumulation", "accumulate_gradients: {:int}$"),
+        Fact("precision", "fp16: {}$", words={b"True": "fp16", b"False": "fp32"}),
     ),
 )  # fmt: skip

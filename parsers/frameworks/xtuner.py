@@ -47,5 +47,5 @@ FORMAT = Format(
             unit="tokens/s", span="step", counts="update", verbs=(_mean_of_ranks,),
         ),
     ),
-    facts=(*PYTORCH_JOB, Fact("accumulation", rb"\bgrad_accumulation_steps: ([0-9]++)$", int)),
+    facts=(*PYTORCH_JOB, Fact("accumulation", "grad_accumulation_steps: {:int}$")),
 )  # fmt: skip

@@ -6,8 +6,6 @@ and the end of an epoch lie in the record after them. The first number behind `I
 
 from perfledger.parsers.contract import Format, Pause, Reading
 
-_STAMP = rb"\[NanoDet\]\[[0-9]{2}-[0-9]{2} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})\]INFO: ?+"
-
 FORMAT = Format(
     title="NanoDet",
     framework="PyTorch",
@@ -16,12 +14,12 @@ FORMAT = Format(
     start=rb"INFO: ?+Setting up data\.\.\.",
     readings=(
         Reading(
-            _STAMP + rb"Train\|Epoch<epoch>/<total_epochs>\|Iter<step>\([0-9]++(?:/[0-9]++)?+\)\| (?:mem:[^|\r\n]++\| )?+lr:[^|\r\n]++\| ",
+            "[NanoDet][{_} {clock}]INFO:{? }Train|Epoch{epoch}/{total_epochs}|Iter{step}({*})| {?mem:{*}| }lr:",
             unit="images/s",
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb"INFO: ?+Val\|Epoch"),
-                Pause("checkpoint", rb"INFO: ?+Saving model to "),
+                Pause("evaluation", "INFO:{? }Val|Epoch"),
+                Pause("checkpoint", "INFO:{? }Saving model to "),
             ),
         ),
     ),

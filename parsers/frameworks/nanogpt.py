@@ -17,162 +17,84 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Column,
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    grouped,
-    is_private,
-)
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped
+from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Columns, Kept, every, fine, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: Largest relative difference between the stated tokens per step and speed × time per step.
-_ALIKE = 0.05
-#: Largest relative difference between the smoothed speeds and the times per step of a steady run.
-_STEADY = 0.02
+#: An iteration is slow if it takes this many times the usual seconds.
+_SLOW = 1.5
+#: Share of the iterations at one distance that are slow, and of the slow ones that are at this distance.
+_MOSTLY = 0.9
 
 
-def _as_timed(columns: Columns) -> Postprocessed:
-    """Drop the smoothed speeds of llm.c, which show a slow step late and only in part: the seconds show it in full.
+def with_evaluations(columns: Columns) -> Kept:
+    """Mark iterations that contain an evaluation whose line is missing, as in some copies of nanoGPT.
 
-    The speeds stay if they contradict the stated tokens per step. If no tokens are stated, they stay in a steady run.
-    """
-    speed, seconds = columns["throughput"], columns["step_seconds"]
-    tokens, stated = speed * seconds, columns["_tokens_per_step"]
-    kept = ["step", "total_steps", "loss", "step_seconds"]
-    if np.isfinite(stated).any():
-        is_read = not abs(float(np.median(tokens / stated)) - 1) <= _ALIKE
-    elif len(tokens):
-        is_read = not abs(float(np.median(tokens) * np.sum(1 / speed) / np.sum(seconds)) - 1) > _STEADY
-    else:
-        is_read = True
-    return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
-
-
-def _of_updates(columns: Columns) -> Postprocessed:
-    """Drop the speeds of nanochat if they count one of the micro batches that an update accumulates."""
-    steps, tokens = columns["_accumulation"], columns["_tokens_per_step"] / columns["_accumulation"]
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        counted = median(columns["throughput"] * columns["step_seconds"] / tokens)
-    if (steps > 1).all() and abs(counted - 1) <= _ALIKE:
-        del kept["throughput"]
-    return np.arange(len(columns["step"])), kept
-
-
-#: Iterations of so many times the usual seconds hold an evaluation if so many lie at one distance, and of all iterations there,
-#: and all slow ones, this share.
-_SLOW, _SEVERAL, _MOSTLY = 1.5, 2, 0.9
-
-
-def _with_evaluations(columns: Columns) -> Postprocessed:
-    """Return the lines of nanoGPT, and which iterations hold an evaluation whose line is missing, as in some copies.
-
-    It comes with each multiple of a number of iterations, and is in the seconds of that one. Of the others few are printed,
-    so that it would count ten times as often as it took place.
+    They are at multiples of one number of iterations. Few of the others are printed, so that an evaluation would count
+    ten times as often as it took place.
     """
     steps, took = columns["step"], columns["step_seconds"]
     slow = (took > _SLOW * median(took)) & (steps > 0)
     found = np.zeros(len(steps))
-    if slow.sum() >= _SEVERAL and (every := median(np.diff(steps[slow]))) > 0:
-        there = (steps > 0) & (steps % every == 0)
-        if (there & slow).sum() >= max(_SEVERAL, _MOSTLY * max(there.sum(), slow.sum())):
+    if slow.sum() > 1 and (distance := median(np.diff(steps[slow]))) > 0:
+        there = (steps > 0) & (steps % distance == 0)
+        both = (there & slow).sum()
+        if both > 1 and both >= _MOSTLY * max(there.sum(), slow.sum()):
             found[there & slow] = 1.0
-    return np.arange(len(steps)), {**columns, "evaluated": found}
+    return every(columns), {**columns, "evaluated": found}
 
 
-#: Seconds that grow from line to line on more lines than these, and by this factor in all, are since the start.
-_LINES, _GROWN = 8, 2
-#: Speeds are means since the start where all tokens, by them and such seconds, grow by the same per step, up to this share.
-_SINCE = 0.005
 #: Rounding error of a speed that is printed with two decimals, in tokens per second.
-_DECIMALS = 0.005
+_ROUNDS = 0.005
 #: Rounding error of a speed that is printed as a whole number, in tokens per second.
-_WHOLE = 0.5
+_ROUNDS_TO_WHOLE = 0.5
 #: A contradiction is this many times larger than the uncertainty of the tokens per step.
 _PLAIN = 4
 
 
-def _of_copies(columns: Columns) -> Postprocessed:
-    """Return the lines of a copy of build-nanogpt, whose fields may hold something else than in build-nanogpt."""
-    speed, seconds = columns["throughput"], columns["step_seconds"]
-    rows, found = np.arange(len(speed)), {name: each for name, each in columns.items() if not is_private(name)}
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
-            del found["step_seconds"]
-            return _since_the_start(found, speed * seconds, seconds)
-        tokens, rounding = speed * seconds, _WHOLE if (speed % 1 == 0).all() else _DECIMALS
-        usual = median(tokens)
-        unsure = median(np.abs(tokens - usual)) + rounding * median(seconds)
-    if not np.isfinite(columns["_tokens_per_step"]).any() and usual % 1 > _PLAIN * unsure < 1 - usual % 1:
-        del found["throughput"]
-    return rows, found
+def whole_tokens(columns: Columns) -> Kept:
+    """Drop speeds that do not give a whole number of tokens per step, such as tokens per millisecond.
 
-
-def _since_the_start(columns: Columns, tokens: Column, seconds: Column) -> Postprocessed:
-    """Return lines with seconds since the start, and what their speeds make of them, which may be as many tokens."""
-    steps, more, lasted = np.diff(columns["step"]), np.diff(tokens), np.diff(seconds)
-    each = more / steps
-    if not ((steps > 0).all() and median(np.abs(each / median(each) - 1)) < _SINCE):
-        return np.arange(len(tokens)), {**columns, "clock": seconds}
-    told = {name: column[1:] for name, column in columns.items() if name != "throughput"}
-    return np.arange(1, len(tokens)), {**told, "samples": more, "duration": lasted, "steps": steps}
-
-
-_DESIRED = rb"[Tt]otal desired (?:batch size|tokens per batch) ?: "
-
-
-def _field(label: bytes, value: bytes) -> bytes:
-    """Return a lookahead for a field further on in the line."""
-    return rb"(?=(?:(?! *+%s)[^|,\r\n]{0,80}+[|,]){0,12}+ *+%s%s)" % (label, label, value)
-
-
-def _step(word: bytes) -> bytes:
-    """Return a pattern for the step of a line of training, of which the other fields follow in any order.
-
-    What begins with a literal is found ten times as fast as what begins with a set.
+    They stay if the log states the tokens, with which a speed is compared.
     """
-    either = rb"[%s]%s" % (word[:1].upper() + word[:1], word[1:])
-    return (
-        word[1:] + rb"(?<=%s)(?<![\w.]%s)(?<![A-Za-z] %s)[:=]?+ *+<step>(?:/ *+<total_steps>)?+(?=[:,| ])(?! \()[:,| ]++" % (either, either, either)
-        + _field(rb"(?:[Tt]rain(?:ing)?+[_ ])?+[Ll]oss(?:[:=] *+| ++)", rb"<loss>(?=[\s,|])")
-        + rb"(?![^\r\n]{0,300}?\b[Vv]al)"  # an evaluation; looked for last, since it reads the whole line
-    )  # fmt: skip
+    speed, seconds = columns["throughput"], columns["step_seconds"]
+    rounds = _ROUNDS_TO_WHOLE if (speed % 1 == 0).all() else _ROUNDS
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        usual = median(speed * seconds)
+        unsure = _PLAIN * (median(np.abs(speed * seconds - usual)) + rounds * median(seconds))
+    if np.isfinite(columns["_tokens_per_step"]).any() or not unsure < usual % 1 < 1 - unsure:
+        return every(columns), columns
+    return every(columns), {name: each for name, each in columns.items() if name != "throughput"}
 
 
-_PER_SECOND = rb"[Tt]ok(?:en)?+s?+(?:/| per |_per_)s(?:ec(?:ond)?+)?+"
-#: Of one device, and not of the job.
-_OF_DEVICE = rb"[\w/]| \(?+per "
-_SPEED = _field(
-    rb"(?:%s(?:[:=] *+| ++)(?=[0-9])|(?:[Ss]peed: *+)?+(?=[0-9][0-9.,]*+ %s(?!%s)))"
-    % (_PER_SECOND, _PER_SECOND, _OF_DEVICE),
-    rb"(?P<throughput>[0-9]++(?:,[0-9]{3})*+(?:\.[0-9]++)?+)(?=[\s|]|, )(?! \(?+per )",
-)
-
-
-def _timed(label: bytes, unit: bytes) -> bytes:
-    return _field(label + rb"(?:[:=] *+| ++)", rb"<step_seconds> ?%s(?=[\s,|])" % unit)
-
-
-#: In nanoGPT the next iteration holds that time.
+#: In nanoGPT the next iteration contains that time.
 _PAUSES = (
-    Pause("evaluation", rb"step [0-9]++: train loss "),
-    Pause("checkpoint", rb"saving checkpoint to "),
+    Pause("evaluation", "step {:int}: train loss "),
+    Pause("checkpoint", "saving checkpoint to "),
 )
 _EVALUATIONS = (
-    Pause("evaluation", rb"validation loss: "),
-    Pause("evaluation", rb"HellaSwag accuracy: "),
+    Pause("evaluation", "validation loss: "),
+    Pause("evaluation", "HellaSwag accuracy: "),
 )
-#: What llama2.c says of an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
+#: In llm.c it is not timed.
+_UNTIMED = (Pause("evaluation", "val loss ", inside="none"),)
+_STEP = "{step|Step|iter|Iter}{?:}{step}{?/{total_steps}}{?:}{?,}{? |} {?train }{loss|Loss}{?:} {loss}"
+#: In copies of build-nanogpt.
+_FIELDS = (
+    "{*}{dt|time|Time}{?:} {step_seconds:ms}{*}{tok/sec|tok/s|token/sec|tokens/s|Tokens per second}{?:}{throughput:,}",
+    "{*}{dt|time|Time}{?:} {step_seconds:ms} | {?lr: {_} | }{?norm: {_} | }{?speed: }{throughput:,} {tok/s|tokens/s}",
+    "{*}{dt|time|Time}{?:} {step_seconds:s} | {?speed: }{throughput:,} {tok/s|tokens/s}",
+    "{*}dt: {step_seconds:s}{*}{tok/sec|tok/s|tokens/s}: {throughput:,}",
+)
+#: Some copies print the speed of one device.
+_OF_JOB = lacks("{tok/s|tokens/s}{*}{/gpu|per GPU|per device}")
+#: nanochat states the tokens of a step.
+_TOTAL = "Total batch size {_} => gradient accumulation steps: "
+_DESIRED = rb"[Tt]otal desired (?:batch size|tokens per batch) ?: "
+#: Part of what llama2.c prints of an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
 _BREAKS_DOWN = rb"^breaks down as: (?:[0-9]++ [a-z ]++\* ){0,3}?([0-9]++) %s\b"
-
-#: What copies of build-nanogpt call a step.
-_WORDS = (b"step", b"iter")
 
 FORMAT = Format(
     title="nanoGPT",
@@ -187,137 +109,115 @@ FORMAT = Format(
     # llm.c in CUDA, and what build-nanogpt and llm.c in PyTorch print: some copies from every rank.
     rb"|\| train data pattern ++\| |" + _DESIRED
     + rb"(?:(?:(?!step ++[0-9]|" + _DESIRED + rb")[\s\S]){0,4000}+" + _DESIRED + rb")*+",
-    # nanochat, of which the fine-tuning says by nothing else that it is done.
-    end=rb"^Total training time: [0-9.]++m",
+    # The fine-tuning of nanochat says in no other way that it is done.
+    end="^Total training time: {:int}",
     readings=(
-        *(
-            Reading(
-                rb"ter (?<=[Ii]ter )(?<![\w.][Ii]ter )<step>(?:/<total_steps>)?+: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit
-                + rb"(?![^\r\n]{0,200}?%s)" % _PER_SECOND,
-                marker=b", time ",
-                unit="tokens/s",
-                span="step",
-                factors={"step_seconds": factor},
-                pauses=_PAUSES,
-                verbs=(_with_evaluations,),
-            )
-            for unit, factor in ((rb" ?ms", 1e-3), (rb" ?s(?=[\s,])", 1.0))
-        ),
-        # llama2.c.
         Reading(
-            rb"(?<![^\r\n])<step> \| loss <loss> (?:\|(?! lr )[^|\r\n]{1,60}+){0,4}+\| lr [0-9.e+-]++ \| <step_seconds>ms \| mfu ",
-            marker=b"ms | mfu ",
+            "{I|i}ter {step}{?/{total_steps}}: {?train }loss {loss},{*} time {step_seconds:ms}",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
+            where=lacks(", tok/s "),
             pauses=_PAUSES,
-            verbs=(_with_evaluations,),
+            verbs=(with_evaluations,),
         ),
-        # minGPT, of the iteration before, and makemore.
+        Reading(
+            "{I|i}ter {step}{?/{total_steps}}: {?train }loss {loss},{*} time {step_seconds:s}",
+            unit="tokens/s",
+            span="step",
+            pauses=_PAUSES,
+            verbs=(with_evaluations,),
+        ),
+        # llama2.c
+        Reading(
+            "^{step} | loss {loss} {*}| lr {_} | {step_seconds:ms} | mfu ",
+            unit="tokens/s",
+            span="step",
+            pauses=_PAUSES,
+            verbs=(with_evaluations,),
+        ),
+        # minGPT, of the iteration before, and makemore
+        Reading(
+            "iter_dt {step_seconds:ms}; iter {step}: train loss {loss}",
+            unit="sequences/s",
+            span="step",
+            verbs=(fine("step_seconds", 1e-6), only("step_seconds")),
+        ),
+        Reading("step {step} | loss {loss} | step time {step_seconds:ms}", unit="sequences/s", span="step"),
+        # build-nanogpt, programs that lead up to it, and copies of it
         *(
             Reading(
-                pattern,
-                marker=marker,
-                unit="sequences/s",
-                span="step",
-                factors={"step_seconds": 1e-3},
-            )
-            for marker, pattern in (
-                (b"iter_dt ", rb"iter_dt (?!0\.0++ms)<step_seconds>ms; iter <step>: train loss <loss>(?=\s)"),
-                (b" | step time ", rb"step (?<![\w.]step )<step> \| loss <loss> \| step time <step_seconds>ms(?=\s)"),
-            )
-        ),
-        # build-nanogpt, and what leads up to it or was made of it.
-        *(
-            Reading(
-                _step(word) + _timed(rb"(?:dt|[Tt]ime)", unit) + _SPEED,
-                marker=b"ok",  # As in `tok/s` and `Tokens per second`.
+                _STEP + fields,
                 unit="tokens/s",
                 span="step",
-                factors={"step_seconds": factor},
-                pauses=(*_PAUSES, *_EVALUATIONS) if word == b"iter" else _EVALUATIONS,
-                verbs=(_of_copies,),
+                where=_OF_JOB,
+                pauses=(*_PAUSES, *_EVALUATIONS),
+                verbs=(whole_tokens,),
             )
-            for word in _WORDS
-            for unit, factor in ((b"ms", 1e-3), (b"s", 1.0))
+            for fields in _FIELDS
         ),
-        # Copies that print no speed: `dt` is of one step, and `time` may be since the start.
-        *(
-            Reading(
-                _step(word) + rb"(?![^\r\n]{0,300}?%s)(?=[^\r\n]{0,300}+[\r\n])" % _PER_SECOND + _timed(b"dt", b"ms"),
-                marker=b"dt",
-                unit="tokens/s",
-                span="step",
-                factors={"step_seconds": 1e-3},
-                pauses=_EVALUATIONS,
-            )
-            for word in _WORDS
-        ),
+        # copies that print no speed
+        Reading(_STEP + "{*}dt: {step_seconds:ms}\n", unit="tokens/s", span="step", pauses=_EVALUATIONS),
+        # llm.c, whose speed is smoothed: the seconds count
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
-            rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
-            marker=b"| norm ",
+            "step {step}/{total_steps} | {?train }loss {loss}{*}| norm {*}| lr {_} | {step_seconds:ms} | {*} | {restated} tok/s",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
-            verbs=(_as_timed,),
         ),
+        # llm.c in PyTorch, and in FP32
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
-            rb"(?P<throughput>[0-9]++) tok/s\)",
-            marker=b" | train loss ",
+            "step {step}/{total_steps} | train loss {loss} |{*} lr {_} | ({step_seconds:ms} | {throughput} tok/s)",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
-            pauses=(Pause("evaluation", rb"val loss ", inside="none"),),
-        ),
-        # llm.c in FP32.
-        Reading(
-            rb"step (?<![\w.]step ) *+<step>/<total_steps>: train loss <loss> \((?P<step_seconds>[0-9.]++) ms, (?P<throughput>[0-9]++) tok/s\)",
-            marker=b": train loss ",
-            unit="tokens/s",
-            span="step",
-            factors={"step_seconds": 1e-3},
-            pauses=(Pause("evaluation", rb"val loss ", inside="none"),),
+            pauses=_UNTIMED,
         ),
         Reading(
-            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
-            rb"dt: <step_seconds>ms \| tok/s(?:ec)?+: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
-            marker=b"ms | tok/s",
+            "step {step}/{total_steps}: train loss {loss} ({step_seconds:ms}, {throughput} tok/s)",
             unit="tokens/s",
             span="step",
-            factors={"step_seconds": 1e-3},
-            verbs=(_of_updates,),
+            pauses=_UNTIMED,
+        ),
+        # nanochat, whose speed was that of a micro batch until October 2025: the seconds count if it states its tokens
+        Reading(
+            "step {step}{?/{total_steps}} ({_}%) | loss: {loss} |{*} dt: {step_seconds:ms} | tok/{sec|s}: {throughput:,}",
+            unit="tokens/s",
+            span="step",
+            where=lacks(_TOTAL),
+        ),
+        Reading(
+            "step {step}{?/{total_steps}} ({_}%) | loss: {loss} |{*} dt: {step_seconds:ms} | tok/{sec|s}: ",
+            unit="tokens/s",
+            span="step",
+            where=says(_TOTAL),
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", "tokens per iteration will be: {:,}"),
         Fact("tokens_per_step", _DESIRED + rb"([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
-        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
+        Fact("tokens_per_step", "^| total batch size  | {:int} "),
+        Fact("tokens_per_step", "Total batch size {:,} => gradient accumulation steps: "),
         # nanoGPT prints the file of its configuration, and what the command says instead.
         *(
             Fact(fact, before + name + rb" = ([0-9]++)(?=\s)", int)
             for fact, name in (("batch_size", b"batch_size"), ("sequence_length", b"block_size"))
             for before in (rb"^Overriding: ", rb"^")
         ),
-        Fact("batch_size", rb"^    batch_size: ([0-9]++)$", int),
+        Fact("batch_size", "^    batch_size: {:int}$"),
         Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
         # They train on one device.
         # Of several processes build-nanogpt prints no device.
         Fact("devices", rb"^using device: (cuda|mps|cpu)$(?=(?:\n[^\n]*+){0,9}?\n" + _DESIRED + rb")", lambda _: 1),
-        Fact("accumulation", rb"^=> calculated gradient accumulation steps: ([0-9]++)$", int),
+        Fact("accumulation", "^=> calculated gradient accumulation steps: {:int}$"),
         Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
         Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
-        Fact("accumulation", rb"Total batch size [0-9,]++ => gradient accumulation steps: ([0-9]++)", int),
+        Fact("accumulation", "Total batch size {_} => gradient accumulation steps: {:int}"),
         Fact("devices", _BREAKS_DOWN % b"processes", int),
         Fact("batch_size", _BREAKS_DOWN % b"batch size", int),
         Fact("sequence_length", _BREAKS_DOWN % b"max seq len", int),
-        Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
-        Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),
+        Fact("sequence_length", "Tokens / micro-batch / rank: {_} x {:int} = "),
+        Fact("devices", "| num_processes  |{:int} "),
         *PYTORCH_JOB,
-        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
-        Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
+        Fact("parameters", "^Number of parameters: {:,}"),
+        Fact("parameters", "number of parameters: {}M", lambda printed: round(float(printed) * 1e6)),
     ),
 )  # fmt: skip

@@ -10,13 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from perfledger.parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, Pause, Reading, up_to
-
-_STEP = rb"\biteration: "
-
-
-def _short(column: bytes) -> bytes:
-    return rb"(?P<%s>" % column + SHORT_NUMBER + rb")"
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 
 def _devices(printed: bytes) -> int:
@@ -40,18 +34,13 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBGT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
-            + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
-            + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
+            "iteration: {step} / {total_steps} | consumed_{token|sample}s:  {_} | {?elapsed_}time_per_iteration_ms: {step_seconds:short} | tokens_per_sec: {throughput:short} |{*} lm_loss: {loss} |{?{*} model_tflops_per_gpu: {flops} |}",
             unit="tokens/s",
             span="step",
             counts="update",
             factors={"step_seconds": 1e-3},
             pauses=(
-                Pause(
-                    "checkpoint", rb"Saving checkpoint at ",
- inside="none",
-                ),
+                Pause("checkpoint", "Saving checkpoint at ", inside="none"),
             ),
             repeated=True,
         ),
@@ -63,13 +52,13 @@ FORMAT = Format(
             rb"(?:,\s++context_parallel_size=[0-9]++(?=[,)])|(?=\))))",
             _devices,
         ),
-        Fact("data_parallel", rb"\bParallelismArgs\(dp=([0-9]++),", int),
+        Fact("data_parallel", "ParallelismArgs(dp={:int},"),
         Fact("pipeline_parallel", rb"\bParallelismArgs\(dp=[0-9]++,\s++pp=([0-9]++),", int),
         Fact("tensor_parallel", rb"\bParallelismArgs\(dp=[0-9]++,\s++pp=[0-9]++,\s++tp=([0-9]++),", int),
-        Fact("context_parallel", rb"\bcontext_parallel_size=([0-9]++)", int),
-        Fact("expert_parallel", rb"\bexpert_parallel_size=([0-9]++)", int),
-        Fact("micro_batch", rb"\bmicro_batch_size=([0-9]++)", int),
-        Fact("accumulation", rb"\bbatch_accumulation_per_replica=([0-9]++)", int),
+        Fact("context_parallel", "context_parallel_size={:int}"),
+        Fact("expert_parallel", "expert_parallel_size={:int}"),
+        Fact("micro_batch", "micro_batch_size={:int}"),
+        Fact("accumulation", "batch_accumulation_per_replica={:int}"),
         Fact("sequence_length", rb"\bTokensArgs\((?:(?!sequence_length=)[^)]){0,2000}+sequence_length=([0-9]++)", int),
     ),
 )  # fmt: skip

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    ENDED,
     NUMBER,
     Column,
     Columns,
@@ -109,21 +108,22 @@ def _per_step(printed: bytes) -> int:
 _BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
 _PAUSES = (
-    Pause("evaluation", rb"validation_step_timing in s"),
-    Pause("evaluation", rb"Validation: iteration "),
+    Pause("evaluation", "validation_step_timing in s"),
+    Pause("evaluation", "Validation: iteration "),
     Pause(
         "checkpoint",
-        rb"Global Checkpoint Save : ",
+        "Global Checkpoint Save : ",
     ),
     Pause(
         "checkpoint",
-        rb", saving model to '",
+        ", saving model to '",
     ),
 )  # fmt: skip
 
 FORMAT = Format(
     title="NeMo",
     framework="NeMo",
+    over=("frameworks.nemo_bar",),
     marker=_TIMING,
     # What Lightning says when a program makes its trainer, of some releases each rank.
     start=rb"\bGPU available: [^\n]{0,99}+(?:(?:\n[^\n]{0,60}?\b[THI]PU available: [^\n]{0,99}+){0,3}+\n[^\n]{0,60}?\bGPU available: [^\n]{0,99}+)*+",
@@ -131,16 +131,12 @@ FORMAT = Format(
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
-            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": <step>, "data": \{'
-            + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
-            rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + _BESIDE + rb"[,}]",
+            '"timestamp": "{unix}", {*}"type": "LOG", "step": {step}, "data": {{{*}{?"reduced_train_loss": {loss}{*}}{?"consumed_samples": {consumed}{*}}"train_step_timing in s": {training_seconds}',
             unit="samples/s",
             pauses=_PAUSES,
         ),
         Reading(
-            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - <step> (?:reduced_train_loss : <loss> )?+"
-            + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
-            + _TIMING + rb" : " + _BESIDE + rb"(?:(?=\s)|" + ENDED + rb")",
+            "DLL {clock} - {step} {*}{?reduced_train_loss : {loss} {*}}{?consumed_samples : {consumed} {*}}train_step_timing in s : {training_seconds}",
             unit="samples/s",
             pauses=_PAUSES,
         ),
@@ -153,21 +149,19 @@ FORMAT = Format(
             verbs=(_of_intervals,),
         ),
         Reading(
-            rb"\[(?P<elapsed>[0-9:]++)(?:<[0-9:?]++)?+,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
-            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _TIMED,
+            "[{elapsed}{?<{_}},{*}reduced_train_loss={loss}{*}global_step={step:,},{*}{?consumed_samples={?{_consumed:,},}{*}}train_step_timing in s={step_seconds}{,|]}",
             unit="samples/s",
             repeated=True,
             verbs=(_with_counter,),
         ),
         # From the ten thousandth step on its number is rounded, and the bar's own is the step.
         Reading(
-            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++,"
-            rb"[^\r\n\]\[]{0,300}?[, ]reduced_train_loss=<loss>" + _BAR + rb"global_step=[0-9.]++e\+[0-9]++(?=,)" + _TIMED,
+            "Epoch {epoch}:{*}%|{*}| {step}/{total_steps} [{elapsed}<{_},{*}reduced_train_loss={loss}{*}global_step={_}e+{_},{*}{?consumed_samples={?{_consumed:,},}{*}}train_step_timing in s={step_seconds}{,|]}",
             unit="samples/s",
             repeated=True,
             verbs=(_with_counter,),
         ),
-        Reading(rb"TFLOPs per sec per GPU=(?P<flops>[0-9.]++)(?=\s)", weak=True),
+        Reading("TFLOPs per sec per GPU={flops}", weak=True),
     ),
     facts=(
         Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),

@@ -8,26 +8,13 @@ its mean iteration at the end.
 
 from __future__ import annotations
 
-import numpy as np
-
 from perfledger.parsers.contract import (
-    NUMBER,
-    Columns,
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
-    up_to,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB
-
-
-def _rate(columns: Columns) -> Postprocessed:
-    """Return the benchmark's summary as iterations per second."""
-    seconds = columns["_seconds"]
-    return np.arange(len(seconds)), {"steps_per_second": 1 / seconds}
-
 
 FORMAT = Format(
     title="NeMo Automodel",
@@ -36,33 +23,30 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bstep <step> \| epoch [0-9]++ \| loss <loss> \|" + up_to(rb" mem ", rb"\bstep |\btps ") + rb"<memory> GiB \| "
-            rb"tps <throughput>(?:\([-+.0-9einf]++/gpu\))?+(?= \| (?:num_label_tokens|kd_ratio|mode) )",
+            "step {step} | epoch {_} | loss {loss} |{*} mem {memory:GiB} | tps {throughput}{?({_}/gpu)} | {num_label_tokens|kd_ratio|mode} ",
             unit="tokens/s",
             span="step",
             counts="update",
-            factors={"memory": 1024},
             pauses=(
-                Pause("evaluation", rb"\[val\] "),
-                Pause("checkpoint", rb"Saving checkpoint to "),
+                Pause("evaluation", "[val] "),
+                Pause("checkpoint", "Saving checkpoint to "),
             ),
         ),
         Reading(
-            rb"\bAverage iteration time: (?P<_seconds>" + NUMBER + rb") seconds \(excluding first [0-9]++ warmup iterations\)",
+            "Average iteration time: {step_seconds} seconds (excluding first {_} warmup iterations)",
             unit="samples/s",
             span="run",
             marker=b"Average iteration time: ",
             weak=True,
-            verbs=(_rate,),
         ),
     ),
     facts=(
         *PYTORCH_JOB,
-        Fact("batch_size_of_job", rb"^ *+global_batch_size: ([0-9]++)$", int),
-        Fact("micro_batch", rb"^ *+local_batch_size: ([0-9]++)$", int),
-        Fact("tensor_parallel", rb"^ *+tp_size: ([0-9]++)$", int),
-        Fact("pipeline_parallel", rb"^ *+pp_size: ([0-9]++)$", int),
-        Fact("context_parallel", rb"^ *+cp_size: ([0-9]++)$", int),
+        Fact("batch_size_of_job", "^{? }global_batch_size: {:int}$"),
+        Fact("micro_batch", "^{? }local_batch_size: {:int}$"),
+        Fact("tensor_parallel", "^{? }tp_size: {:int}$"),
+        Fact("pipeline_parallel", "^{? }pp_size: {:int}$"),
+        Fact("context_parallel", "^{? }cp_size: {:int}$"),
         Fact("model", rb"^ *+pretrained_model_name_or_path: (?:[^\s/]++/)*+([\w.-]++)$"),
     ),
 )  # fmt: skip

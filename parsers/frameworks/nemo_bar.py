@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, is_private
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, beside that by which a count of three digits may be off.
@@ -47,7 +48,8 @@ FORMAT = Format(
     end=NEMO.end,
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=(?P<_consumed>[0-9.e+]++))[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
+            "Epoch {epoch}:{*}%|{*}| {step}/{total_steps} [{elapsed}<{_left:length},{*} reduced_train_loss={loss},{*} consumed_samples={_consumed}",
+            where=lacks("train_step_timing in s="),
             unit="samples/s",
             counts="update",
             repeated=True,
@@ -56,7 +58,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
                 Pause(
                     "checkpoint",
-                    rb", saving model to '",
+                    ", saving model to '",
                 ),
             ),
         ),

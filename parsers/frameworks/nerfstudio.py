@@ -34,10 +34,10 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^ *+train_num_rays_per_batch=(\d++),$", int),
-        Fact("devices_per_node", rb"^ *+num_devices=(\d++),$", int),
-        Fact("nodes", rb"^ *+num_machines=(\d++),$", int),
-        Fact("total_steps", rb"^ *+max_num_iterations=(\d++),$", int),
-        Fact("model", rb"^ *+method_name='([\w.-]++)',$"),
+        Fact("batch_size", "^{? }train_num_rays_per_batch={:int},$"),
+        Fact("devices_per_node", "^{? }num_devices={:int},$"),
+        Fact("nodes", "^{? }num_machines={:int},$"),
+        Fact("total_steps", "^{? }max_num_iterations={:int},$"),
+        Fact("model", "^{? }method_name='{}',$"),
     ),
 )  # fmt: skip

@@ -58,9 +58,9 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", rb'"model_name": "([^"\n]++)"'),
-        Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        Fact("devices", '"world_size": {:int}'),
         *PYTORCH_JOB,
-        Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
+        Fact("batch_size", '^{? }"batch_size": {:int}'),
         Fact("gpu", rb'"gpu_info": \{(?:(?!"name": )[^{}])*+"name": \[\s*+"([^"\n]++)"'),
         Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
     ),

@@ -39,7 +39,7 @@ FORMAT = Format(
             unit="tokens/s", scope="device", span="step", counts="update",
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])"),
-                Pause("checkpoint", rb"Saving checkpoint for step "),
+                Pause("checkpoint", "Saving checkpoint for step "),
             ),
         ),
         Reading(

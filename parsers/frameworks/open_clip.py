@@ -40,8 +40,7 @@ FORMAT = Format(
     start=rb" \| INFO \| Running (?:with a single process\.|in distributed mode with multiple processes\. [^\n(]{0,60}+\(global: 0,)",
     readings=(
         Reading(
-            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train (?:Epoch|Checkpoint): <epoch> \[ *+(?P<_samples>[0-9]++)/(?P<_epoch_samples>[0-9]++) \([0-9]++%\)\] (?:(?:LB-)?+Loss: [^ \r\n]++ (?:\([^ )\r\n]++\) )?+){0,2}+"
-            rb"Data \(t\): <reader_seconds> Batch \(t\): <step_seconds>, [0-9.e+]++/s[, ]",
+            "{clock} | INFO | Train {Epoch|Checkpoint}: {epoch} [{_samples}/{_epoch_samples} ({_}%)] {*}Data (t): {reader_seconds} Batch (t): {step_seconds}, {_}/s",
             unit="samples/s",
             epoch_timer=True,
             verbs=(_batches,),

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from perfledger.parsers.contract import Format, Pause, Reading
 
+_PAUSES = (
+    Pause("evaluation", "Evaluation result for step "),
+    Pause("checkpoint", "Saved checkpoint "),
+)
+
 FORMAT = Format(
     title="OpenNMT-tf",
     framework="TensorFlow",
@@ -17,15 +22,17 @@ FORMAT = Format(
     start=rb"Using OpenNMT-tf version ",
     readings=(
         Reading(
-            rb"\bStep = <step> ; (?:steps/s = [0-9.]++, )?+"
-            rb"(?:source words/s = [0-9]++, target words/s = |(?:source|target) words/s = |tokens/s = [0-9]++ \((?:[0-9]++ source, )?+)"
-            rb"(?P<throughput>[0-9]++)(?: (?:source|target)\))? ; Learning rate = [0-9.e+-]++ ; Loss = <loss>(?=\s)",
+            "Step = {step} ; {?steps/s = {_}, }tokens/s = {_} ({?{_} source, }{throughput} {source|target}) ; Learning rate = {_} ; Loss = {loss}",
             unit="tokens/s",
             counts="update",
-            pauses=(
-                Pause("evaluation", rb"Evaluation result for step "),
-                Pause("checkpoint", rb"Saved checkpoint "),
-            ),
+            pauses=_PAUSES,
+        ),
+        # Releases before 2.10.
+        Reading(
+            "Step = {step} ; {?steps/s = {_}, }{?source words/s = {_}, }{source|target} words/s = {throughput} ; Learning rate = {_} ; Loss = {loss}",
+            unit="tokens/s",
+            counts="update",
+            pauses=_PAUSES,
         ),
     ),
 )  # fmt: skip

@@ -9,19 +9,7 @@ Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in whic
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-_CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ++INFO ++"
-_PAUSES = (
-    Pause(
-        "checkpoint",
-        rb"INFO ++Save latest model to ",
-    ),
-)
-
-
-def _reading(pattern: bytes) -> Reading:
-    """Return the reading of one dialect."""
-    return Reading(_CLOCK + pattern, unit="samples/s", pauses=_PAUSES, epoch_end=True)
-
+_PAUSES = (Pause("checkpoint", "INFO  Save latest model to "),)
 
 FORMAT = Format(
     title="OpenPCDet",
@@ -30,21 +18,25 @@ FORMAT = Format(
     start=rb"\bINFO ++\*{22}Start logging\*{22}",
     end=rb"\bINFO ++\*{22}End training ",
     readings=(
-        _reading(
-            rb"Train: ++<epoch>/<total_epochs> \( *+[0-9]++%\) \[ *+[0-9]++/[0-9]++ \( *+[0-9]++%\)\] ++Loss: [-+.0-9einaf]++ "
-            rb"\((?P<loss>[-+.0-9einaf]++)\) ++LR: [0-9.e+-]++ ++Time cost: [0-9:/ \[\]]++Acc_iter <step> "
+        Reading(
+            "{clock} INFO  Train: {epoch}/{total_epochs} ({*}%) [{*}({*}%)]  Loss: {_} ({loss})  LR: {_} Time cost: {*}Acc_iter {step} ",
+            unit="samples/s",
+            epoch_end=True,
+            pauses=_PAUSES,
         ),
-        _reading(
-            rb"epoch: <epoch>/<total_epochs>, acc_iter=<step>, cur_iter=[0-9]++/[0-9]++, batch_size=[0-9]++, "
-            rb"(?:time_cost\(epoch\): [^\r\n,]++, time_cost\(all\): [^\r\n,]++, )?+loss=<loss>, "
+        Reading(
+            "{clock} INFO  epoch: {epoch}/{total_epochs}, acc_iter={step}, cur_iter={_}/{_}, batch_size={_}, {?time_cost(epoch): {*}, time_cost(all): {*}, }loss={loss}, ",
+            unit="samples/s",
+            epoch_end=True,
+            pauses=_PAUSES,
         ),
     ),
     facts=(
-        Fact("batch_size", rb"\bINFO ++batch_size ++(\d++)$", int),
-        Fact("batch_size_of_job", rb"\bINFO ++(?:Training in distributed mode : )?+total_batch_size: (\d++)$", int),
+        Fact("batch_size", "INFO  batch_size {:int}$"),
+        Fact("batch_size_of_job", "INFO  {?Training in distributed mode : }total_batch_size: {:int}$"),
         Fact("devices", rb"\bINFO ++(Training with a single process|launcher ++none)$", lambda _: 1),
-        Fact("total_epochs", rb"\bINFO ++epochs ++(\d++)$", int),
+        Fact("total_epochs", "INFO  epochs {:int}$"),
         Fact("model", rb"\bINFO ++cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
-        Fact("precision", rb"\bINFO ++use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", "INFO  use_amp  {}$", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

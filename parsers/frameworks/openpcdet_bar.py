@@ -30,8 +30,7 @@ FORMAT = Format(
     end=OPENPCDET.end,
     readings=(
         Reading(
-            rb"\btrain: 100%\|[^|\r\n]++\| (?P<steps>[1-9][0-9]*+)/(?P=steps) \[(?P<duration>[0-9:]++)<[0-9:]++, ++[0-9.]++(?:it/s|s/it), "
-            rb"total_it=<step>\]",
+            "train: 100%|{*}| {steps}/{_} [{duration:length}<{*}, total_it={step}]",
             unit="samples/s",
             span="epoch",
             verbs=(_epochs,),

@@ -34,12 +34,12 @@ FORMAT = Format(
     end=rb"\[I\] Waiting for checkpoint manager to finish",
     readings=(
         Reading(
-            rb"(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}) \[I\] step=<step> loss=<loss> lr=[-+.0-9e]++ (?:grad_norm=[-+.0-9a-z]++ )?+time=<duration>s(?= )",
+            "{clock} [I] step={step} loss={loss} lr={_} {?grad_norm={_} }time={duration}s",
             unit="samples/s",
             marker=b" [I] step=",
             pauses=(
                 Pause(
-                    "checkpoint", rb"\[I\] Saved checkpoint at step ",
+                    "checkpoint", "[I] Saved checkpoint at step ",
                 ),
             ),
         ),
@@ -54,11 +54,11 @@ FORMAT = Format(
     facts=(
         Fact("framework", rb"\[I\] (Training config: batch_size|Initialized data loader)",
              words={b"Training config: batch_size": "PyTorch", b"Initialized data loader": "JAX"}),
-        Fact("devices", rb"\[I\] Running on: [\w.-]++ \| world_size=([0-9]++)", int),
-        Fact("batch_size_of_job", rb"\[I\] Training config: batch_size=([0-9]++)", int),
-        Fact("batch_size_of_job", rb"^\[1\](?:\.value)?: \(([0-9]++), [0-9]++, [0-9]++\)@", int),
-        Fact("total_steps", rb"\[I\] Training config: batch_size=[0-9]++, effective_batch_size=[0-9]++, num_train_steps=([0-9]++)", int),
-        Fact("total_steps", rb"\[I\] Progress on: -/([0-9]++) ", int),
-        Fact("precision", rb"\[I\] Training precision: (bfloat16|float32)", words={b"bfloat16": "bf16", b"float32": "fp32"}),
+        Fact("devices", "[I] Running on: {_} | world_size={:int}"),
+        Fact("batch_size_of_job", "[I] Training config: batch_size={:int}"),
+        Fact("batch_size_of_job", "^[1]{?.value}: ({:int}, {_}, {_})@"),
+        Fact("total_steps", "[I] Training config: batch_size={_}, effective_batch_size={_}, num_train_steps={:int}"),
+        Fact("total_steps", "[I] Progress on: -/{:int} "),
+        Fact("precision", "[I] Training precision: {}", words={b"bfloat16": "bf16", b"float32": "fp32"}),
     ),
 )  # fmt: skip

@@ -9,18 +9,10 @@ figure.
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import first_states
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
-
-
-def _first_states(columns: Columns) -> Postprocessed:
-    """Return the first state of each number."""
-    rows = np.flatnonzero(np.diff(columns["step"] + 1e9 * columns["epoch"], prepend=np.nan) != 0)
-    return rows, {name: each[rows] for name, each in columns.items()}
-
 
 FORMAT = Format(
     title="OpenRLHF's bars",
@@ -32,14 +24,14 @@ FORMAT = Format(
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
         Reading(
-            rb"Train step of epoch <epoch>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<(?=(?:[^\r\n\]]{0,200}?, (?:gpt_|preference_)?+loss=(?P<loss>[0-9.e+-]++)[,\]])?+)",
+            "Train step of epoch {epoch}:  {_}%|{*}| {step}/{total_steps} [{elapsed}<{_left:length},{*}{?, gpt_}{?, preference_}loss={loss}",
             unit="samples/s",
             where=lacks(rb"(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b"),
             pauses=(
-                Pause("evaluation", rb"Eval stage of "),
-                Pause("checkpoint", rb"Checkpoint global_step"),
+                Pause("evaluation", "Eval stage of "),
+                Pause("checkpoint", "Checkpoint global_step"),
             ),
-            verbs=(_first_states,),
+            verbs=(first_states("epoch", "step"),),
         ),
     ),
     facts=(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
-from perfledger.parsers.contract.coarse import fine_rates
+from perfledger.parsers.contract.verbs import fine
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
@@ -51,13 +51,13 @@ FORMAT = Format(
             verbs=(_by_the_clock,),
         ),
         Reading(
-            rb"(?<!\] )train \| step: ++<step> \| steps/sec: ++<steps_per_second> \|",
+            "^train | step: {step} | steps/sec: {steps_per_second} |",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"eval \| step: "),
-                Pause("checkpoint", rb"saved checkpoint to "),
+                Pause("evaluation", "eval | step: "),
+                Pause("checkpoint", "saved checkpoint to "),
             ),
-            verbs=(fine_rates(_FINE),),
+            verbs=(fine("steps_per_second", _FINE),),
         ),
     ),
     facts=(

@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    NUMBER,
     Columns,
     Fact,
     Format,
@@ -23,7 +22,8 @@ from perfledger.parsers.contract import (
     Reading,
     Trap,
 )
-from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)
@@ -35,7 +35,7 @@ _STATIC_PAUSES = (
     Pause("evaluation", rb"Test iter [0-9]"),
     Pause(
         "checkpoint",
-        rb"INFO: Save model to ",
+        "INFO: Save model to ",
     ),
 )
 
@@ -76,19 +76,14 @@ FORMAT = Format(
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, (?:CUDA|GPU Compute) Capa))++|p(?!pdet\.(?!data\.))){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
-            rb"INFO: (?: *+[0-9]++/[0-9]++ iters )?+Epoch: \[<epoch>\] \[ *+<step>/<total_steps>\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
-            rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
-            rb"batch_cost: <step_seconds> data_cost: <reader_seconds> ips: <throughput> [is][ma]"
-            rb"(?:\w++/s" + MEMORY + rb")?+",
+            "Epoch: [{epoch}] [{step}/{total_steps}]{*}{? loss: {loss}{*}} batch_cost: {step_seconds} data_cost: {reader_seconds} ips: {throughput} {images|samples}/s{?{*}max_mem_allocated: {memory} MB}",
             unit="images/s",
             scope="device",
             trap=_EMA,
-            verbs=(_without_start,),
+            verbs=(_without_start, fine("memory", 1.0)),
         ),
         Reading(
-            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
-            rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
-            rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
+            "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}eta: {*}batch_cost: {step_seconds:sec}, ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
             trap=_EMA,
@@ -96,8 +91,7 @@ FORMAT = Format(
             verbs=(_of_iterations,),
         ),
         Reading(
-            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ti\[]++|'(?!loss': )|t(?!ime: )|i(?!ter: ))*+"
-            rb"(?:'loss': '<loss>',(?:[^\r\nti\[]++|t(?!ime: )|i(?!ter: ))*+)?+time: <step_seconds>, eta: ",
+            "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}time: {step_seconds}, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
             verbs=(_of_iterations,),

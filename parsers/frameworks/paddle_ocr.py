@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    ENDED,
     Columns,
     Fact,
     Format,
@@ -29,7 +28,7 @@ from perfledger.parsers.contract import (
     Reading,
     Trap,
 )
-from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle import LAUNCHER
 
 _HEAD = (
     rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "
@@ -45,18 +44,18 @@ _PRINTED = 0.9
 _PAUSES = (
     Pause(
         "checkpoint",
-        rb"save model in ",
+        "save model in ",
     ),
     Pause(
         "evaluation",
-        rb"cur metric, ",
+        "cur metric, ",
         inside="none",
     ),
 )
 #: The timestamps go on meanwhile.
 _DOCUMENT_PAUSES = (
-    Pause("evaluation", rb"] results: \{"),
-    Pause("checkpoint", rb"Saving model checkpoint to "),
+    Pause("evaluation", "] results: {{"),
+    Pause("checkpoint", "Saving model checkpoint to "),
 )  # fmt: skip
 #: No run has so many steps, and no interval; larger numbers are garbled.
 _LAST_STEP, _LONGEST = 1e12, 10_000
@@ -132,14 +131,14 @@ FORMAT = Format(
     start=rb"(?:ppocr|root|openrec|opendet) INFO: (?:Architecture : |\*{5} Running training \*{5})",
     readings=(
         Reading(
-            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
+            "INFO: epoch: [{epoch}/{total_epochs}], {global_step|iter}: {step}, {*}{? acc: {accuracy},{*}}{? loss: {loss},{*}}{? avg_}reader_cost: {reader_seconds} s, {?avg_}batch_cost: {step_seconds} s, avg_samples: {batch}, ips: {throughput} samples/s{?{*}max_mem_allocated: {memory} MB}",
             unit="samples/s",
             scope="device",
             verbs=(_by_grid,),
             pauses=_PAUSES,
         ),
         Reading(
-            rb"(?:(?<=[0-9]\] root )|(?<=[0-9]\] ppocr ))" + _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
+            "] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], {global_step|iter}: {step}, {*}{? acc: {accuracy},{*}}{? loss: {loss},{*}}{? avg_}reader_cost: {reader_seconds} s, {?avg_}batch_cost: {step_seconds} s, samples: {samples}, ips: {throughput}",
             unit="samples/s",
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.
@@ -148,9 +147,7 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"\[(?P<clock>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:root|ppocr) INFO: epoch: \[<epoch>/<total_epochs>\], iter: \[[0-9]++/[0-9]++\], "
-            rb"global_step:<step>, train loss: <loss>, lr: [0-9.e-]++, avg_reader_cost: [0-9.]++ sec, avg_batch_cost: [0-9.]++ sec, "
-            rb"avg_samples: <batch>, ips: [0-9.]++ images/sec",
+            "[{clock}] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], iter: [{_}/{_}], global_step:{step}, train loss: {loss}, lr: {_}, avg_reader_cost: {_} sec, avg_batch_cost: {_} sec, avg_samples: {batch}, ips: {_} images/sec",
             unit="samples/s",
             scope="device",
             epoch_end=True,
@@ -160,18 +157,18 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"INFO: Train :(?:(?!INFO: \w)[\s\S]){0,20000}?batch_size_per_card : (\d++)", int),
-        Fact("batch_size", rb"INFO: ++Instantaneous batch size per GPU = (\d++)", int),
-        Fact("batch_size_of_job", rb"INFO: ++Total train batch size \(w\. parallel, distributed\) = (\d++)", int),
-        Fact("total_steps", rb"INFO: ++Total optimization steps = (\d++)", int),
+        Fact("batch_size", "INFO:  Instantaneous batch size per GPU = {:int}"),
+        Fact("batch_size_of_job", "INFO:  Total train batch size (w. parallel, distributed) = {:int}"),
+        Fact("total_steps", "INFO:  Total optimization steps = {:int}"),
         # Of the `Global` section; deeper ones are of a part of the network, such as a backbone `large`.
         Fact("model", rb"INFO: {5}model_name : ([\w.+-]++)"),
         Fact("model", rb"INFO: Architecture :(?:(?!INFO: \w)[\s\S]){0,9000}?\n[^\n]*? INFO:     algorithm : ([\w.+-]++)"),
-        Fact("precision", rb"INFO: ++use_amp : (False)", words={b"False": "fp32"}),
-        Fact("precision", rb"INFO: ++amp_level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
-        Fact("precision", rb"INFO: ++use_amp : (True)", words={b"True": "amp"}),
+        Fact("precision", "INFO:  use_amp : {}", words={b"False": "fp32"}),
+        Fact("precision", "INFO:  amp_level : {}", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("precision", "INFO:  use_amp : {}", words={b"True": "amp"}),
         Fact("framework", rb"\] (openrec|opendet) INFO: ", lambda _: "PyTorch"),
-        Fact("framework_version", rb"\] open(?:rec|det) INFO: run with torch (\d[\w.]*+)"),
-        Fact("framework_version", rb"train with paddle (\d[\w.]*+)"),
+        Fact("framework_version", "] open{rec|det} INFO: run with torch {}"),
+        Fact("framework_version", "train with paddle {}"),
         *LAUNCHER,
         Fact("devices", rb"INFO:     distributed : (False)", lambda _: 1),
     ),

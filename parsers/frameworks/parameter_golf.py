@@ -28,23 +28,22 @@ FORMAT = Format(
     end=rb"^peak memory allocated: ",
     readings=(
         Reading(
-            rb"(?<![\w./])<step>/<total_steps> train_loss: <loss> train_time: [0-9.]++m tok/s: <throughput>(?=\s)",
+            "{step}/{total_steps} train_loss: {loss} train_time: {_}m tok/s: {throughput}",
             unit="tokens/s",
             cumulative_since=1,
         ),
         Reading(
-            rb"\bwallclock_cap train_time: (?P<_seconds>[0-9]++)ms step: (?P<_steps>[0-9]++)/",
+            "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",
             unit="tokens/s",
             span="run",
-            factors={"_seconds": 1e-3},
             verbs=(_whole_run,),
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"^ *+train_batch_tokens: ([0-9]++)$", int),
-        Fact("sequence_length", rb"^ *+train_seq_len: ([0-9]++)$", int),
-        Fact("accumulation", rb"^ *+grad_accum_steps: ([0-9]++)$", int),
-        Fact("devices", rb"^ *+world_size: ([0-9]++)$", int),
-        Fact("parameters", rb"^model_params:([0-9]++)$", int),
+        Fact("tokens_per_step", "^{? }train_batch_tokens: {:int}$"),
+        Fact("sequence_length", "^{? }train_seq_len: {:int}$"),
+        Fact("accumulation", "^{? }grad_accum_steps: {:int}$"),
+        Fact("devices", "^{? }world_size: {:int}$"),
+        Fact("parameters", "^model_params:{:int}$"),
     ),
 )  # fmt: skip

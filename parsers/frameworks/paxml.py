@@ -8,11 +8,11 @@ hides stalls, and does not count. The batch size is not in the log.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 _PAUSES = (
-    Pause("evaluation", rb"Finished eval on "),
-    Pause("evaluation", rb"Starting eval_step\(\)"),
-    Pause("checkpoint", rb"Saving a ckpt at "),
-    Pause("checkpoint", rb"Started saving checkpoint to "),
-    Pause("checkpoint", rb"Started async saving checkpoint to "),
+    Pause("evaluation", "Finished eval on "),
+    Pause("evaluation", "Starting eval_step()"),
+    Pause("checkpoint", "Saving a ckpt at "),
+    Pause("checkpoint", "Started saving checkpoint to "),
+    Pause("checkpoint", "Started async saving checkpoint to "),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -24,12 +24,12 @@ FORMAT = Format(
     end=rb"\[PAX STATUS\]: (?:Final checkpoint saved|Executor shutdown complete)",
     readings=(
         Reading(
-            rb"programs\.py:[0-9]++\] steps/sec: <steps_per_second>(?=\s)", unit="samples/s", pauses=_PAUSES,
+            "programs.py:{_}] steps/sec: {steps_per_second}", unit="samples/s", pauses=_PAUSES,
         ),
         Reading(
-            rb"summary_utils\.py:[0-9]++\] summary tensor at step=<step> Steps/sec <steps_per_second>(?=\s)",
+            "summary_utils.py:{_}] summary tensor at step={step} Steps/sec {steps_per_second}",
             unit="samples/s", pauses=_PAUSES,
         ),
     ),
-    facts=(Fact("devices", rb"jax\.device_count\(\): ([0-9]++)", int),),
+    facts=(Fact("devices", "jax.device_count(): {:int}"),),
 )  # fmt: skip

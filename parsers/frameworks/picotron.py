@@ -4,7 +4,7 @@ The time is that of one step, with its wait for data; checkpoints come behind th
 it. The global batch size is in tokens.
 """
 
-from perfledger.parsers.contract import SHORT_NUMBER, Format, Reading
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -14,8 +14,7 @@ FORMAT = Format(
     start=rb"\brank 0: Creating model config",
     readings=(
         Reading(
-            rb"\bStep: <step> ++\| Loss: ++<loss> \| Global batch size: ++(?P<batch>" + SHORT_NUMBER
-            + rb") \| Tokens/s: ++(?P<throughput>" + SHORT_NUMBER + rb") \| Tokens/s/GPU: ",
+            "Step: {step} | Loss: {loss} | Global batch size: {batch:short} | Tokens/s: {throughput:short} | Tokens/s/GPU: ",
             unit="tokens/s",
             span="step",
             counts="update",

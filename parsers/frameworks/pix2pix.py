@@ -28,18 +28,18 @@ FORMAT = Format(
     start=rb"^-{10,}+ Options -{10,}+|\n-{10,}+ Options -{10,}+",
     readings=(
         Reading(
-            rb"End of epoch <epoch> / <total_epochs>[\t ]++Time Taken: (?P<duration>[0-9]++) sec\b",
+            "End of epoch {epoch} / {total_epochs} Time Taken: {duration} sec",
             unit="images/s",
             span="epoch",
             verbs=(_epochs,),
             pauses=(
-                Pause("checkpoint", rb"saving the model at the end of epoch "),
+                Pause("checkpoint", "saving the model at the end of epoch "),
             ),
         ),
     ),
     facts=(
-        Fact("data_set_size", rb"^The number of training images = (\d++)$", int),
-        Fact("data_set_size", rb"^dataset \[\w++\] of size (\d++) was created$", int),
+        Fact("data_set_size", "^The number of training images = {:int}$"),
+        Fact("data_set_size", "^dataset [{_}] of size {:int} was created$"),
         Fact("batch_size_of_job", rb"^ *+batch_size: (\d++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", int),
         Fact("devices", rb"^ *+gpu_ids: ([0-9]++(?:,[0-9]++)*+)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", listed),
         Fact("model", rb"^ *+model: (\w++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$"),

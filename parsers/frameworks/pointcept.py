@@ -15,16 +15,15 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\] Train: \[<epoch>/<total_epochs>\]\[<step>/<total_steps>\] (?:Scan [0-9]++ \([0-9]++\) )?+"
-            rb"Data <reader_seconds> \([0-9.]++\) Batch <step_seconds> \([0-9.]++\) Remain [0-9:]++ (?:loss: <loss> )?+",
+            "] Train: [{epoch}/{total_epochs}][{step}/{total_steps}] {?Scan {_} ({_}) }Data {reader_seconds} ({_}) Batch {step_seconds} ({_}) Remain {_} {?loss: {loss} }",
             unit="samples/s",
             span="step",
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^batch_size = (\d++)$", int),
-        Fact("batch_size", rb"^batch_size_per_gpu = (\d++)$", int),
+        Fact("batch_size_of_job", "^batch_size = {:int}$"),
+        Fact("batch_size", "^batch_size_per_gpu = {:int}$"),
         Fact("model", rb"\bbackbone=dict\(\s*+type='([\w.-]++)'"),
-        Fact("precision", rb"^enable_amp = (True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", "^enable_amp = {}$", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -67,7 +67,7 @@ _LINE = Reading(
     rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
     unit="tokens/s",
     counts="update",
-    pauses=(Pause("checkpoint", rb"Saving checkpoint at step "),),
+    pauses=(Pause("checkpoint", "Saving checkpoint at step "),),
     lingers=9,
     factors={"memory": 1024},
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),

@@ -18,20 +18,20 @@ FORMAT = Format(
     before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [\w.-]++ INFO: Epoch\[<epoch>\] Iteration\[<step>/<total_steps>\] Loss: <loss>, ",
+            "{clock} {_} INFO: Epoch[{epoch}] Iteration[{step}/{total_steps}] Loss: {loss}, ",
             unit="images/s",
             repeated=True,
             epoch_end=True,
             pauses=(
                 Pause(
-                    "evaluation", rb"INFO: Validation Results "
+                    "evaluation", "INFO: Validation Results "
                 ),
             ),
         ),
     ),
     facts=(
         Fact("batch_size_of_job", rb"^SOLVER:[ \t\r]*+\n(?:(?![A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,60}? *+IMS_PER_BATCH: (\d++)$", int),
-        Fact("total_epochs", rb"^ *+MAX_EPOCHS: (\d++)$", int),
+        Fact("total_epochs", "^{? }MAX_EPOCHS: {:int}$"),
         Fact("model", rb"^ *+(?:TRANSFORMER_TYPE|NAME): '?+((?:vit|deit|swin|resnet|ViT|RN)[\w-]++)"),
         *PYTORCH_JOB,
     ),

@@ -7,7 +7,8 @@ and checkpoints lie outside its timer. The samples of a step, which are all resp
 alone.
 """
 
-from perfledger.parsers.contract import Format, Reading, up_to
+from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract.verbs import carry, only
 from perfledger.parsers.frameworks import PYTORCH_JOB, value
 
 FORMAT = Format(
@@ -24,16 +25,14 @@ FORMAT = Format(
             marker=b"/step_t",
         ),
         Reading(
-            rb"\(global step <step>\) finishes\. (?:Average #tokens per batch is [0-9]++\. )?+#End to end# execution time: "
-            rb"\*<duration>\*s\. Total time consumption: (?P<elapsed>[0-9.]++)s\. (?:Estimated remaining time: [0-9.]++s\. )?+"
-            rb"(?:TFLOP/s per GPU: <flops>,)?+",
+            "(global step {step}) finishes. {?Average #tokens per batch is {_}. }#End to end# execution time: *{duration}*s. Total time consumption: {elapsed}s. {?Estimated remaining time: {_}s. }{?TFLOP/s per GPU: {flops},}",
             unit="samples/s",
             span="step",
             marker=b"#End to end# ",
         ),
         Reading(
-            rb"\bNumber of sequences: <samples>\s" + up_to(rb"\bFinished: 'step', time cost: ", rb"\bNumber of sequences: ", rb"[\s\S]")
-            + rb"<duration>s(?=\s)",
+            "Number of sequences: {samples}\n\nFinished: 'step', time cost: {duration:s}",
+            verbs=(carry("samples"), only("duration")),
             unit="samples/s",
             span="step",
             marker=b"Finished: 'step', time cost: ",

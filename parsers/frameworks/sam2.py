@@ -15,8 +15,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?:\bINFO (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \S++ ++[0-9]++: )?+Train Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\] \| "
-            rb"Batch Time: [0-9.]++ \(<step_seconds>\) \| Data Time: [0-9.]++ \(<reader_seconds>\) \| ",
+            "{?INFO {clock} {_} {_}: }Train Epoch: [{epoch}][{step}/{total_steps}] | Batch Time: {_} ({step_seconds}) | Data Time: {_} ({reader_seconds}) | ",
             unit="samples/s",
             cumulative_since=0,
             epoch_timer=True,
@@ -24,7 +23,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^ *+train_batch_size: (\d++)$", int),
-        Fact("devices", rb"^WORLD_SIZE=(\d++)$", int),
+        Fact("batch_size", "^{? }train_batch_size: {:int}$"),
+        Fact("devices", "^WORLD_SIZE={:int}$"),
     ),
 )  # fmt: skip

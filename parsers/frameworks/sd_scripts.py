@@ -22,9 +22,9 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"generating sample images at "),
-                Pause("checkpoint", rb"saving checkpoint: "),
-                Pause("epoch_end", rb"epoch [0-9]++/[0-9]++$"),
+                Pause("evaluation", "generating sample images at "),
+                Pause("checkpoint", "saving checkpoint: "),
+                Pause("epoch_end", "epoch {_}/{_}$"),
             ),
             verbs=(first_drawn,),
         ),

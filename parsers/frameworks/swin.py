@@ -35,20 +35,17 @@ FORMAT = Format(
     end=rb"INFO Training time [0-9]",
     readings=(
         Reading(
-            rb"INFO Train: \[<epoch>/<total_epochs>\]\[<step>/<total_steps>\][\t ]++eta (?:[^\r\n\[t]++|t(?!ime )|(?<=[\w.])t)*+"
-            rb"time [0-9.]++ \(<step_seconds>\)[\t ]"
-            rb"(?:(?=(?:[^\r\n\[l]++|l(?!oss )|(?<=[\w.])l)*+loss [-+.0-9einaf]++ \(<loss>\)))?+"
-            rb"(?:(?=(?:[^\r\n\[m]++|m(?!em )|(?<=[\w.])m)*+mem <memory>MB))?+",
+            "INFO Train: [{epoch}/{total_epochs}][{step}/{total_steps}]{*} time {_} ({step_seconds}){*}{? loss {_} ({loss}){*}} mem {memory:MB}",
             unit="images/s",
             cumulative_since=0,
             verbs=(_of_many,),
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^ *+BATCH_SIZE: (\d++)$", int),
-        Fact("devices", rb"^RANK and WORLD_SIZE in environ: \d++/(\d++)", int),
-        Fact("accumulation", rb"^ *+ACCUMULATION_STEPS: (\d++)$", _steps),
-        Fact("model", rb"INFO Creating model:[\w-]++/([\w.-]++)"),
+        Fact("batch_size", "^{? }BATCH_SIZE: {:int}$"),
+        Fact("devices", "^RANK and WORLD_SIZE in environ: {_}/{:int}"),
+        Fact("accumulation", "^{? }ACCUMULATION_STEPS: {}$", _steps),
+        Fact("model", "INFO Creating model:{_}/{}"),
         Fact("precision", rb"(?:^|INFO )AMP_ENABLE: (true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"(?:^|INFO )AMP_OPT_LEVEL: O([01])\b", words={b"1": "amp", b"0": "fp32"}),
     ),

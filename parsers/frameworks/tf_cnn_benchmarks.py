@@ -7,7 +7,7 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 `resnet50_v1.5` another model.
 """
 
-from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, Reading, Scope, listed
+from perfledger.parsers.contract import Fact, Format, Reading, Scope, listed
 from perfledger.parsers.contract.conditions import Condition, says
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
@@ -20,8 +20,7 @@ _MODES = {b"forward-only": "inference", b"forward only": "inference", b"evaluati
 def _steps(scope: Scope, where: Condition) -> Reading:
     """Return the reading whose scope the head of the log states."""
     return Reading(
-        _LINE + rb"<step>[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
-        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++<loss>(?=\s)",
+        "{step}  {images|examples}/sec: {throughput} +/- {_} (jitter = {_})  {loss}",
         unit="images/s",
         scope=scope,
         cumulative_since=1,
@@ -44,7 +43,7 @@ FORMAT = Format(
         _steps("device", says(_LINE + rb"Variables: ++horovod")),
         _steps("node", says(_LINE + rb"Devices: [^\n]*?/job:")),
         Reading(
-            _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
+            "total {images|examples}/sec: {throughput}",
             unit="images/s",
             span="run",
             exact=True,

@@ -54,19 +54,9 @@ _OF_RESNET = _BENCHMARK + rb"(?=" + up_to(rb"'model_name': 'resnet'", _BENCHMARK
 
 #: The hooks' clock runs on meanwhile; an evaluation at a checkpoint is run by the hook that saves it.
 _PAUSES = (
-    Pause("checkpoint", rb"Saving checkpoints for "),
-    Pause("evaluation", rb"Starting evaluation at "),
+    Pause("checkpoint", "Saving checkpoints for "),
+    Pause("evaluation", "Starting evaluation at "),
 )
-
-
-def _tutorial(head: bytes) -> Reading:
-    """Return the reading of the lines of one of the tutorials, which begin differently."""
-    return Reading(
-        head + rb"loss = " + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] "
-        + NUMBER + rb" sec/batch\)",
-        unit="samples/s",
-        marker=b" sec/batch",
-    )  # fmt: skip
 
 
 def _glog(thread: bytes) -> bytes:
@@ -94,13 +84,13 @@ _PROCESSES = _IN_TURN + rb"|" + _TWICE + rb"|" + _OF_TWO
 _SEVERAL = _PROCESSES + rb"|" + _HOROVOD
 
 
-def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
+def _speeds(logger: str, scope: Scope = "job") -> Reading:
     """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by.
 
     Each of several processes prints its own, mostly without a tag, or only the first of them.
     """
     return Reading(
-        logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
+        logger + "examples/sec: {throughput}",
         unit="samples/s",
         scope=scope,
         where=lacks(_SEVERAL) if scope == "job" else says(_SEVERAL),
@@ -128,7 +118,7 @@ def _of_one_hook(columns: Columns) -> Postprocessed:
 def _rates(logger: bytes) -> Reading:
     return Reading(
         # A supervisor begins with 0.
-        logger + rb"global_step/sec: (?!0\s)" + _NUMBER % b"steps_per_second" + ENDED,
+        logger + rb"global_step/sec: (?!0\s)<steps_per_second>" + ENDED,
         unit="samples/s",
         weak=True,
         marker=b"global_step/sec: ",
@@ -147,10 +137,18 @@ FORMAT = Format(
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=rb"Loss for final step: ",
     readings=(
-        _tutorial(rb"\bstep <step>, "),
-        _tutorial(rb"\bGlobal Step: ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+"),
         Reading(
-            rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
+            "step {step}, loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
+            unit="samples/s",
+            marker=b" sec/batch",
+        ),
+        Reading(
+            "Global Step: {step}, {?{A|a}ccuracy: {accuracy}{?%}, }loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
+            unit="samples/s",
+            marker=b" sec/batch",
+        ),
+        Reading(
+            "Average examples/sec: {_} ({throughput}), step = {step}",
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
@@ -158,20 +156,19 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++(?:current|last [0-9]++ steps) exp/sec = " + _NUMBER % b"throughput" + rb", (?:total )?+average exp/sec = ",
+            "Batch [{step}]:  {?current}{?last {_} steps} exp/sec = {throughput}, {?total }average exp/sec = ",
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
             alone=True,
             repeated=True,
         ),
-        _speeds(_TENSORFLOW),
-        _speeds(_LOGGER),
-        _speeds(_TENSORFLOW, "device"),
-        _speeds(_LOGGER, "device"),
+        _speeds("INFO:tensorflow:"),
+        _speeds("^I{_} {_}  {_} {_}] "),
+        _speeds("INFO:tensorflow:", "device"),
+        _speeds("^I{_} {_}  {_} {_}] ", "device"),
         Reading(
-            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = <step> \("
-            + _NUMBER % b"duration" + rb" sec\)",
+            "{INFO:tensorflow:|] }loss = {loss}, step = {step} ({duration} sec)",
             unit="samples/s",
             marker=b"loss = ",
             pauses=_PAUSES,
@@ -183,11 +180,11 @@ FORMAT = Format(
         _rates(_LOGGER),
         # NVIDIA's scripts of 2019 sum up the run, and a prediction in nearly the same words.
         Reading(
-            rb"[0-9] Training Performance = " + _NUMBER % b"throughput" + rb" sentences/sec",
+            "INFO:tensorflow:{_} Training Performance = {throughput} sentences/sec",
             unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
         ),
         Reading(
-            rb"INFO:tensorflow:Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            "INFO:tensorflow:Total Training Time = {seconds} for Sentences = ",
             unit="samples/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(
@@ -215,7 +212,7 @@ FORMAT = Format(
         *NVIDIA_BERT,
         Fact("framework", rb"^INFO:tensorflow:\*{5} (Configuaration) \*{5}", lambda _: "NGC TensorFlow"),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
+        Fact("devices", "^Number of {devices|replicas}{? in sync}: {:int}"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

@@ -18,14 +18,13 @@ FORMAT = Format(
     end=rb"# Final, step [0-9]++",
     readings=(
         Reading(
-            rb"(?<!, )\bstep <step> lr \S++ step-time [0-9.]++s wps <throughput>K ppl (?=\S)",
+            "^  {?global }step {step} lr {_} step-time {_}s wps {throughput:short} ppl ",
             unit="tokens/s",
-            factors={"throughput": 1e3},
         ),
     ),
     facts=(
-        Fact("devices", rb"^ ++num_gpus=([0-9]++)$", int),
-        Fact("batch_size_of_job", rb"^ ++batch_size=([0-9]++)$", int),
+        Fact("devices", "^  num_gpus={:int}$"),
+        Fact("batch_size_of_job", "^  batch_size={:int}$"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

@@ -9,8 +9,6 @@ are another program's.
 from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
-_STEP = rb"Step <step> per-step time "
-
 FORMAT = Format(
     title="TensorFlow Object Detection API",
     framework="TensorFlow",
@@ -21,18 +19,18 @@ FORMAT = Format(
     rb"Using MirroredStrategy with devices ",
     readings=(
         Reading(
-            rb"\bI(?P<clock>[0-9]{4} [0-9:.]++) ++[0-9]++ model_lib_v2\.py:[0-9]++\] " + _STEP + rb"[0-9.]++s(?: loss=<loss>)?+(?=\s)",
+            "I{clock} {_} model_lib_v2.py:{_}] Step {step} per-step time {_}s{? loss={loss}}",
             unit="images/s",
         ),
         Reading(
-            rb"(?<!\] )\b" + _STEP + rb"<step_seconds>s(?: loss=<loss>)?+(?=\s)",
+            "INFO:tensorflow:Step {step} per-step time {step_seconds:s}{? loss={loss}}",
             unit="images/s",
             span="step",
         ),
     ),
     facts=(
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("total_steps", rb"Maybe overwriting train_steps: ([0-9]++)$", int),
+        Fact("total_steps", "Maybe overwriting train_steps: {:int}$"),
         TENSORFLOW_GPU,
     ),
 )  # fmt: skip

@@ -9,8 +9,6 @@ steps, which begins with 0, is another program's line as well and not read.
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
-_STEP = rb"global step <step>: loss = <loss> \("
-
 FORMAT = Format(
     title="TF-Slim",
     framework="TensorFlow",
@@ -22,12 +20,12 @@ FORMAT = Format(
     end=rb"Finished training! Saving model to disk\.",
     readings=(
         Reading(
-            rb"\bI(?P<clock>[0-9]{4} [0-9:.]++) ++[0-9]++ [\w.-]++:[0-9]++\] " + _STEP + rb"[0-9.]++ sec/step\)",
+            "I{clock} {_} {_}:{_}] global step {step}: loss = {loss} ({_} sec/step)",
             unit="images/s",
             repeated=True,
         ),
         Reading(
-            rb"INFO:tensorflow:" + _STEP + rb"<step_seconds> sec/step\)",
+            "INFO:tensorflow:global step {step}: loss = {loss} ({step_seconds} sec/step)",
             unit="images/s",
             span="step",
             repeated=True,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
@@ -48,9 +48,7 @@ FORMAT = Format(
     end=rb"\*\*\* Best metric: ",
     readings=(
         Reading(
-            rb"Train: <epoch>(?:/[0-9]++)?+ \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+"
-            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++(?: \( *+[-+.0-9einaf]++\))?+ ++)*+Time: [0-9.]++s, ++[0-9.]++/s ++"
-            rb"\(<step_seconds>s, ++<throughput>/s\)",
+            "Train: {epoch}{?/{_}} [{step}/{total_steps} ({? }{_}%)]  {?Loss:  {_} ({loss})  }{*}Time: {_}s,  {_}/s  ({step_seconds}s, {throughput}/s)",
             unit="images/s",
             cumulative_since=0,
             counts="update",
@@ -58,9 +56,9 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"\bModel ([\w./-]++) created, param count: ?[0-9,]++"),
-        Fact("parameters", rb"\bModel [\w./-]++ created, param count: ?([0-9,]++)", grouped),
-        Fact("total_epochs", rb"Scheduled epochs: ([0-9]++)\b", int),
+        Fact("model", "Model {} created, param count:{? }{_}"),
+        Fact("parameters", "Model {_} created, param count:{:,}"),
+        Fact("total_epochs", "Scheduled epochs: {:int}"),
         Fact("devices", rb"Training in distributed mode with multiple processes, [^\n]{0,40}?Process [0-9]++, total ([0-9]++)\b", int),
         Fact("devices", rb"Training (with a single process on 1) ", lambda _: 1),
         *PYTORCH_JOB,

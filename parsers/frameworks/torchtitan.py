@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import prod
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
@@ -56,7 +56,7 @@ FORMAT = Format(
                 # The timer begins anew behind it.
                 Pause(
                     "evaluation",
-                    rb"validate step: ",
+                    "validate step: ",
                     inside="none",
                 ),
             ),
@@ -66,16 +66,16 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"Building ((?!device mesh)\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
-        Fact("parameters", rb" size: ([0-9,]++) total parameters", grouped),
+        Fact("parameters", " size: {:,} total parameters"),
         Fact("devices", _MESH + rb"((?:\w++=\d++(?:, )?+)++)", _mesh),
         Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
         *(Fact(f"{name}_parallel", _MESH + rb"(?:\w++=\d++, )*?" + key + rb"=(\d++)", int) for name, key in _CUTS.items()),
         *PYTORCH_JOB,
-        Fact("micro_batch", rb"local batch size ([0-9]++),", int),
-        Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
-        Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),
-        Fact("total_steps", rb"sequence length [0-9]++, total steps ([0-9]++) ", int),
-        Fact("sequence_length", rb"sequence length ([0-9]++),", int),
+        Fact("micro_batch", "local batch size {:int},"),
+        Fact("batch_size_of_job", "global batch size {:int},"),
+        Fact("accumulation", "gradient accumulation steps {:int},"),
+        Fact("total_steps", "sequence length {_}, total steps {:int} "),
+        Fact("sequence_length", "sequence length {:int},"),
         Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]{1,200}?)(?: \(\d{1,9}\))? with "),
     ),
 )  # fmt: skip

@@ -70,11 +70,11 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
+            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
         ),
-        Reading(_BAR, unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
+        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
         Reading(
-            rb"(?<![^\r\n])Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
+            "^Step {step} | loss:{loss} {*}tokens_per_second_per_gpu:{throughput}",
             unit="tokens/s",
             scope="device",
             span="step",
@@ -85,14 +85,14 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^batch_size: ([0-9]++)$", int),
-        Fact("accumulation", rb"^gradient_accumulation_steps: ([0-9]++)$", int),
+        Fact("batch_size", "^batch_size: {:int}$"),
+        Fact("accumulation", "^gradient_accumulation_steps: {:int}$"),
         Fact("tensor_parallel", rb"^tensor_parallel_dim: (" + SEVERAL + rb")$", int),
         Fact("context_parallel", rb"^context_parallel_dim: (" + SEVERAL + rb")$", int),
-        Fact("total_epochs", rb"^epochs: ([0-9]++)$", int),
+        Fact("total_epochs", "^epochs: {:int}$"),
         Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
         *PYTORCH_JOB,
-        Fact("precision", rb"^dtype: (bf16|fp32)$", words={b"bf16": "bf16", b"fp32": "fp32"}),
+        Fact("precision", "^dtype: {}$", words={b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)(?:(?!_tokenizer)\w){1,40})$"),
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ FORMAT = Format(
     rb"(?:(?:(?! tokens/s\| |is training \.\.\.)[^\n])*+\n(?:(?![^\n]*?(?: tokens/s\| |is training \.\.\.))[^\n]*+\n){0,99}+[^\n]*?Worker (?:[0-9]++ )?+is training \.\.\.)*+",
     readings=(
         Reading(
-            rb"\| ++<step>/ *+<total_steps> steps\| ++<throughput> tokens/s\| loss:? ++<loss>(?=[\s|])",
+            "| {step}/{total_steps} steps| {throughput} tokens/s| loss{?:} {loss}",
             unit="tokens/s",
         ),
     ),

@@ -13,12 +13,8 @@ which trains networks that draw, counts images instead of tokens.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
-
-
-def _value(key: bytes, column: bytes) -> bytes:
-    """Return a pattern for a metric, which may be a scalar of NumPy."""
-    return key + rb":(?:np\.\w++\()?+" + column + rb"\)?+(?=\s)"
-
+from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import carry, only
 
 #: A rollout with devices of its own; this part of the configuration stands before the trainer's, as they are sorted.
 _APART = (
@@ -65,28 +61,6 @@ _STEP = rb"step:(?<!\Sstep:)<step> - "
 _AGAIN = rb"(?<=\s)step:[0-9]++ - "
 
 
-#: What a step counts, and its unit: where images or videos are generated there are no tokens.
-_COUNTED = ((b"tokens", "tokens/s"), (b"images", "images/s"))
-
-
-def _told(counted: bytes, unit: str) -> Reading:
-    """Return the reading of the console's line."""
-    return Reading(
-        _STEP + up_to(rb"perf/total_num_%s:" % counted, _AGAIN)
-        + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
-        unit=unit, span="step", marker=b"perf/total_num_%s:" % counted, pauses=_PAUSES,
-    )  # fmt: skip
-
-
-def _row(counted: bytes, unit: str) -> Reading:
-    """Return the reading of a row of JSON."""
-    return Reading(
-        rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_%s":' % counted, rb'\{"step":') + rb" ?+<samples>(?=,)"
-        + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])',
-        unit=unit, span="step", marker=b'"perf/total_num_%s":' % counted, pauses=_PAUSES,
-    )  # fmt: skip
-
-
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
@@ -96,21 +70,43 @@ FORMAT = Format(
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(
-        *(_told(*each) for each in _COUNTED),
         Reading(
-            _STEP + up_to(rb"global_seqlen/mean:", _AGAIN) + rb"(?:np\.\w++\()?+<samples>\)?+ - "
-            + up_to(rb" - timing_s/step:", _AGAIN) + rb"(?:np\.\w++\()?+<duration>\)?+(?=\s)(?![^\r\n]*?perf/time_per_step:)",
+            "step:{step} - {*}perf/total_num_tokens:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
+            unit="tokens/s",
+            span="step",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            "step:{step} - {*}perf/total_num_images:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
+            unit="images/s",
+            span="step",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            "step:{step} - {*}global_seqlen/mean:{?np.{_}(}{samples}{?)}{*} - timing_s/step:{?np.{_}(}{duration}{?)} ",
+            where=lacks("perf/time_per_step:"),
             unit="tokens/s",
             scope="device",
             span="step",
             marker=b"global_seqlen/mean:",
             pauses=_PAUSES,
         ),
-        *(_row(*each) for each in _COUNTED),
+        Reading(
+            '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_tokens":{samples},{*}"perf/time_per_step":{duration}',
+            unit="tokens/s",
+            span="step",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_images":{samples},{*}"perf/time_per_step":{duration}',
+            unit="images/s",
+            span="step",
+            pauses=_PAUSES,
+        ),
         # EasyR1 prints a block of YAML per step.
         Reading(
-            rb"\bStep <step>[ \t\r]*+\n" + _in_block(rb"\bperf:[ \t\r]*+\n") + _in_block(rb"\bthroughput: ") + rb"[0-9.]++\s"
-            + _in_block(rb"\btime_per_step: ") + rb"<duration>\s" + _in_block(rb"\btotal_num_tokens: ") + rb"<samples>(?=\s)",
+            "Step {step}$\n\n  time_per_step: {duration}\n\n  total_num_tokens: {samples}",
+            verbs=(carry("step", "duration"), only("samples")),
             unit="tokens/s",
             span="step",
             marker=b" time_per_step: ",
@@ -125,8 +121,8 @@ FORMAT = Format(
             marker=b"Training Progress: ",
             repeated=True,
             pauses=(
-                Pause("evaluation", rb"test_gen_batch meta info: "),
-                Pause("checkpoint", rb"local_global_step_folder: "),
+                Pause("evaluation", "test_gen_batch meta info: "),
+                Pause("checkpoint", "local_global_step_folder: "),
             ),
         ),
     ),
@@ -138,7 +134,7 @@ FORMAT = Format(
         Fact("model", _INDENT + rb"model_path: (?:[^/\s]*+/)*+([^/\s]++)$"),
         Fact("devices_per_node", _INDENT + rb"n_gpus_per_node: ([1-9][0-9]*+)$", int),
         Fact("nodes", _INDENT + rb"nnodes: ([1-9][0-9]*+)$", int),
-        Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)\b", int),
-        Fact("total_steps", rb"\bTotal training steps: ([0-9]++)\b", int),
+        Fact("batch_size_of_job", "'train_batch_size': {:int}"),
+        Fact("total_steps", "Total training steps: {:int}"),
     ),
 )  # fmt: skip

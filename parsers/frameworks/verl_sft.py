@@ -23,8 +23,8 @@ def _product(printed: bytes) -> int:
 
 
 _PAUSES = (
-    Pause("evaluation", rb"- val/loss:"),
-    Pause("checkpoint", rb"Saving checkpoint to: "),
+    Pause("evaluation", "- val/loss:"),
+    Pause("checkpoint", "Saving checkpoint to: "),
 )
 
 FORMAT = Format(
@@ -43,20 +43,20 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"step:(?<!\Sstep:)<step> - train/loss:<loss> - (?:(?!train/time\(s\):|(?<=\s)step:)[^\r\n])*+train/time\(s\):<step_seconds>(?=\s)",
+            "step:{step} - train/loss:{loss} - {*}train/time(s):{step_seconds}",
             unit="samples/s",
             span="step",
             counts="update",
         ),
     ),
     facts=(
-        Fact("model", rb"'partial_pretrain': '([^'\s]++)'"),
+        Fact("model", "'partial_pretrain': '{}'"),
         Fact("batch_size_of_job", _COPIES + rb"([0-9]++\s(?:(?!Normalize batch)[\s\S]){1,60000}?'train_batch_size': [0-9]++)", _product),
-        Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)", int, first=True, where=lacks(_COPIES)),
+        Fact("batch_size_of_job", "'train_batch_size': {:int}", first=True, where=lacks(_COPIES)),
         Fact("devices", _COPIES + rb"([0-9]++\r?\n(?:[^\n]{0,400}\n){0,3}?Using sequence parallel size: [0-9]++)", _product),
-        Fact("devices", rb"/model_world_size_([0-9]++)_rank_", int),
+        Fact("devices", "/model_world_size_{:int}_rank_"),
         *TORCHRUN,
-        Fact("micro_batch", rb"'micro_batch_size_per_gpu': ([0-9]++)", int),
-        Fact("total_steps", rb", total number of steps ([0-9]++)\b", int),
+        Fact("micro_batch", "'micro_batch_size_per_gpu': {:int}"),
+        Fact("total_steps", ", total number of steps {:int}"),
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@
 whose first batch has a line of its own; evaluations and what is saved lie outside.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="VoiceprintRecognition",
@@ -12,8 +12,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"Train epoch: \[<epoch>/<total_epochs>\], batch: \[<step>/<total_steps>\], loss: <loss>, " + up_to(rb"\bspeed: ", rb"Train epoch: ")
-            + rb"<throughput> data/sec, eta: ",
+            "Train epoch: [{epoch}/{total_epochs}], batch: [{step}/{total_steps}], loss: {loss}, {*}speed: {throughput} data/sec, eta: ",
             unit="samples/s",
             scope="device",
             epoch_timer=True,

@@ -17,13 +17,13 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) DEBUG TRAIN (?:\| (?:steps/sec [0-9.]++\| )?+)?+Batch <epoch>/<step> loss <loss>(?=\s)",
+            "{clock} DEBUG TRAIN {?| {?steps/sec {_}| }}Batch {epoch}/{step} loss {loss}",
             unit="samples/s",
             repeated=True,
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb" DEBUG CV "),
-                Pause("checkpoint", rb"Checkpoint: save to "),
+                Pause("evaluation", " DEBUG CV "),
+                Pause("checkpoint", "Checkpoint: save to "),
             ),
         ),
     ),

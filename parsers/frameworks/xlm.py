@@ -20,21 +20,21 @@ FORMAT = Format(
     start=_START + rb"(?:(?:(?! words/s - |" + _START + rb")[^\n])*+\n(?:(?![^\n]*?(?: words/s - |" + _START + rb"))[^\n]*+\n){0,400}+[^\n]*?" + _START + rb")*+",
     readings=(
         Reading(
-            _STAMP + rb"<step> - ++[0-9.]++ (?:sent|equations|examples)/s - ++<throughput> words/s - ",
+            " - {_} {_} - {elapsed} - {step} -  {_} {sent|equations|examples}/s - {throughput} words/s - ",
             unit="tokens/s",
             scope="device",
             repeated=True,
             pauses=(
-                Pause("evaluation", rb"__log__:\{"),
-                Pause("checkpoint", rb"Saving [\w-]++ to "),
+                Pause("evaluation", "__log__:{{"),
+                Pause("checkpoint", "Saving {_} to "),
             ),
         ),
     ),
     facts=(
         *PYTORCH_JOB,
-        Fact("nodes", rb"\bn_nodes: ([0-9]++)$", int),
+        Fact("nodes", "n_nodes: {:int}$"),
         Fact("batch_size", rb"\bbatch_size: ([0-9]++)$(?!(?:\n[^\n]*+){0,400}?\btokens_per_batch: [1-9])", int),
-        Fact("accumulation", rb"\baccumulate_gradients: ([0-9]++)$", int),
-        Fact("precision", rb"\bfp16: (True|False)$", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("accumulation", "accumulate_gradients: {:int}$"),
+        Fact("precision", "fp16: {}$", words={b"True": "fp16", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: A rank may lag by this many steps; a step further back is that of a program that was started again.
@@ -31,16 +31,6 @@ def _mean_of_ranks(columns: Columns) -> Postprocessed:
     return first[whole], {name: (np.bincount(group.ravel(), each) / ranks)[whole] for name, each in columns.items()}
 
 
-_AGAIN = rb"\bStep [0-9]"
-_HEAD = (
-    rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\]\[INFO\](?:\[[^\]\r\n]*+\])?+ (?:Epoch [0-9]++ )?+"
-    rb"Step <step>/<total_steps> data_time: <reader_seconds> lr: [-+.0-9e]++ time: <step_seconds> "
-    rb"text_tokens: "
-)  # fmt: skip
-_LOSS = rb"(?:" + up_to(rb"\breduced_llm_loss: ", _AGAIN) + rb"<loss>(?=[ ,]))?+"
-_MEMORY = up_to(rb" max_memory: ", _AGAIN) + rb"<memory> GB "
-_TGS = up_to(rb" tgs: ", _AGAIN) + rb"[0-9.]++ "
-
 FORMAT = Format(
     title="XTuner",
     framework="PyTorch",
@@ -49,13 +39,13 @@ FORMAT = Format(
     end=rb"\bTraining finished in [0-9.]++ seconds",
     readings=(
         Reading(
-            _HEAD + rb"(?P<samples>[0-9.]++) (?!(?:img_tokens: \S++ )?+reduced_consumed_tokens: )" + _LOSS + _MEMORY + _TGS,
-            unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
+            "[{clock}][INFO]{?[{_}]} {?Epoch {_} }Step {step}/{total_steps} data_time: {reader_seconds} lr: {_} time: {step_seconds} text_tokens: {samples} {?img_tokens: {_} }{total|local}_loss: {*}{? reduced_llm_loss: {loss}{*}} max_memory: {memory:GB}{*} tgs: {_} ",
+            unit="tokens/s", scope="device", span="step", counts="update", verbs=(_mean_of_ranks,),
         ),
         Reading(
-            _HEAD + rb"[0-9.]++ (?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> " + _LOSS + _MEMORY + _TGS,
-            unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, verbs=(_mean_of_ranks,),
+            "[{clock}][INFO]{?[{_}]} {?Epoch {_} }Step {step}/{total_steps} data_time: {reader_seconds} lr: {_} time: {step_seconds} text_tokens: {_} {?img_tokens: {_} }reduced_consumed_tokens: {consumed} {*}{? reduced_llm_loss: {loss}{*}} max_memory: {memory:GB}{*} tgs: {_} ",
+            unit="tokens/s", span="step", counts="update", verbs=(_mean_of_ranks,),
         ),
     ),
-    facts=(*PYTORCH_JOB, Fact("accumulation", rb"\bgrad_accumulation_steps: ([0-9]++)$", int)),
+    facts=(*PYTORCH_JOB, Fact("accumulation", "grad_accumulation_steps: {:int}$")),
 )  # fmt: skip

@@ -38,6 +38,6 @@ FORMAT = Format(
         Fact("devices", _named(b"device") + rb"'([0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _named(b"device") + rb"'(cpu)'", lambda _: 1),
         Fact("model", _named(b"conf_file") + rb"'(?:[^'/\n]*+/)*+(yolov6(?:(?!_finetune)\w)++)(?:_finetune)?+\.py'"),
-        Fact("data_set_size", rb"^Train: Final numbers of valid images: (\d++)/", int),
+        Fact("data_set_size", "^Train: Final numbers of valid images: {:int}/"),
     ),
 )  # fmt: skip

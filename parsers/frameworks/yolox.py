@@ -22,8 +22,7 @@ FORMAT = Format(
     start=rb"\.trainer:(?:before_train:)?+[0-9]++ - args: Namespace\(",
     readings=(
         Reading(
-            rb" - epoch: <epoch>/<total_epochs>, iter: <step>/<total_steps>, (?:gpu )?+mem: <memory>Mb, (?:mem: [0-9.]++Gb, )?+"
-            rb"iter_time: <step_seconds>s, data_time: <reader_seconds>s, (?:total_loss: <loss>, )?+",
+            " - epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, {?gpu }mem: {memory}Mb, {?mem: {_}Gb, }iter_time: {step_seconds}s, data_time: {reader_seconds}s, {?total_loss: {loss}, }",
             unit="images/s",
             epoch_timer=True,
         ),

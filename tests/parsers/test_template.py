@@ -72,6 +72,11 @@ def test_a_number_at_the_end_of_a_cut_file_needs_many_decimals() -> None:
     assert found("ips: {throughput}", b"ips: 12.3456") == {}
 
 
+def test_a_clock_that_is_cut_before_its_decimals_is_not_found() -> None:
+    assert found("{throughput} | {clock}", b"5 | 10:11:12.500\n")["clock"] == b"10:11:12.500"
+    assert found("{throughput} | {clock}", b"5 | 10:11:12.") == {}
+
+
 def test_units_are_converted_to_those_of_the_columns() -> None:
     assert compiled_line("{step_seconds:ms} {memory:GiB} {duration:s}")[1] == {"step_seconds": 1e-3, "memory": 1024.0}
     assert Reading("{step_seconds:ms}", factors={"loss": 2.0}).scales == {"step_seconds": 1e-3, "loss": 2.0}

@@ -200,14 +200,21 @@ class _Compiler:
         """Return a pattern up to the next text, or to where the template begins again, in linear time."""
         if not rest or not isinstance(rest[0], str) or not rest[0].strip():
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
-        begin = parts(self.template)[0]
-        stops = [_label(rest[0])]
-        again = begin.lstrip("^ ") if isinstance(begin, str) else ""
-        if len(again) > 2:
+        stops, again = [_label(rest[0])], self._beginning()
+        if again:
             stops.append(_escaped(again))
-        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")}
+        firsts = {rest[0].lstrip(" ")[0], *again[:1]}
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
+
+    def _beginning(self) -> str:
+        """Return the first text of three characters or more before any gap; empty if there is none."""
+        for part in parts(self.template):
+            if isinstance(part, str) and len(begin := part.lstrip("^ ")) > 2:
+                return begin
+            if part == Slot("*") or (isinstance(part, Optional) and Slot("*") in part.parts):
+                return ""
+        return ""
 
 
 def _begins_with_letter(part: Optional) -> bool:

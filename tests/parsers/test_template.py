@@ -37,6 +37,9 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
         ("loss {loss}$", b"loss 2.5 \nx", {"loss": b"2.5"}),
+        ("[{clock}] iter {step},{*}loss {loss},", b"[10:11:12] iter 1, [10:11:13] iter 2, loss 4,", {
+            "clock": b"10:11:13", "step": b"2", "loss": b"4",
+        }),
         ("step {step},\nloss {loss},", b"step 3, \r\nloss 2,", {"step": b"3", "loss": b"2"}),
         (BAR, b"[Train][Epoch 1/2]lr: 0.1, batch_cost: 0.5s, ips: 64 images/s", {
             "epoch": b"1", "total_epochs": b"2", "step_seconds": b"0.5", "throughput": b"64",

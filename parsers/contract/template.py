@@ -71,6 +71,8 @@ _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
 _BLANKS = rb"[ \t]++"
+#: Blanks that pad a number, except where a template begins: the search would scan them again from each one.
+_PAD = rb" *+"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
 _PART = re.compile(r"(\{\{|\}\})|\{(\?)|(\})|\{((?:[^{}?][^{}]*)?)\}|([^{}]+)")
@@ -163,7 +165,7 @@ class _Compiler:
                 else:
                     yield _text(part, begins=begins, ends=last and not rest)
             elif isinstance(part, Optional):
-                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, False, ends))
+                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, begins, ends))
             elif part.words:
                 yield b"(?:%s)" % b"|".join(re.escape(each.encode()) for each in part.words)
             elif part.name == "_":
@@ -173,7 +175,8 @@ class _Compiler:
             elif part.name == "*":
                 yield self._gap(rest)
             else:
-                yield self._number(part, rest if ends else None)
+                found = self._number(part, rest if ends else None)
+                yield found.removeprefix(_PAD) if begins else found
 
     def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
         """Return the pattern of a number; `rest` are the optional parts that may follow the last one, else None."""
@@ -181,7 +184,7 @@ class _Compiler:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]
             unit = rb" ?%s" % re.escape(slot.kind.encode())
-            return rb" *+%s%s" % (
+            return _PAD + rb"%s%s" % (
                 self.group(slot.name, NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
@@ -190,7 +193,7 @@ class _Compiler:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = rb" *+%s" % self.group(slot.name, kind)
+        found = _PAD + self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)

@@ -50,7 +50,7 @@ FORMAT = Format(
             alone=True,
         ),
         Reading(
-            "{clock} {_} {_}] BenchmarkMetric: {{'global step':{step}, 'time_taken': {duration},{? }'examples_per_second': {throughput}}}",
+            "I{clock} {_} {_}] BenchmarkMetric: {{'global step':{step}, 'time_taken': {duration},{? }'examples_per_second': {throughput}}}",
             unit="images/s",
             marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,

@@ -222,7 +222,8 @@ class _Compiler:
         if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
-        begin = _label_of(parts(self.template)[0]).lstrip("^ ")
+        first = parts(self.template)[0]
+        begin = first.lstrip("^ ") if isinstance(first, str) else ""
         if len(begin) > 2:
             stops.append(self._begin())
         elif begin := self._later_text():

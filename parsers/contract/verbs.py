@@ -27,6 +27,10 @@ Verb = Callable[[Columns], Kept]
 _CUT = 0.5
 #: Share of a length of time that this may be.
 _CUT_SHARE = 0.02
+#: Steps by which bars of two nodes may differ that are drawn in turn.
+_LAG = 3
+#: Share of the seconds so far at which a bar begins again, with those of another run.
+_AGAIN = 0.5
 
 
 class _Table(dict[str, Column]):
@@ -112,6 +116,16 @@ def _changes(columns: Columns, names: Sequence[str], *, before: bool) -> NDArray
     if not len(columns[names[0]]):
         return changes
     return np.insert(changes, 0, True) if before else np.append(changes, True)
+
+
+def first_drawn(columns: Columns) -> Kept:
+    """Keep the lines of a bar that first show a step, without step 0 and the last step, which may contain a checkpoint."""
+    step, clock = columns["step"], columns["clock"]
+    anew = np.zeros(len(step), dtype=np.bool_)
+    anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < _AGAIN * clock[:-1] - _LAG)
+    _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
+    rows = np.sort(rows)
+    return take(columns, rows[(step[rows] > 0) & (step[rows] < columns["total_steps"][rows])])
 
 
 def carry(*names: str) -> Verb:

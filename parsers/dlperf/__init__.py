@@ -6,11 +6,11 @@ from perfledger.parsers.contract import Fact
 
 #: The `key = value` lines with which OneFlow-Benchmark's trainers begin.
 ONEFLOW_HEADER = (
-    Fact("batch_size", rb"^batch_size_per_device = (\d++)", int),
-    Fact("devices_per_node", rb"^gpu_num_per_node = (\d++)", int),
-    Fact("nodes", rb"^num_nodes = (\d++)", int),
-    Fact("model", rb"^model = (\w++)"),
-    Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
+    Fact("batch_size", "^batch_size_per_device = {:int}"),
+    Fact("devices_per_node", "^gpu_num_per_node = {:int}"),
+    Fact("nodes", "^num_nodes = {:int}"),
+    Fact("model", "^model = {}"),
+    Fact("precision", "^use_fp16 = {}", words={b"True": "amp", b"False": "fp32"}),
 )
 
 #: Where they begin: the first of those lines, in a block that names the batch size of a device.

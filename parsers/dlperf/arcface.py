@@ -5,21 +5,18 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.contract.conditions import lacks, says
 
-_ARGUMENTS = rb"Called with argument: Namespace\("
-
-_FIELDS = rb"(?:[\t ]++lossvalue=<loss>(?=\s))?+"
+_ARGUMENTS = "Called with argument: Namespace("
 #: The callback that verifies runs after that of the speed, whose clock runs on.
 VERIFICATION = (
-    Pause("evaluation", rb"testing verification\.\."),
-    Pause("checkpoint", rb'Saved checkpoint to "'),
+    Pause("evaluation", "testing verification.."),
+    Pause("checkpoint", 'Saved checkpoint to "'),
 )
-_BATCH = rb"\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec"
-_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=<accuracy>(?=\s)" + _FIELDS
-_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=<accuracy>(?=\s))?+" + _FIELDS
-_MANY_WORKERS = _ARGUMENTS + up_to(rb"\bkvstore='dist", _ARGUMENTS)
+_EPOCH = "Epoch[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec  acc={accuracy}{?  lossvalue={loss}}"
+_ITER = "Iter[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec{?  acc={accuracy}}{?  lossvalue={loss}}"
+_MANY_WORKERS = _ARGUMENTS + "{*}kvstore='dist"
 
 FORMAT = Format(
     title="InsightFace ArcFace",
@@ -32,10 +29,10 @@ FORMAT = Format(
         Reading(_ITER, unit="images/s", repeated=True, pauses=VERIFICATION),
     ),
     facts=(
-        Fact("batch_size", rb"\bper_batch_size=(\d++)", int),
-        Fact("batch_size_of_job", rb"(?!" + _MANY_WORKERS + rb")" + _ARGUMENTS + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
-        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"(\w++)'"),
-        Fact("num_classes", rb"'num_classes': (\d++)", int),
+        Fact("batch_size", "per_batch_size={:int}"),
+        Fact("batch_size_of_job", _ARGUMENTS + "{*}batch_size={:int}", where=lacks(_MANY_WORKERS)),
+        Fact("model", _ARGUMENTS + "{*}network='{}'"),
+        Fact("num_classes", "'num_classes': {:int}"),
     ),
     windows={"dlperf": Window(2, 6, by="record")},
 )  # fmt: skip

@@ -16,31 +16,17 @@ from __future__ import annotations
 import base64
 import re
 
-import numpy as np
-
-from perfledger.parsers.contract import (
-    ENDED,
-    NUMBER,
-    Columns,
-    Fact,
-    Format,
-    Postprocessed,
-    Reading,
-    Window,
-    listed,
-    up_to,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window, listed, up_to
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import take
 from perfledger.parsers.dlperf import argument
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
+_TIMER = "[{clock}] [INFO] [timer.py:{_}:stop] "
 #: Until mid-2020 the timer printed through the root logger, and then from a file of another name.
-_FIRST_TIMER = rb"\[(?:INFO )?+(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?+)\] (?:\[INFO\] \[(?:deepspeed_)?+timer\.py:[0-9]++:stop\] )?+"
-_SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
-_MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
-_CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
-_GIB = {"memory": 1024.0}
+_FIRST_TIMER = "[{?INFO }{clock}] {?[INFO] [{?deepspeed_}timer.py:{_}:stop] }"
+_CURRENT = ", RunningAvgSamplesPerSec={_}, CurrSamplesPerSec={throughput}"
+_MEMORY = "{?, MemAllocated={*}MaxMemAllocated={memory:GB}}"
 #: DeepSpeed-Chat's third step trains two networks in turn and generates in between: the timer is of a phase of one.
 _NOT_RLHF = lacks(
     rb"--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => |\|E2E latency="
@@ -49,8 +35,7 @@ _NOT_RLHF = lacks(
 
 def _first_epoch(columns: Columns) -> Postprocessed:
     """Keep the records of epoch 0: what the mean of later ones covers is unknown."""
-    rows = np.flatnonzero(columns["epoch"] == 0)
-    return rows, {name: column[rows] for name, column in columns.items()}
+    return take(columns, columns["epoch"] == 0)
 
 
 def _world(printed: bytes) -> int:
@@ -94,44 +79,41 @@ FORMAT = Format(
     # A script that prints its command prints it before the launcher does: together they are one start.
     start=rb"(?m:^)cmd = deepspeed [^\n]*+\n(?:(?:(?!cmd = deepspeed |[^\n]*?[sS]amples/?(?:Per)?[sS]ec)[^\n]*+\n){0,60}?[^\n]*?\[runner\.py:[0-9]++:main\] cmd = )?+"
     rb"|\[runner\.py:[0-9]++:main\] cmd = ",
-    end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
+    end="[launch.py:{_}:main] Process {_} exits successfully",
     readings=(
         Reading(
-            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=<step>" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + "epoch={_}/micro_step={_}/global_step={step}" + _CURRENT + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True, where=_NOT_RLHF,
+            unit="samples/s", span="step", counts="update", weak=True, where=_NOT_RLHF,
         ),
         Reading(
-            _TIMER + rb"<epoch>/<step>" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + "{epoch}/{step}" + _CURRENT + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", factors=_GIB, weak=True, where=_NOT_RLHF,
+            unit="samples/s", span="step", weak=True, where=_NOT_RLHF,
         ),
         Reading(
-            _FIRST_TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
+            _FIRST_TIMER + "{epoch}/{step}, SamplesPerSec={throughput}" + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
+            unit="samples/s", cumulative_since=3, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
         ),
         Reading(
-            rb"\bsteps?+: ++<step>(?: / ++<total_steps>)?+ loss: <loss>(?: [\w ]{1,40}+: [0-9.]++)*+ iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
+            "step{?s}: {step}{? / {total_steps}} loss: {loss}{*} iter time (s): {step_seconds} samples/sec: {throughput}",
             marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),
         Reading(
-            rb"\|E2E latency=<step_seconds>s \|Gather latency=[^|\r\n]++\|Generate time=[^|\r\n]++\|Training time=[^|\r\n]++\|Others=[^|\r\n]++"
-            rb"\|CurSamplesPerSec=<throughput> \|AvgSamplesPerSec=",
+            "|E2E latency={step_seconds:s} |Gather latency={*}|CurSamplesPerSec={throughput} |AvgSamplesPerSec=",
             marker=b"|E2E latency=",
             unit="samples/s", span="step",
         ),
         Reading(
-            rb"End-to-End => Latency: (?P<training_seconds>[0-9.]++)s, TFLOPs: [0-9.einf]++, Samples/sec: [0-9.einf]++, Time/seq "
-            + NUMBER + rb"s, Batch Size: <batch>, Total Seq\. Length: ",
+            "End-to-End => Latency: {training_seconds:s}, TFLOPs: {_}, Samples/sec: {_}, Time/seq {_}, Batch Size: {batch}, Total Seq. Length: ",
             marker=b"End-to-End => ",
             unit="samples/s", scope="device", span="step",
         ),
         # The first two steps of DeepSpeed-Chat print it for each micro step, and do not say that it is of one device.
         Reading(
-            rb"Model Parameters: [0-9.]++ B, Latency: <step_seconds>s, TFLOPs: [0-9.einf]++, Samples/sec: <throughput>, Time/seq "
-            + NUMBER + rb"s, Batch Size: <batch>, Sequence Length: [0-9]++",
+            "Model Parameters: {_} B, Latency: {step_seconds:s}, TFLOPs: {_}, Samples/sec: {throughput}, Time/seq {_}, Batch Size: {batch}, Sequence Length: ",
             marker=b"Model Parameters: ",
             unit="samples/s", scope="device", span="step", weak=True,
         ),
@@ -141,14 +123,14 @@ FORMAT = Format(
         Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("devices", rb"--world_info=([\w=-]++)", _world),
         Fact("devices", rb"\bWORLD INFO DICT: (\{[^{}\n]++\})", _hosts),
-        Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
+        Fact("devices", "dist_world_size={:int}"),
         *_OF_MEGATRON,
         *PYTORCH_JOB,
-        Fact("nodes", rb"\bnnodes=([0-9]++),", int),
+        Fact("nodes", "nnodes={:int},"),
         Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
-        Fact("batch_size", rb"--per_device_train_batch_size[ =]([0-9]++)", int),
+        Fact("batch_size", "--per_device_train_batch_size{ |=}{:int}"),
         Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
-        Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)", int),
+        Fact("accumulation", "--gradient_accumulation_steps{ |=}{:int}"),
         Fact("drop_last", rb"\bdataloader_drop_last \.++ (True|False)$"),
         Fact("precision", rb"\bfp16_enabled \.++ (\w++)$", words={b"True": "fp16"}),
         Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
@@ -156,9 +138,9 @@ FORMAT = Format(
         Fact("precision", rb"\[(loss_scaler)\.py:[0-9]++:update_scale\]", words={b"loss_scaler": "fp16"}),
         Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])(?=\s)"),
-        Fact("zero", rb"--zero_stage[ =]([0-9])"),
-        Fact("sequence_length", rb"--max_seq_len[ =]([0-9]++)", int),
-        Fact("framework_version", rb"DeepSpeed info: version=([\w.+]++)"),
+        Fact("zero", "--zero_stage{ |=}{}"),
+        Fact("sequence_length", "--max_seq_len{ |=}{:int}"),
+        Fact("framework_version", "DeepSpeed info: version={},"),
     ),
     windows={"dlperf": Window(101, 200, "seconds")},
 )  # fmt: skip

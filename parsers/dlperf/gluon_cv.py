@@ -11,29 +11,24 @@ decimals and validation.
 from perfledger.parsers.contract import Fact, Format, Reading, Scope, Window
 from perfledger.parsers.contract.conditions import Condition, lacks, says
 
-_FIELDS = (
-    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
-)  # fmt: skip
-
 #: An argument of the scripts that recognise actions, whose samples are clips of a video.
 _VIDEO = rb"\bnum_segments="
 _MANY_WORKERS = rb"\bkvstore='dist"
 
 
 def _readings(unit: str, scope: Scope, where: Condition) -> tuple[Reading, ...]:
-    """Return both dialects of a speed and that of an epoch, in the unit and scope that the arguments tell."""
-    speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
+    """Return both dialects of a speed and that of an epoch, in the unit and scope that the arguments state."""
     return (
         Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=",
+            "Epoch[{epoch}] Batch{? }[{step}]{?/[{total_steps}]}  Speed: {throughput} samples/sec{?  {accuracy|acc|top1-acc}={accuracy}}{?  loss={loss}}{*} lr=",
             unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
         ),
         Reading(
-            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
+            "Epoch[{epoch}] Batch[{step}]  Speed: {throughput} samples/sec\n",
             unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
         ),
         Reading(
-            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec[\t ]++time cost: <duration>(?=\s)",
+            "[Epoch {epoch}] speed: {throughput} samples/sec  time cost: {duration}",
             unit=unit, scope=scope, span="epoch", weak=True, exact=True, marker=b"time cost: ", where=where,
         ),
     )  # fmt: skip

@@ -8,17 +8,8 @@ what the workspace of one device holds. `Average speed` of a run that reaches it
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import (
-    ENDED,
-    Fact,
-    Format,
-    Pause,
-    Reading,
-    Window,
-)
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import argument, header_start
-
-_PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[(?:\w++|tid #[0-9]++)\])?+: "
 
 #: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
 _INIT = rb"= ?Model Init ?="
@@ -26,9 +17,6 @@ _START = (
     rb"(?:" + header_start(rb"wide_workspace_size_per_gpu_in_mb")
     + rb"(?:(?:(?![^\n]*?%s)[^\n]*+\n){0,600}+[^\n]*?%s)?|%s)" % (_INIT, _INIT, _INIT)
 )  # fmt: skip
-
-#: What it prints when it is done, or has reached the accuracy that it was to reach; until 2021 without a prefix.
-_DONE = rb"\b(?:Finish |Hit target accuracy AUC \S++ at [0-9]++ / )[0-9]++ (?:%s)iterations with batchsize:? "
 
 
 def _rows(megabytes: bytes) -> int:
@@ -41,46 +29,42 @@ FORMAT = Format(
     framework="HugeCTR",
     marker=b"[INFO]",
     start=_START,
-    end=_DONE % rb"(?:epochs [0-9]++ global )?+",
+    end=" iterations with batchsize",
     readings=(
         Reading(
-            _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
-            rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
+            "[INFO{*}]: Iter: {step} Time({steps} iters): {duration:s}{? Loss: {loss}}",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"Eval Time for "),
-                Pause(
-                    "checkpoint",
-                    rb"Dumping dense weights to file",
-                ),
+                Pause("evaluation", "Eval Time for "),
+                Pause("checkpoint", "Dumping dense weights to file"),
             ),
         ),
         Reading(
-            _DONE % b"" + rb"[0-9]++ in <seconds>s\. Average speed (?:is )?+<throughput> records/s(?=\.?+\s)",
+            "Finish {_} iterations with batchsize: {_} in {seconds:s}{?. Average speed {?is }{throughput} records/s}",
             unit="samples/s", span="run", weak=True, marker=b" with batchsize",
         ),
         Reading(
-            rb"\bFinish [0-9]++ iterations with batchsize: [0-9]++ in <seconds>s(?=\.?+\s)",
+            "Hit target accuracy AUC {_} at {_} / {_} iterations with batchsize {_} in {seconds:s}. Average speed {?is }{throughput} records/s",
             unit="samples/s", span="run", weak=True, marker=b" with batchsize",
         ),
-        Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): <accuracy>" + ENDED),
+        Reading("[INFO{*}]: Evaluation, {AUC|HitRate|AverageLoss}: {accuracy}"),
     ),
     facts=(
         Fact("model", rb"^ *+(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),
-        Fact("model", _PREFIX + rb"Initialize model: (\S++)"),
+        Fact("model", "[INFO{*}]: Initialize model: {}"),
         argument("nodes", "num_nodes"),
         argument("devices_per_node", "gpu_num_per_node"),
         argument("batch_size_of_job", "batch_size"),
         argument("batch_size_of_job", "batchsize"),
-        Fact("batch_size_of_job", _PREFIX + rb"Training batchsize: ([0-9]++)", int),
-        Fact("batch_size_of_job", _DONE % rb"(?:epochs [0-9]++ global )?+" + rb"([0-9]++) in ", int),
+        Fact("batch_size_of_job", "[INFO{*}]: Training batchsize: {:int}"),
+        Fact("batch_size_of_job", " iterations with batchsize{?:} {:int} in "),
         argument("vocabulary", "deep_vocab_size"),
         argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", _rows),
         argument("embedding", "deep_embedding_vec_size"),
         argument("layers", "hidden_units_num"),
         argument("hidden", "hidden_size"),
-        Fact("gpu", _PREFIX + rb"Device [0-9]++: ([^\n]++)$"),
-        Fact("framework_version", rb"HugeCTR Version: ([\w.+]++)"),
+        Fact("gpu", rb"\]: Device [0-9]++: ([^\n]++)$"),
+        Fact("framework_version", "HugeCTR Version: {}"),
     ),
     windows={"dlperf": Window(101, None, "seconds")},
 )  # fmt: skip

@@ -16,44 +16,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Column,
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    Window,
-    is_private,
-)
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading, Window
+from perfledger.parsers.contract.conditions import Condition, lacks
+from perfledger.parsers.contract.verbs import either
 from perfledger.parsers.dlperf import argument, dotted_start
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_BATCH = rb" (?:global|gloabl) batch size:"
-_HEAD = rb"iteration ++<step>/ *+<total_steps> \|"
-
-
-def _ahead(label: bytes, group: bytes) -> bytes:
-    """Return a lookahead for a field further on in the line: their order differs between releases."""
-    return (
-        rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
-        + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS| \(avg " + NUMBER + rb"\))?+ *+\|)"
-    )  # fmt: skip
-
-
-def _maybe(label: bytes, group: bytes) -> bytes:
-    return rb"(?:" + _ahead(label, group) + rb"|)"
-
-
-def _elapsed(unit: bytes) -> bytes:
-    return (
-        rb"(?:(?! elapsed time)[^|\n]{0,120}+\|){0,9}+"
-        rb" elapsed time per iteration \(%s\): ++(?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
-    )
-
-
+#: Fields before that of the batch size: the speeds of the interval, before means so far. Primus renamed some in 2026.
+_FLOPS = "{? {throughput|compute} per GPU (TFLOP/s/GPU): {flops}{?/{_}}{? (avg {_}} |}"
+_TOKENS = (
+    "{? tokens per GPU (tokens/s/GPU): {_of_device}{?/{_}} |}{? tokens/s/GPU inst/harmonic mean: {_inst}{?/{_}} |}"
+)
+_ENERGY = "{? energy per GPU (J/iter/GPU): {energy} |}{? power per GPU (W/GPU): {power} |}"
+_LOSS = "{?{*} lm{ |_}loss{?:} {loss} |}"
+#: Fields after those of the loss: of Megatron Core, and of Megatron-DeepSpeed.
+_MEMORY = "{?{*} peak allocated memory: {memory} |}"
+_SAMPLES = "{?{*} seqlen: {length} |}{?{*} samples per second: {restated} |}{?{*} TFLOPs: {_flops} |}"
 #: The second of two lines that hold the first iteration is slower than the later ones by this much.
 _AS_SLOW = 1.2
 #: Arguments that stand between two others.
@@ -62,13 +40,6 @@ _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _OF_DEEPSPEED = (
     rb"\[config\.py:[0-9]++:print\] ++gradient_accumulation_steps \.++ 1 *+\n"
     rb"(?:(?![^\n]*? train_batch_size \.)[^\n]*+\n){0,90}+[^\n]*? train_batch_size \.++ ([0-9]++)(?=\s)"
-)
-_EXTRAS = (
-    _maybe(rb" (?:(?:throughput|compute) per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
-    + _maybe(rb" energy per GPU \(J/iter/GPU\): ++", b"energy")
-    + _maybe(rb" power per GPU \(W/GPU\): ++", b"power")
-    + _maybe(rb" (?:lm[ _])?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
-    + _maybe(rb" peak allocated memory: ++", b"memory")
 )
 
 
@@ -97,7 +68,7 @@ def _with_samples(columns: Columns) -> Postprocessed:
     consumed = np.diff(columns["consumed"], prepend=np.nan)
     estimated = columns["batch"] * np.where(gaps > 0, gaps, usual)
     counted = (gaps > 0) & (consumed > 0)
-    kept = {name: each for name, each in columns.items() if not (name in {"batch", "consumed"} or is_private(name))}
+    kept = {name: each for name, each in columns.items() if name not in {"batch", "consumed"}}
     kept["samples"] = np.where(counted, consumed, estimated)
     # The speed is that of the last batch, which may be larger than those before it.
     told = columns["_of_device"] * of_job
@@ -109,39 +80,38 @@ def _with_samples(columns: Columns) -> Postprocessed:
 #: What the interval after it includes.
 _OF_TRAINING = (
     # That of the validation set, and in some forks of the test set.
-    Pause("evaluation", rb" loss at iteration "),
+    Pause("evaluation", " loss at iteration "),
     # GPT-NeoX says so in other words.
-    Pause("evaluation", rb" results at iteration "),
-    Pause("checkpoint", rb"saving checkpoint at iteration "),
+    Pause("evaluation", " results at iteration "),
+    Pause("checkpoint", "saving checkpoint at iteration "),
     # GPT-NeoX leaves it to DeepSpeed to say so, as its release does.
-    Pause(
-        "checkpoint",
-        rb"Saving model checkpoint: ",
-    ),
-    Pause(
-        "checkpoint",
-        rb"Checkpoint global_step[0-9]++ is ",
-    ),
+    Pause("checkpoint", "Saving model checkpoint: "),
+    Pause("checkpoint", "Checkpoint global_step{_} is "),
 )
-#: The fine-tuning of a task evaluates behind an epoch, and stops no timer in any release.
-_TASK = Pause("evaluation", rb"calculating metrics \.\.\.")
+#: The fine-tuning of a task evaluates after an epoch, and stops no timer in any release.
+_TASK = Pause("evaluation", "calculating metrics ...")
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
 _BESIDE = (*(replace(each, inside="none") for each in _OF_TRAINING), _TASK)
 _PAUSES = (*_OF_TRAINING, _TASK)
-_DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
-#: Of the interval, before a mean so far; Primus renamed it in 2026.
-_OF_DEVICE = rb" tokens(?: per GPU \(tokens/s/GPU\)|/s/GPU inst/harmonic mean): ++"
+def _with_batch(
+    unit: str, seconds: float, before: str = "", pauses: tuple[Pause, ...] = _PAUSES, where: Condition | None = None
+) -> Reading:
+    """Return the reading of lines with a batch size.
 
-
-def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
+    Args:
+        unit: the unit of the time as it is printed.
+        seconds: the same in seconds.
+        before: what precedes the line.
+        pauses: what else takes time.
+        where: a condition on the session.
+    """
     return Reading(
-        before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
-        + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
-        + _maybe(rb" (?:actual|curriculum) seqlen: ++", b"length")
-        + _maybe(rb" samples per second: ++", b"restated") + _maybe(_OF_DEVICE, b"_of_device"),
-        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, verbs=(_with_samples,),
+        before + "iteration {step}/{total_steps} |{?{*} consumed samples: {consumed} |}{*} elapsed time per iteration (" + unit + "): {step_seconds}{?/{_}} |"
+        + _FLOPS + _TOKENS + _ENERGY + "{*} batch size: {batch} |" + _LOSS + _SAMPLES + _MEMORY,
+        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, where=where,
+        verbs=(either("flops", "_flops"), either("_of_device", "_inst"), _with_samples),
     )  # fmt: skip
 
 
@@ -152,28 +122,24 @@ FORMAT = Format(
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
-        _with_batch(b"ms", 1e-3, _UNDATED),
-        _with_batch(b"ms", 1e-3, _DATED, _BESIDE),
-        _with_batch(b"s", 1.0),
+        _with_batch("ms", 1e-3, where=lacks("] iteration ")),
+        _with_batch("ms", 1e-3, "[{clock}] ", _BESIDE),
+        _with_batch("s", 1.0),
         Reading(
-            rb"iteration= *+<step>/ *+<total_steps> \|" + _maybe(rb" consumed_samples= *+", b"consumed")
-            + _ahead(rb" elapsed_time_per_iteration_ms=", b"step_seconds") + _ahead(rb" global_batch_size= *+", b"batch")
-            + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss")
-            + _maybe(rb" samples_per_second=", b"restated") + _maybe(rb" tokens_per_gpu_per_second_tgs=", b"_of_device"),
+            "iteration={step}/{total_steps} | consumed_samples={consumed} |{*} elapsed_time_per_iteration_ms={step_seconds} |{*} global_batch_size={batch} |{?{*} lm{ |_}loss={loss} |}"
+            "{*} samples_per_second={restated} | tokens_per_gpu_per_second_tgs={_of_device} | [LM]{?-}TFLOPs={flops} |",
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, verbs=(_with_samples,),
         ),
         Reading(
-            rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
+            "samples/sec: {throughput} | iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds} |{?{*} approx flops per GPU: {flops}TFLOPS |}" + _LOSS,
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
         Reading(
-            _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30}" + _BATCH + rb")" + _EXTRAS
-            + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\r?\n|\Z))",
+            "iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds} |" + _LOSS,
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
         Reading(
-            rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
-            rb"max allocated: <memory> \|",
+            "[Rank {_}] (after {_} iterations) memory (MB) | allocated: {_} | max allocated: {memory} |",
             # Of a pipeline's ranks all print it, and the last one alone the lines above: those of others may be DeepSpeed's.
             weak=True,
         ),

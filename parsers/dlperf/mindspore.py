@@ -14,21 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Column,
-    Columns,
-    Format,
-    Postprocessed,
-    Reading,
-    Rows,
-    Window,
-)
+from perfledger.parsers.contract import Column, Columns, Format, Postprocessed, Reading, Rows, Window
+from perfledger.parsers.contract.verbs import either
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:
-    """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
-    duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
+    """Return the rows that print a time, with the step at which it ended."""
+    duration = printed["duration"]
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     if not len(states):
         return _times_alone(printed, duration, times)
@@ -93,15 +85,15 @@ FORMAT = Format(
     marker=b"per step time: ",
     readings=(
         Reading(
-            rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
-            rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
-            rb"<loss>(?=[\s\]),])|\bEval epoch time: <_evaluation> ms, per step time: |epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
-            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)(?!, ?+(?:f|\Z))",
+            "epoch: {epoch}{?,} step: {step}, loss is {loss}\n\n"
+            "epoch: {_},{? current epoch percent: {_},} step: {_step:int}, outputs are (Tensor({*}Float32, {?value=}{?[}{_loss}\n\n"
+            "Eval epoch time: {_evaluation:ms}, per step time: \n\n"
+            "epoch time: {duration:ms}, per step time: {step_seconds:ms}\n\n"
+            "epoch time: {_seconds:s}, per step time: {_} s",
             unit="samples/s",
-            factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,
-            verbs=(_timed_steps,),
+            verbs=(either("step", "_step"), either("loss", "_loss"), either("duration", "_seconds"), _timed_steps),
         ),
     ),
     windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},
-)  # fmt: skip
+)

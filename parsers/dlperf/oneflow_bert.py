@@ -6,7 +6,7 @@ and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch behin
 before it, some releases count one device and others all, and the line is not read.
 """
 
-from perfledger.parsers.contract import ENDED, Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading, Window
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -15,22 +15,21 @@ FORMAT = Format(
     marker=b"mlm_loss: ",
     start=ONEFLOW_START,
     readings=(
-        *(
-            Reading(
-                rb"step: <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
-                rb"throughput: <throughput>" + epoch + rb"(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
-                unit="sequences/s",
-            )
-            for epoch in (rb"", rb", epoch: <epoch>")
+        Reading(
+            "step: {step}, total_loss: {loss}, mlm_loss: {_} nsp_loss: {_} throughput: {throughput}{? {unix}}\n",
+            unit="sequences/s",
         ),
         Reading(
-            rb"iter <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
-            rb"speed: <step_seconds>\(sec/batch\), <throughput>\(sentences/sec\)",
+            "step: {step}, total_loss: {loss}, mlm_loss: {_} nsp_loss: {_} throughput: {throughput}, epoch: {epoch}{? {unix}}",
+            unit="sequences/s",
+        ),
+        Reading(
+            "iter {step}, total_loss: {loss}, mlm_loss: {_} nsp_loss: {_} speed: {step_seconds}(sec/batch), {throughput}(sentences/sec)",
             unit="sequences/s",
         ),
     ),
     facts=(
-        Fact("model", rb"^num_hidden_layers = (12|24)\b", words={b"12": "BERT-base", b"24": "BERT-large"}),
+        Fact("model", "^num_hidden_layers = {}", words={b"12": "BERT-base", b"24": "BERT-large"}),
         *ONEFLOW_HEADER,
     ),
     windows={"dlperf": Window(19, 119, "clock")},

@@ -15,12 +15,8 @@ FORMAT = Format(
     marker=b"micro_batches",
     start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
     readings=(
-        Reading(
-            rb"\| <step> ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
-            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| <loss> ++\|(?=\s|\Z)",
-            unit="sequences/s",
-        ),
-        Reading(rb" %, (?P<memory>[0-9]++) MiB(?!\w)"),
+        Reading("| {step} | {_} | {consumed} | {throughput} | {step_seconds} | {loss} |", unit="sequences/s"),
+        Reading(" %, {memory:MiB}"),
     ),
     facts=(
         Fact("model", rb"\b(pretrain_gpt|GPT2?Model|gpt_loader)\b", lambda _: "GPT"),

@@ -4,7 +4,7 @@
 iterations.
 """
 
-from perfledger.parsers.contract import ENDED, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -14,11 +14,11 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: iter <step>, loss <loss>, throughput: <throughput>" + ENDED,
+            "train: iter {step}, loss {loss}, throughput: {throughput}",
             unit="images/s",
-            pauses=(Pause("evaluation", rb"Validation on \["),),
+            pauses=(Pause("evaluation", "Validation on ["),),
         ),
     ),
     facts=ONEFLOW_HEADER,
     windows={"dlperf": Window(25, 125)},
-)  # fmt: skip
+)

@@ -10,12 +10,9 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import argument, dotted_start, header_start
 
 _PAUSES = (
-    Pause("evaluation", rb", eval_(?:loss|auc): "),
-    Pause(
-        "evaluation",
-        rb", Eval_time ",
-    ),
-)  # fmt: skip
+    Pause("evaluation", ", eval_{loss|auc}: "),
+    Pause("evaluation", ", Eval_time "),
+)
 _KEYS = rb"(?:batch_size_per_proc|embedding_vec_size)"
 
 FORMAT = Format(
@@ -25,13 +22,12 @@ FORMAT = Format(
     start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
     readings=(
         Reading(
-            rb"\[rank:[0-9]++\] iter: <step>/<total_steps>, loss: <loss>, latency\(ms\): <step_seconds> \|",
+            "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds} |",
             unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True, marker=b"latency(ms): ", pauses=_PAUSES,
         ),
         Reading(
-            rb"\bRank\[[0-9]++\], Step <step>, Loss <loss>, Latency <step_seconds> ms, Throughput <throughput>, "
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?+",
-            unit="samples/s", factors={"step_seconds": 1e-3}, marker=b" ms, Throughput ", pauses=_PAUSES,
+            "Rank[{_}], Step {step}, Loss {loss}, Latency {step_seconds:ms}, Throughput {throughput}, {?{clock}}",
+            unit="samples/s", marker=b" ms, Throughput ", pauses=_PAUSES,
         ),
     ),
     facts=(

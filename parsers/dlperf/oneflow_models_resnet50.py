@@ -16,19 +16,13 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\[rank:[0-9]++\] \[train\], epoch: <epoch>/<total_epochs>, iter: <step>/<total_steps>, loss: <loss>, (?:lr: [0-9.e-]++, )?+"
-            rb"top1: <accuracy>, throughput: <throughput>(?:, timestamp: [0-9.]++)?+ \| "
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})",
+            "[rank:{_}] [train], epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, loss: {loss}, {?lr: {_}, }top1: {accuracy}, throughput: {throughput}{?, timestamp: {_}} | {clock}",
             unit="images/s",
             scope="device",
             repeated=True,
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"\[eval\], epoch: ",
-                    inside="none",
-                ),
-                Pause("checkpoint", rb"Saving model to "),
+                Pause("evaluation", "[eval], epoch: ", inside="none"),
+                Pause("checkpoint", "Saving model to "),
             ),
         ),
     ),

@@ -5,7 +5,7 @@ the others end with the speed. `validation:` lines print the speed of inference.
 snapshots, which lie in the first record of the next epoch, and through what an epoch has left over behind its last line.
 """
 
-from perfledger.parsers.contract import ENDED, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -15,18 +15,15 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: epoch <epoch>, iter <step>, loss: <loss>, top_1: \S++ top_k: \S++ "
-            rb"samples/s: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+            "train: epoch {epoch}, iter {step}, loss: {loss}, top_1: {_} top_k: {_} samples/s: {throughput}{? {unix}}",
             unit="images/s",
             epoch_end=True,
             pauses=(
-                Pause(
-                    "evaluation", rb"validation: epoch "
-                ),
-                Pause("checkpoint", rb"Saving model to "),
+                Pause("evaluation", "validation: epoch "),
+                Pause("checkpoint", "Saving model to "),
             ),
         ),
     ),
     facts=ONEFLOW_HEADER,
     windows={"dlperf": Window(20, 120, "clock")},
-)  # fmt: skip
+)

@@ -5,11 +5,10 @@ The speed follows from the clock alone: a Unix time or, in the first releases, a
 per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
-from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import argument, header_start
 
-_PAUSES = (Pause("evaluation", rb" eval_loss "),)
-_LOSS = rb" loss <loss>" + ENDED
+_PAUSES = (Pause("evaluation", " eval_loss "),)
 
 FORMAT = Format(
     title="OneFlow Wide & Deep",
@@ -17,15 +16,9 @@ FORMAT = Format(
     marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        # The fraction is always printed, and tells logs of others without a search: `time` and `loss` stand in most.
-        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+\.[0-9]++)" + _LOSS, unit="samples/s", marker=b" time ", pauses=_PAUSES),
-        Reading(
-            rb"(?<!\S)<step> time (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)" + _LOSS,
-            unit="samples/s",
-            marker=b" time ",
-            pauses=_PAUSES,
-        ),
-        Reading(rb"(?<!\S)<step> eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
+        Reading("^{step} time {unix} loss {loss}", unit="samples/s", marker=b" time ", pauses=_PAUSES),
+        Reading("^{step} time {clock} loss {loss}", unit="samples/s", marker=b" time ", pauses=_PAUSES),
+        Reading("^{step} eval_loss {_} eval_auc {accuracy}", marker=b" eval_loss "),
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),

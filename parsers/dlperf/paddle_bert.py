@@ -15,24 +15,17 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"epoch: <epoch>, progress: [0-9]++/[0-9]++, step: <step>, (?:ave )?+loss: <loss>, "
-            rb"(?:ppl: \S++ next_sent_acc: <accuracy>, |ave acc: [0-9.]++, |f1: [^\s,]++, precision: [^\s,]++, recall: [^\s,]++, )?+speed: <steps_per_second> steps/s",
+            "epoch: {epoch}, progress: {_}, step: {step}, {?ave }loss: {loss},{? ppl: {_}, next_sent_acc: {accuracy},}{*} speed: {steps_per_second} steps/s",
             unit="sequences/s",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"\[validation_set\] epoch: ",
-                ),
-                Pause(
-                    "evaluation",
-                    rb" evaluation\] ",
-                ),
+                Pause("evaluation", "[validation_set] epoch: "),
+                Pause("evaluation", " evaluation] "),
             ),
         ),
     ),
     facts=(
         Fact("batch_size", rb"^batch_size: (\d++)\r?\n(?:(?!-{3})[^\n]*+\n){0,80}?in_tokens: False", int),
-        Fact("total_steps", rb"^num_train_steps: (\d++)", int),
+        Fact("total_steps", "^num_train_steps: {:int}"),
         Fact("precision", rb"^use_(?:amp|fp16): (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
     windows={"dlperf": Window(21, 120)},

@@ -3,7 +3,7 @@
 DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
-from perfledger.parsers.contract import ENDED, Format, Reading, Window
+from perfledger.parsers.contract import Format, Reading, Window
 
 FORMAT = Format(
     title="PaddlePaddle PLSC",
@@ -11,9 +11,7 @@ FORMAT = Format(
     marker=b" qps:",
     readings=(
         Reading(
-            rb"\bPass: ?<epoch>,? batch: ?<step>,?"
-            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?<loss>,?)?+"
-            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?<throughput>,?" + ENDED,
+            "Pass:{epoch} batch:{step}{?{*} loss:{loss}}{*} qps:{throughput}",
             unit="images/s", scope="node",
         ),
     ),

@@ -7,10 +7,6 @@ counts the `batch_size` as configured, of a node or of all nodes, and is not quo
 
 from perfledger.parsers.contract import Format, Reading, Window
 
-_BATCH = (
-    rb"\[Pass <epoch>, train batch <step>\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
-)  # fmt: skip
-
 FORMAT = Format(
     title="Paddle image classification (2020)",
     framework="PaddlePaddle",
@@ -18,14 +14,14 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse <step_seconds> sec",
+            "{?{clock}-INFO: }[Pass {epoch}, train batch {step}]  loss {loss},{? acc1 {accuracy},}{*} elapse {step_seconds:sec}",
             unit="images/s",
             span="step",
         ),
         Reading(
-            _BATCH + rb" batch_cost <step_seconds> s(?:ec)?, reader_cost <reader_seconds> s(?:ec)?,",
+            "[Pass {epoch}, train batch {step}]  loss {loss},{? acc1 {accuracy},}{*} batch_cost {step_seconds} s{?ec}, reader_cost {reader_seconds} s{?ec},",
             unit="images/s",
         ),
     ),
     windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},
-)  # fmt: skip
+)

@@ -12,13 +12,12 @@ FORMAT = Format(
     marker=b"it/sec Total:",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:<step> Rank:\S++ it/sec "
-            rb"Total:<throughput> it/sec(?: \[\d++\]\[loss\]:<loss>(?=\s))?+",
+            "rank-id:{_}:{clock}-Iter:{step} Rank:{_} it/sec Total:{throughput} it/sec{? [{_}][loss]:{loss}}",
             unit="images/s",
             repeated=True,
             pauses=VERIFICATION,
         ),
     ),
-    facts=(Fact("num_classes", rb"'num_classes': (\d++)", int),),
+    facts=(Fact("num_classes", "'num_classes': {:int}"),),
     windows={"dlperf": Window(20, None, by="record")},
 )  # fmt: skip

@@ -19,15 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Postprocessed,
-    Reading,
-    Window,
-    is_private,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window
 from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
 from perfledger.parsers.contract.statistics import median
 
@@ -46,8 +38,7 @@ def _of_intervals(columns: Columns) -> Postprocessed:
     if (np.abs(told - took) > 2 * ROUNDS * lines)[inside].any():
         return stretches({name: each for name, each in columns.items() if name != "throughput"})
     first = np.where(steps == 0, usual, 1.0)
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    found |= {"step_seconds": took * first, "throughput": columns["throughput"] / first}
+    found = {**columns, "step_seconds": took * first, "throughput": columns["throughput"] / first}
     return np.arange(len(steps)), found
 
 
@@ -55,21 +46,17 @@ FORMAT = Format(
     title="PyTorch examples, ImageNet",
     framework="PyTorch",
     marker=b"Epoch: [",
-    start=rb"Use GPU: 0 for training",
+    start="Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[<epoch>(?:/[0-9]++)?+\]\[ *+<step>(?:/<total_steps>)?+\](?:, lr: [0-9.e-]++)?+[\t ]++Time:?+ ++<step_seconds>s?+ "
-            rb"\( *+(?P<_mean_seconds>[0-9.]++)s?+\)[\t ]++(?:Speed ++[0-9.]++(?: samples/s| \( *+[0-9.]++\)(?=[\t ]++Data ))[\t ]++)?+"
-            rb"(?:Data:?+ ++<reader_seconds>s?+ \( *+(?P<_mean_wait>[0-9.]++)s?+\)[\t ]++)?+"
-            rb"(?:(?:LR|LearningRate|Mem \(GB\)) ++[0-9.e+-]++(?: \( *+[0-9.e+-]++\))?+[\t ]++)?+[Ll]oss\w*+:?+ ++<loss> ",
+            "Epoch: [{epoch}{?/{_epochs}}][{step}{?/{total_steps}}]{?, lr: {_}}  Time{?:} {step_seconds}{?s} ({_mean_seconds}{?s}){?  Speed {_} samples/s}{?  Data{?:} {reader_seconds}{?s} ({_mean_wait}{?s})}{?  {LR|LearningRate|Mem (GB)} {_} ({*})}  {L|l}oss{?{_}} {loss} ",
             unit="images/s",
             span="step",
             repeated=True,
             verbs=(stretches,),
         ),
         Reading(
-            rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> \( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++"
-            rb"Speed ++<throughput> \( *+[0-9.]++\)[\t ]++Loss ++<loss> ",
+            "Epoch: [{epoch}][{step}/{total_steps}]  Time {step_seconds} ({_mean_seconds})  Speed {throughput} ({*})  Loss {loss} ",
             unit="images/s",
             verbs=(_of_intervals,),
         ),

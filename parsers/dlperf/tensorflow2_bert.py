@@ -13,28 +13,21 @@ FORMAT = Format(
     marker=b"Train Step: ",
     readings=(
         Reading(
-            rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] Train Step: "
-            rb"<step>/<total_steps>  / loss = <loss>(?=\s)(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
+            "I{clock} {_} {_}] Train Step: {step}/{total_steps}  / loss = {loss}{?  {masked_lm|test|train}_accuracy = {accuracy}}",
             unit="sequences/s",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"Running evaluation after step: ",
-                ),
-                Pause(
-                    "checkpoint",
-                    rb"Saving model as TF checkpoint: ",
-                ),
+                Pause("evaluation", "Running evaluation after step: "),
+                Pause("checkpoint", "Saving model as TF checkpoint: "),
             ),
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"--train_batch_size=(\d++)", int),
-        Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
-        Fact("sequence_length", rb"--max_seq_length=(\d++)", int),
+        Fact("batch_size_of_job", "--train_batch_size={:int}"),
+        Fact("devices_per_node", "--num_gpus={:int}"),
+        Fact("sequence_length", "--max_seq_length={:int}"),
         TENSORFLOW_GPU,
-        Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
-        Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
+        Fact("precision", "--dtype={}", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
+        Fact("xla", "--enable_xla={}", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),
     windows={"dlperf": Window(20, 120, "clock")},
     over=("dlperf.tensorflow2_resnet50",),

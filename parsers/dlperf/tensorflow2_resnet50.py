@@ -14,17 +14,12 @@ from perfledger.parsers.frameworks import TENSORFLOW_GPU
 #: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
 #: timer begins with the next step, behind all of this, where an interval ends with the epoch.
 _PAUSES = (
-    Pause(
-        "epoch_end",
-        rb"val_loss: ",
-    ),
-    Pause("epoch_end", rb"saving model to "),
+    Pause("epoch_end", "val_loss: "),
+    Pause("epoch_end", "saving model to "),
     # What Orbit tells stands between two of its loops: the timer begins with the next one.
-    Pause("evaluation", rb"eval \| step: ", inside="none"),
-    Pause("checkpoint", rb"saved checkpoint to ", inside="none"),
+    Pause("evaluation", "eval | step: ", inside="none"),
+    Pause("checkpoint", "saved checkpoint to ", inside="none"),
 )
-
-_STAMP = rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] "
 
 #: What the scripts for images print of their configuration; of several processes each prints it.
 _TRAINER = rb"\bclassifier_trainer\.py:[0-9]++\] "
@@ -37,15 +32,16 @@ FORMAT = Format(
     marker=b"examples",
     over=("frameworks.orbit",),  # The scripts with a loop of their own print its steps as well, without their samples.
     start=_BEGINS,
-    end=rb"\bRun stats:",
+    end="Run stats:",
     readings=(
         Reading(
-            _STAMP + rb"TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
+            "{clock} {_} {_}] TimeHistory: {duration} seconds, {throughput} examples/second between steps {_} and {step}",
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
             alone=True,
         ),
+        # A progress bar may end where the copy begins.
         Reading(
             rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
@@ -54,7 +50,7 @@ FORMAT = Format(
             alone=True,
         ),
         Reading(
-            _STAMP + rb"BenchmarkMetric: \{'global step':<step>, 'time_taken': <duration>, ?+'examples_per_second': <throughput>\}",
+            "I{clock} {_} {_}] BenchmarkMetric: {{'global step':{step}, 'time_taken': {duration},{? }'examples_per_second': {throughput}}}",
             unit="images/s",
             marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,
@@ -62,14 +58,14 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"--batch_size=(\d++)", int),
+        Fact("batch_size_of_job", "--batch_size={:int}"),
         Fact("batch_size_of_job", _TRAINER + rb"Global batch size: (\d++)", int),
         Fact("devices", _TRAINER + rb"Detected (\d++) devices\.", int),
         Fact("model", _TRAINER + rb"Final model parameters: " + up_to(rb"'model_name': '", _TRAINER, rb"[\s\S]") + rb"([^'\n]++)'"),
-        Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
+        Fact("devices_per_node", "--num_gpus={:int}"),
         TENSORFLOW_GPU,
-        Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
-        Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
+        Fact("precision", "--dtype={}", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
+        Fact("xla", "--enable_xla={}", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),
     windows={"dlperf": Window(101, 600), "dlperf-time": Window(100, 600, "clock")},
 )  # fmt: skip

@@ -7,7 +7,7 @@ begins its bar at the step it goes on from. Neither batch size nor devices are p
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.frameworks.diffusers import bar, first_drawn
+from perfledger.parsers.contract.verbs import first_drawn
 
 FORMAT = Format(
     title="AI Toolkit",
@@ -17,14 +17,14 @@ FORMAT = Format(
     start=rb"\bRunning [0-9]++ jobs?+(?=[\r\n])",
     readings=(
         Reading(
-            bar(rb"[\w.-]++", rb"lr: [0-9.e+-]++ (?:(?!loss: )\w++: [0-9.e+-]++ )*+loss: <loss>(?=[\]\s])"),
+            "| {step}/{total_steps} [{elapsed}<{_},  {_}, lr: {_}{*} loss: {loss}",
             unit="samples/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"Generating Images: "),
-                Pause("checkpoint", rb"Saving at step "),
+                Pause("evaluation", "Generating Images: "),
+                Pause("checkpoint", "Saving at step "),
             ),
             verbs=(first_drawn,),
         ),
     ),
-)  # fmt: skip
+)

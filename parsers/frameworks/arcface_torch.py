@@ -7,40 +7,30 @@ batch, however many of them an update accumulates. Releases before 2022 do not p
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-_TRAINING = rb"Training: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}-"
-
-
-def _setting(name: bytes) -> bytes:
-    """Return the pattern of a key of the configuration, up to its value."""
-    return _TRAINING + rb": " + name + rb" ++"
-
+#: Before a key of the configuration.
+_SETTING = "Training: {_} {_}-: "
 
 FORMAT = Format(
     title="InsightFace arcface_torch",
     framework="PyTorch",
     marker=b"-Speed ",
-    start=_TRAINING + rb"rank_id: 0\b",
+    start=rb"Training: [0-9 :,-]{23}-rank_id: 0\b",
     readings=(
         Reading(
-            rb"Training: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Speed <throughput> samples/sec ++Loss <loss> ++"
-            rb"(?:LearningRate [0-9.e-]++ ++)?+Epoch: <epoch> ++Global Step: <step>(?=\s)",
+            "Training: {clock}-Speed {throughput} samples/sec  Loss {loss}  {?LearningRate {_}  }Epoch: {epoch}  Global Step: {step}",
             unit="images/s",
             pauses=(
-                Pause(
-                    "evaluation", rb"]XNorm: "
-                ),
-                Pause(
-                    "checkpoint", rb"Pytorch Model Saved in ",
-                ),
+                Pause("evaluation", "]XNorm: "),
+                Pause("checkpoint", "Pytorch Model Saved in "),
             ),
             epoch_end=True,
         ),
     ),
     facts=(
-        Fact("batch_size", _setting(rb"batch_size") + rb"(\d++)\s", int),
-        Fact("batch_size_of_job", _setting(rb"total_batch_size") + rb"(\d++)\s", int),
-        Fact("model", _setting(rb"network") + rb"(\w++)\s"),
-        Fact("num_classes", _setting(rb"num_classes") + rb"(\d++)\s", int),
-        Fact("precision", _setting(rb"fp16") + rb"(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", _SETTING + "batch_size  {:int}"),
+        Fact("batch_size_of_job", _SETTING + "total_batch_size  {:int}"),
+        Fact("model", _SETTING + "network  {}"),
+        Fact("num_classes", _SETTING + "num_classes  {:int}"),
+        Fact("precision", _SETTING + "fp16  {}", words={b"True": "amp", b"False": "fp32"}),
     ),
-)  # fmt: skip
+)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, next_line
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import take
 
 #: Steps before the timer of a run begins.
 _UNTIMED = 11
@@ -16,16 +17,12 @@ _MILLION = 1e6
 
 
 def _timed(columns: Columns) -> Postprocessed:
-    """Return each block with the tokens per second of its timed steps."""
+    """Add the tokens per second of the steps that are timed."""
     steps = columns["_steps"]
     with np.errstate(all="ignore"):
-        tokens = _MILLION * columns["_tokens"] * (steps - _UNTIMED) / steps
-        speed = tokens / columns["seconds"]
-    rows = np.flatnonzero(steps > _UNTIMED)
-    return rows, {"throughput": speed[rows], "seconds": columns["seconds"][rows]}
+        speed = _MILLION * columns["_tokens"] * (steps - _UNTIMED) / steps / columns["seconds"]
+    return take({**columns, "throughput": speed}, steps > _UNTIMED)
 
-
-_OTHERS = rb"(?:" + next_line(rb"(?:training_seconds|total_tokens_M|num_steps):") + rb")"
 
 FORMAT = Format(
     title="autoresearch",
@@ -35,12 +32,11 @@ FORMAT = Format(
     end=rb"^num_params_M: ",
     readings=(
         Reading(
-            rb"\btraining_seconds: ++(?P<seconds>[0-9.]++)" + _OTHERS + rb"total_tokens_M: ++(?P<_tokens>[0-9.]++)" + _OTHERS
-            + rb"num_steps: ++(?P<_steps>[0-9]++)(?=\s)",
+            "training_seconds: {seconds}\ntotal_seconds:  {_}\npeak_vram_mb:  {_}\nmfu_percent:  {_}\ntotal_tokens_M: {_tokens}\nnum_steps: {_steps}",
             unit="tokens/s",
             span="run",
             weak=True,
             verbs=(_timed,),
         ),
     ),
-)  # fmt: skip
+)

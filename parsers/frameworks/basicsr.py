@@ -12,17 +12,16 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b", time (data): ",
     unproven=True,
-    start=rb" INFO: Training statistics:",
+    start=" INFO: Training statistics:",
     before_start=rb"^(?:Version Information: |\t?+BasicSR: )",
-    end=rb" INFO: End of training\.",
+    end=" INFO: End of training.",
     readings=(
         Reading(
-            rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) INFO: \[[^\]\r\n]++\]\[epoch: *+<epoch>, iter: *+(?P<step>[0-9]++(?:,[0-9]{3})*+), "
-            rb"lr:\([^)\r\n]++\)\] \[eta: (?:[0-9]++ days?, )?+[0-9:]++, time \(data\): [0-9.]++ \([0-9.]++\)\] ",
+            "{clock} INFO: [{_}][epoch:{epoch}, iter:{step:,}, lr:({*})] [eta: {*}, time (data): {_} ({_})] ",
             unit="images/s",
             pauses=(
-                Pause("evaluation", rb" INFO: Validation "),
-                Pause("checkpoint", rb" INFO: Saving models and training states\."),
+                Pause("evaluation", " INFO: Validation "),
+                Pause("checkpoint", " INFO: Saving models and training states."),
             ),
         ),
     ),
@@ -35,4 +34,4 @@ FORMAT = Format(
         Fact("framework_version", rb"^[ \t]*+PyTorch: (\S++)$"),
         Fact("model", rb"^ *+network_g:\[\s++type: (\w++)$"),
     ),
-)  # fmt: skip
+)

@@ -6,36 +6,29 @@ behind the compilation. A core is what JAX calls a device. Metrics are printed o
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.frameworks import row, value
 
 FORMAT = Format(
     title="big_vision",
     framework="JAX",
     marker=b"img/sec/core",
     unproven=True,
-    start=rb"Hello from process 0 holding ",
-    before_start=rb"Hello from process [0-9]++ holding ",
+    start="Hello from process 0 holding ",
+    before_start="Hello from process {_} holding ",
     end=rb"NOTE: Done!$",
     readings=(
         Reading(
-            rb"\] \[<step>\] img/sec/core = <throughput>(?=\s)",
+            "] [{step}] img/sec/core = {throughput}",
             unit="images/s",
             scope="device",
-            pauses=(
-                Pause(
-                    "evaluation", rb" evaluation\.\.\.$", inside="none"
-                ),
-            ),
+            pauses=(Pause("evaluation", rb" evaluation\.\.\.$", inside="none"),),
         ),
-        Reading(
-            row(rb'"step": <step>', value(rb"img/sec/core", rb"<throughput>")), unit="images/s", scope="device",
-        ),
+        Reading('^{{"step": {step}, {*}"img/sec/core": {throughput}, ', unit="images/s", scope="device"),
     ),
     facts=(
-        Fact("batch_size", rb"Global batch size [0-9]++ on [^\n]{1,200}?, that's an? ([0-9]++) per-device batch size", int),
-        Fact("batch_size_of_job", rb"Global batch size ([0-9]++) on ", int),
-        Fact("devices", rb"Hello from process [0-9]++ holding [0-9]++/([0-9]++) devices", int),
-        Fact("nodes", rb"Global batch size [0-9]++ on ([0-9]++) hosts", int),
-        Fact("total_steps", rb"Running for ([0-9]++) steps, that means ", int),
+        Fact("batch_size", "Global batch size {_} on {*}, that's a{?n} {:int} per-device batch size"),
+        Fact("batch_size_of_job", "Global batch size {:int} on "),
+        Fact("devices", "Hello from process {_} holding {_}/{:int} devices"),
+        Fact("nodes", "Global batch size {_} on {:int} hosts"),
+        Fact("total_steps", "Running for {:int} steps, that means "),
     ),
-)  # fmt: skip
+)

@@ -13,10 +13,9 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\[Epoch <epoch> [0-9]++/[0-9]++\]\[Iteration <step>\]\[Wall Clock (?P<elapsed>[0-9.E]++)s\] Train(?:ed)? <batch> (?:records )?+"
-            rb"in <step_seconds> ?+seconds\. Throughput is <throughput> records/second\. (?:Loss is (?P<loss>[0-9]++\.[0-9]++(?:E-?[0-9]++)?+)\.)?+",
+            "[Epoch {epoch} {_}/{_}][Iteration {step}][Wall Clock {elapsed}s] Train{?ed} {batch} {?records }in {step_seconds}{? }seconds. Throughput is {throughput} records/second.{? Loss is {loss:,}.}",
             unit="samples/s",
             span="step",
         ),
     ),
-)  # fmt: skip
+)

@@ -7,7 +7,7 @@ sees steps started, not done, so that the two records there count nowhere. Sceni
 timer that stops during evaluations.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 
 def _devices(printed: bytes) -> int:
@@ -22,61 +22,44 @@ FORMAT = Format(
     start=rb"\] JAX (?:process|host): 0 / [0-9]",
     readings=(
         Reading(
-            rb"logging_writer\.py:[0-9]++\] \[<step>\]" + up_to(rb" steps_per_sec(?:ond)?+=", rb"logging_writer") + rb"<steps_per_second>(?=[,\s])",
+            "logging_writer.py:{_}] [{step}]{*} steps_per_sec{?ond}={steps_per_second}",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"eval_(?:loss|accuracy)="),
-                Pause("checkpoint", rb"Saving checkpoint at step"),
-                Pause("checkpoint", rb"Storing next checkpoint '"),
-                Pause("checkpoint", rb"Started saving checkpoint to "),
-                Pause("checkpoint", rb"Started async saving checkpoint to "),
+                Pause("evaluation", "eval_{loss|accuracy}="),
+                Pause("checkpoint", "Saving checkpoint at step"),
+                Pause("checkpoint", "Storing next checkpoint '"),
+                Pause("checkpoint", "Started {?async }saving checkpoint to "),
             ),
         ),
         Reading(
-            rb"logging_writer\.py:[0-9]++\] \[<step>\] collection=train (?:(?! timing/seconds=|logging_writer)[^\n])*+ timing/seconds=<duration>, "
-            rb"timing/seqs=<samples>, timing/seqs_per_second=<throughput>(?=[,\s])",
+            "logging_writer.py:{_}] [{step}] collection=train {*}timing/seconds={duration}, timing/seqs={samples}, timing/seqs_per_second={throughput}",
             unit="sequences/s",
             counts="update",
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"collection=training_eval/",
-                    inside="none",
-                ),
-            ),
+            pauses=(Pause("evaluation", "collection=training_eval/", inside="none"),),
         ),
         Reading(
-            rb"logging_writer\.py:[0-9]++\] \[<step>\] img_sec_core_train=<throughput>(?=[,\s])",
+            "logging_writer.py:{_}] [{step}] img_sec_core_train={throughput}",
             unit="images/s",
             scope="device",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"img_sec_core_test=",
-                ),
-                Pause("checkpoint", rb"Stored checkpoint at step "),
+                Pause("evaluation", "img_sec_core_test="),
+                Pause("checkpoint", "Stored checkpoint at step "),
             ),
             lingers=1,
         ),
         Reading(
-            rb"logging_writer\.py:[0-9]++\] \[<step>\] core_hours(?:(?! img/sec=|logging_writer)[^\n])*+ img/sec=<throughput>, img/sec/core=",
+            "logging_writer.py:{_}] [{step}] core_hours{*} img/sec={throughput}, img/sec/core=",
             unit="images/s",
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"valid[_/]\w++=",
-                    inside="none",
-                ),
-            ),
+            pauses=(Pause("evaluation", rb"valid[_/]\w++=", inside="none"),),
         ),
     ),
     facts=(
         Fact("batch_size", rb"^(?:[^\n\]]{0,99}\] )?per_device_batch_size: ([0-9]++)$", int),
-        Fact("batch_size", rb"Hyperparameters\]?+:? \{" + up_to(rb"'per_device_batch_size': ", rb"Hyperparameters") + rb"([0-9]++)(?=[,}])", int),
-        Fact("batch_size_of_job", rb"Finished training step [0-9]++\. Batch size: ([0-9]++), ", int),
+        Fact("batch_size", "Hyperparameters{?]}{?:} {{{*}'per_device_batch_size': {:int}"),
+        Fact("batch_size_of_job", "Finished training step {_} Batch size: {:int}, "),
         Fact("batch_size_of_job", rb"^(?:[^\n\]]{0,99}\] )?batch_size: ([0-9]++)$", int),
         Fact("devices_per_node", rb"JAX local devices: \[([^\]\[\n]++)\]", _devices),
         Fact("nodes", rb"JAX (?:process|host): [0-9]++ / ([0-9]++)$", int),
-        Fact("total_steps", rb"Setting work unit notes: [0-9.]++ steps/s, [0-9.]++% \([0-9]++/([0-9]++)\)", int),
+        Fact("total_steps", "Setting work unit notes: {_} steps/s, {_} ({_}/{:int})"),
     ),
-)  # fmt: skip
+)

@@ -3,9 +3,7 @@
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_END = (
-    rb"Throughput: <throughput> samples/sec, TFLOPS per GPU(?: by Megatron: [0-9.]++, TFLOPS per GPU)?+: <flops>(?=\s)"
-)
+_END = "Throughput: {throughput} samples/sec, TFLOPS per GPU{? by Megatron: {_}, TFLOPS per GPU}: {flops}"
 
 FORMAT = Format(
     title="ColossalAI",
@@ -14,7 +12,7 @@ FORMAT = Format(
     unproven=True,
     start=rb"(?m)^Booster init max (?:CUDA|device) memory: ",
     before_start=rb"^Model params: [0-9.]++ ?[KMB]",
-    end=rb"Throughput: [0-9.]++ samples/sec, TFLOPS per GPU",
+    end="Throughput: {_} samples/sec, TFLOPS per GPU",
     readings=(Reading(_END, unit="samples/s", span="run"),),
     facts=PYTORCH_JOB,
 )  # fmt: skip

@@ -11,42 +11,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Postprocessed,
-    Reading,
-    is_private,
-    up_to,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import carry, every, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_HEAD = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
+_HEAD = "{?[epoch={epoch}]}[batch={step}{?/{total_steps}}]:\n\n"
 
 
-def _up_to(metric: bytes) -> bytes:
-    """Return the pattern of a block up to a metric, whose indent is a tab or what a copy made of it."""
-    return up_to(rb"(?:\t ?+| {2})Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
-
-
-def _maybe(metric: bytes, group: bytes) -> bytes:
-    return rb"(?:(?=" + _up_to(metric) + rb"(?P<%s>[0-9.]++)(?=\s))|)" % group
-
-
-_UPDATES = _maybe(rb"throughput/batches_per_sec", b"steps_per_second")
-
-
-def _with_batch(columns: Columns) -> Postprocessed:
-    """Return the blocks with the tokens or samples of a batch, from the counters of both."""
-    rows = np.arange(len(columns["step"]))
+def _batch(columns: Columns) -> Postprocessed:
+    """Add the tokens or samples of a batch, from the counters of both."""
     batches, counted = columns["_batches"], columns["_counted"]
-    known = np.flatnonzero(np.isfinite(batches) & np.isfinite(counted))
-    done = float(np.ptp(batches[known])) if len(known) else 0.0
+    known = np.isfinite(batches) & np.isfinite(counted)
+    done = float(np.ptp(batches[known])) if known.any() else 0.0
     each = float(np.ptp(counted[known])) / done if done > 0 else np.nan
-    return rows, {name: column for name, column in columns.items() if not is_private(name)} | {
-        "batch": np.full(len(rows), each)
-    }
+    return every(columns), {**columns, "batch": np.full(len(batches), each)}
+
+
+def _of_job(counted: str, unit: str) -> Reading:
+    """Return the reading of the speed of the job, in tokens or samples."""
+    return Reading(
+        _HEAD + f"Train time/batch: {{_batches}}\n\nTrain time/{counted}: {{_counted}}\n\n"
+        f"Train throughput/batches_per_sec: {{steps_per_second}}\n\nTrain throughput/{counted}s_per_sec: {{throughput}}",
+        unit=unit,
+        counts="update",
+        verbs=(
+            carry("epoch", "step", "total_steps", "_batches", "_counted", "steps_per_second"),
+            only("throughput"),
+            _batch,
+        ),
+    )
+
+
+def _of_device(counted: str, unit: str) -> Reading:
+    """Return the reading of the speed of one device, in the same block: times the devices it is that of the job."""
+    return Reading(
+        _HEAD + f"Train throughput/device/{counted}s_per_sec: {{throughput}}",
+        unit=unit,
+        scope="device",
+        counts="update",
+        weak=True,
+        marker=b"throughput/device/%ss" % counted.encode(),
+        verbs=(carry("epoch", "step", "total_steps"), only("throughput")),
+    )
 
 
 FORMAT = Format(
@@ -55,24 +61,10 @@ FORMAT = Format(
     marker=b" Train throughput/",
     unproven=True,
     readings=(
-        Reading(
-            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/token", b"_counted") + _UPDATES
-            + _up_to(rb"throughput/tokens_per_sec") + rb"<throughput>(?=\s)",
-            unit="tokens/s", counts="update", verbs=(_with_batch,),
-        ),
-        Reading(
-            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/sample", b"_counted") + _UPDATES
-            + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)",
-            unit="samples/s", counts="update", verbs=(_with_batch,),
-        ),
-        # Of one device, in the same block: times the devices it is that of the job.
-        *(
-            Reading(
-                _HEAD + _up_to(rb"throughput/device/" + counted + rb"_per_sec") + rb"<throughput>(?=\s)",
-                unit=unit, scope="device", counts="update", weak=True, marker=b"throughput/device/" + counted,
-            )
-            for counted, unit in ((b"tokens", "tokens/s"), (b"samples", "samples/s"))
-        ),
+        _of_job("token", "tokens/s"),
+        _of_job("sample", "samples/s"),
+        _of_device("token", "tokens/s"),
+        _of_device("sample", "samples/s"),
     ),
     facts=(
         *PYTORCH_JOB,

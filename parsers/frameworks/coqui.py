@@ -14,17 +14,17 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" -- GLOBAL_STEP: ",
     unproven=True,
-    start=rb"Training Environment:",
+    start="Training Environment:",
     readings=(
         Reading(
-            rb"--> TIME: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) -- STEP: [0-9]++/[0-9]++ -- GLOBAL_STEP: <step>(?=[\s\x1b\[])",
+            "--> TIME: {clock} -- STEP: {_}/{_} -- GLOBAL_STEP: {step}",
             unit="samples/s",
             pauses=(
-                Pause("evaluation", rb"--> EVAL PERFORMANCE"),
-                Pause("checkpoint", rb"BEST MODEL : "),
-                Pause("checkpoint", rb"CHECKPOINT : "),
+                Pause("evaluation", "--> EVAL PERFORMANCE"),
+                Pause("checkpoint", "BEST MODEL : "),
+                Pause("checkpoint", "CHECKPOINT : "),
             ),
         ),
     ),
-    facts=(Fact("parameters", rb"Model has ([0-9]++) parameters", int),),
+    facts=(Fact("parameters", "Model has {:int} parameters"),),
 )

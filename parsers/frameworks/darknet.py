@@ -6,47 +6,33 @@ are those of the iteration times its number, so that one iteration has their quo
 What takes time between iterations, such as the mAP and the weights, is in neither time.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
-
-
-def _iterations(columns: Columns) -> Postprocessed:
-    """Return the iterations, each with the last wait for data that is told between it and the one before."""
-    rows = np.flatnonzero(np.isfinite(columns["step"]))
-    told = np.flatnonzero(np.isfinite(columns["_loaded"]))
-    last = np.searchsorted(told, rows) - 1
-    between = (
-        (last >= 0) & (told[last] > np.append(-1, rows[:-1])) if len(told) else np.zeros(len(rows), dtype=np.bool_)
-    )
-    waited = np.where(between, columns["_loaded"][told[last]] if len(told) else 0.0, 0.0)
-    found = {name: columns[name][rows] for name in ("step", "loss")}
-    with np.errstate(all="ignore"):
-        found["batch"] = columns["_images"][rows] / found["step"]
-    return rows, found | {"step_seconds": columns["step_seconds"][rows] + waited, "reader_seconds": waited}
-
+from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract.verbs import carry, either, only, quotient, total
 
 FORMAT = Format(
     title="Darknet",
     framework="Darknet",
     marker=b" seconds",
     unproven=True,
-    start=rb"Learning Rate: [0-9.e-]++, Momentum: ",
+    start="Learning Rate: {_}, Momentum: ",
     before_start=rb"^ *+(?:CUDA-version: |compute_capability = |net\.optimized_memory = |mini_batch = )",
-    end=rb"^If you want to train from the beginning, then use flag",
+    end="^If you want to train from the beginning, then use flag",
     readings=(
         Reading(
-            rb"(?:\bLoaded: (?P<_loaded>[0-9.]++) seconds|(?<![^\s])<step>: <loss>, [-+.0-9a-z]++ avg(?: loss)?+, "
-            rb"[0-9.e-]++ rate, <step_seconds> seconds, (?P<_images>[1-9][0-9]*+) images)",
+            "Loaded: {_loaded} seconds\n\n^{step}: {loss}, {_} avg{? loss}, {_} rate, {step_seconds} seconds, {_images} images",
             unit="images/s",
             span="step",
-            verbs=(_iterations,),
+            verbs=(
+                carry("_loaded"),
+                only("step"),
+                quotient("batch", "_images", "step"),
+                total("step_seconds", "step_seconds", "_loaded"),
+                either("reader_seconds", "_loaded"),
+            ),
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"\bmini_batch = \d++, batch = (\d++), time_steps = ", int),
+        Fact("batch_size_of_job", "mini_batch = {_}, batch = {:int}, time_steps = "),
         Fact("gpu", rb"\bcudnn_half = [01], GPU: ([^\r\n,]++)"),
     ),
-)  # fmt: skip
+)

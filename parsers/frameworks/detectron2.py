@@ -14,16 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    up_to,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
+from perfledger.parsers.contract.conditions import lacks
 
 
 def since_start(columns: Columns) -> Postprocessed:
@@ -49,23 +41,23 @@ FORMAT = Format(
     start=rb"(?:detectron2|fastreid)(?:\]:| INFO:) Rank of current process: 0\. World size: ",
     readings=(
         Reading(
-            rb"\.utils\.events(?:\]:| INFO:| ++-) ++(?:eta: [^\r\nei]++)?+(?:epoch/iter: [0-9]++/|iter: )<step> ++total_loss: <loss> (?:[^\r\n u]++| (?!time: )|u(?!tils\.events))*+ time: <step_seconds> ++(?:last_time: " + NUMBER + rb" ++)?+data_time: <reader_seconds> ++(?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
+            ".utils.events{*}iter: {?{_}/}{step}  total_loss: {loss}{*} time: {step_seconds}{?  last_time: {_}}  data_time: {reader_seconds}{?  last_data_time: {_}}  lr: {_}{?  max_mem: {memory}M}",
             unit="images/s",
             cumulative_since=2,
             verbs=(since_start,),
         ),
         Reading(
-            rb"(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]? (?:d2|detectron2)\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]{1,40}+)?+iter: <step> ++"
-            rb"total_loss: <loss> (?:[^\r\n tl]{1,100}+| (?!(?:last_)?+time: |lr: )|[tl]){0,400}+ lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+(?=\s)",
+            "{clock}{?]} {d2|detectron2}.utils.events{*} iter: {step}  total_loss: {loss}{*} lr: {_}{?  max_mem: {memory}M}",
             unit="images/s",
+            where=lacks(" data_time: "),
             pauses=(
-                Pause("evaluation", rb"Start inference on "),
-                Pause("checkpoint", rb"Saving checkpoint to "),
+                Pause("evaluation", "Start inference on "),
+                Pause("checkpoint", "Saving checkpoint to "),
             ),
         ),
     ),
     facts=(
-        Fact("devices", rb"Rank of current process: \d++\. World size: (\d++)", int),
+        Fact("devices", "Rank of current process: {_} World size: {:int}"),
         Fact("batch_size_of_job", _SCALED % (rb"(\d++)", rb"\d++"), int),
         Fact("batch_size_of_job", _full(rb"\bIMS_PER_BATCH: ") + rb"(\d++)", int),
         Fact("total_steps", _SCALED % (rb"\d++", rb"(\d++)"), int),

@@ -7,26 +7,10 @@ begins its bar at the step it goes on from. What a sample is (an image, a video)
 examples of transformers print the same head, and draw a bar without a name: the Trainer's format reads it.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, grouped
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract.verbs import first_drawn as first_drawn
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
-
-#: Nodes that draw their bars side by side may differ by so many steps.
-_LAG = 3
-
-
-def first_drawn(columns: Columns) -> Postprocessed:
-    """Return the lines of a bar that first show a step; a bar that begins anew is that of another run."""
-    step, clock = columns["step"], columns["clock"]
-    anew = np.zeros(len(step), dtype=np.bool_)
-    anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < 0.5 * clock[:-1] - _LAG)
-    _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
-    rows = np.sort(rows)
-    return rows, {name: each[rows] for name, each in columns.items()}
 
 
 def bar(name: bytes, postfix: bytes) -> bytes:
@@ -45,28 +29,28 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"teps: ",
     start=TRAINER.start,
-    before_start=rb"Distributed environment: ",
+    before_start="Distributed environment: ",
     over=("frameworks.hf_trainer",),
     readings=(
         Reading(
             # finetrainers says what steps.
-            bar(rb"(?:S|Training s)teps", rb"(?:(?!lr=)\w++=[^,\]\r\n]++, )*+lr="),
+            "{Steps|Training steps}:  {_}%{?|{*}|} {step}/{total_steps} [{elapsed}<{_},{*} lr=",
             unit="samples/s",
             counts="update",
             pauses=(
-                Pause("evaluation", rb"Running validation\.\.\."),
-                Pause("checkpoint", rb"Saved state to "),
+                Pause("evaluation", "Running validation..."),
+                Pause("checkpoint", "Saved state to "),
             ),
             verbs=(first_drawn,),
         ),
     ),
     facts=(
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
-        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
-        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
-        Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
+        Fact("batch_size", "Instantaneous batch size per device = {:,}"),
+        Fact("batch_size_of_job", "Total train batch size (w. parallel, distributed & accumulation) = {:,}"),
+        Fact("accumulation", "Gradient Accumulation steps = {:,}"),
+        Fact("data_set_size", "Num examples = {:,}"),
+        Fact("total_epochs", "Num Epochs = {:,}"),
+        Fact("total_steps", "Total optimization steps = {:,}"),
         # PaddleMIX draws the same bar; its logger fills the level with blanks.
         Fact("framework", rb"(\] \[ ++INFO\] - \*{5} Running training \*{5})", lambda _: "PaddlePaddle"),
         *PYTORCH_JOB,

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import every
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: Steps per second below which two decimals tell less than the clocks.
+#: Steps per second below which two decimals are less exact than the clocks of the lines.
 _SLOW = 0.5
 
 
-def _fine(columns: Columns) -> Postprocessed:
-    """Return the records, with their clocks alone where the rates have too few digits."""
-    rows, rates = np.arange(len(columns["step"])), columns["steps_per_second"]
-    if np.isfinite(columns["clock"]).all() and (rates < _SLOW).any():
-        return rows, {name: each for name, each in columns.items() if name != "steps_per_second"}
-    return rows, columns
+def _by_clock(columns: Columns) -> Postprocessed:
+    """Drop the rates if some have too few digits and each line has a clock."""
+    if np.isfinite(columns["clock"]).all() and (columns["steps_per_second"] < _SLOW).any():
+        columns = {name: each for name, each in columns.items() if name != "steps_per_second"}
+    return every(columns), columns
 
 
 FORMAT = Format(
@@ -29,27 +29,22 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b", Train Steps/Sec: ",
     unproven=True,
-    start=rb"Experiment directory created at ",
+    start="Experiment directory created at ",
     before_start=rb"^Starting rank=[0-9]++, seed=",
-    end=rb"\] Done!",
+    end="] Done!",
     readings=(
         Reading(
-            rb"(?:\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\] )?+\(step=<step>\) Train Loss: <loss>, "
-            rb"(?:[^\r\nT(]++|T(?!rain Steps/Sec: ))*+Train Steps/Sec: <steps_per_second>(?=[,\s])",
+            "{?[{clock}] }(step={step}) Train Loss: {loss}, {*}Train Steps/Sec: {steps_per_second}",
             unit="images/s",
-            verbs=(_fine,),
-            pauses=(
-                Pause(
-                    "checkpoint", rb"Saved checkpoint to ",
-                ),
-            ),
+            verbs=(_by_clock,),
+            pauses=(Pause("checkpoint", "Saved checkpoint to "),),
         ),
     ),
     facts=(
         Fact("model", rb"Experiment directory created at (?:[^\s/]++/)*+[0-9]{3}-((?:DiT|SiT|GPT)-[A-Z]++[0-9]?+(?:-[0-9]++)?+)(?![0-9])"),
-        Fact("parameters", rb"\b(?:DiT|SiT|GPT|Model) Parameters: ([0-9,]++)", grouped),
-        Fact("data_set_size", rb"\bDataset contains ([0-9,]++) images", grouped),
-        Fact("devices", rb"^Starting rank=[0-9]++, seed=[0-9]++, world_size=([0-9]++)\.", int),
+        Fact("parameters", "{DiT|SiT|GPT|Model} Parameters: {:,}"),
+        Fact("data_set_size", "Dataset contains {:,} images"),
+        Fact("devices", "^Starting rank={_}, seed={_}, world_size={:int}."),
         *PYTORCH_JOB,
     ),
 )  # fmt: skip

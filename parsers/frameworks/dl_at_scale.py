@@ -12,19 +12,13 @@ FORMAT = Format(
     marker=b"Time taken for epoch ",
     unproven=True,
     start=rb"- root - INFO - -{18} Configuration -{18}",
-    end=rb"- root - INFO - DONE ---- rank 0",
+    end="- root - INFO - DONE ---- rank 0",
     readings=(
         Reading(
-            rb"\bTime taken for epoch <epoch> is <duration> sec, avg <throughput> samples/sec(?=\s)",
+            "Time taken for epoch {epoch} is {duration} sec, avg {throughput} samples/sec",
             unit="samples/s",
             span="epoch",
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"  Total validation time: ",
-                    inside="none",
-                ),
-            ),
+            pauses=(Pause("evaluation", "Total validation time: ", inside="none"),),
         ),
     ),
     facts=(

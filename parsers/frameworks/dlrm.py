@@ -17,21 +17,20 @@ FORMAT = Format(
     before_start=rb"^(?:\+ )?+python[\d.]*+ (?:-u )?+dlrm_s_pytorch\.py |Using [0-9]++ GPU\(s\)\.\.\.|Using CPU\.\.\.",
     readings=(
         Reading(
-            rb"Finished training it <step>/<total_steps>(?: -?+\[?+[0-9]++\]?+)?+ of epoch <epoch>, <step_seconds> ms/it, loss <loss>(?=[\s,])",
+            "Finished training it {step}/{total_steps}{*} of epoch {epoch}, {step_seconds:ms}/it, loss {loss}",
             unit="samples/s",
-            factors={"step_seconds": 1e-3},
             repeated=True,
-            pauses=(Pause("evaluation", rb"Testing at - ", inside="none"),),
+            pauses=(Pause("evaluation", "Testing at - ", inside="none"),),
         ),
     ),
     facts=(
         Fact("model", rb"(Finished training it) ", lambda _: "DLRM"),
-        Fact("batch_size_of_job", rb"--mini-batch-size[= ]([0-9]++)", int),
+        Fact("batch_size_of_job", "--mini-batch-size{ |=}{:int}"),
         # With `--mlperf-logging` it is that of the command.
         Fact("batch_size_of_job", rb'"key": ?+"global_batch_size", ?+"value": ?+([0-9]++)\b', int),
-        Fact("devices", rb"\bRunning on ([0-9]++) ranks using ", int),
+        Fact("devices", "Running on {:int} ranks using "),
         *PYTORCH_JOB,
-        Fact("devices", rb"^Using ([0-9]++) GPU\(s\)\.\.\.", int),
-        Fact("total_epochs", rb"--nepochs[= ]([0-9]++)", int),
+        Fact("devices", "^Using {:int} GPU(s)..."),
+        Fact("total_epochs", "--nepochs{ |=}{:int}"),
     ),
 )  # fmt: skip

@@ -12,8 +12,10 @@ import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
 
-#: How far thousands of images and seconds of a tick round, and seconds of a thousand images.
-_TENTH, _HUNDREDTH = 0.05, 0.005
+#: Rounding error of thousands of images, and of seconds of a tick.
+_TENTH = 0.05
+#: Rounding error of seconds of a thousand images.
+_HUNDREDTH = 0.005
 
 
 def ticks(columns: Columns) -> Postprocessed:
@@ -45,8 +47,7 @@ FORMAT = Format(
     end=rb"^Exiting\.\.\.",
     readings=(
         Reading(
-            rb"(?<!\w)(?:tick <step> ++)?+kimg (?P<_kimg>[0-9.]++) ++time (?:[0-9]++[dhms] ++)++sec/tick (?P<_sec_tick>[0-9.]++) ++"
-            rb"sec/kimg (?P<_sec_kimg>[0-9.]++) ++maintenance -?+[0-9.]++ ++cpumem [0-9.]++ ++(?:gpumem <memory>(?=\s))?+",
+            "{?tick {step}  }kimg {_kimg}  time {*} sec/tick {_sec_tick}  sec/kimg {_sec_kimg}  maintenance  {_}  cpumem  {_}{?  gpumem {memory}}",
             unit="images/s",
             factors={"memory": 1024},
             verbs=(ticks,),
@@ -60,4 +61,4 @@ FORMAT = Format(
         Fact("parameters", rb"^Total ++([0-9]++) ++[0-9]++ ++- ", grouped),
         Fact("precision", rb"^Mixed-precision: ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
     ),
-)  # fmt: skip
+)

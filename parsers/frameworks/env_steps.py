@@ -12,38 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    next_line,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import carry, only, take
 
 
 def _of_one(columns: Columns) -> Postprocessed:
-    """Return the lines of a log whose steps fall only where the seconds do, since another run began."""
+    """Drop all rows if steps fall while the seconds go on: behaviors or trials print their own steps in turn."""
     falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
-    rows = np.arange(0 if (falls & ~begins).any() else len(columns["clock"]))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return take(columns, np.full(len(columns["clock"]), not (falls & ~begins).any()))
 
-
-def _of_one_trial(columns: Columns) -> Postprocessed:
-    """Return the iterations of RLlib where all are of one trial."""
-    rows = np.arange(len(columns["_trial"]) if len(set(columns["_trial"].tolist())) == 1 else 0)
-    return rows, {name: columns[name][rows] for name in ("step", "clock", "consumed")}
-
-
-#: Between two lines of a table other programs may print.
-_NEXT = next_line(rb"\|")
-_STABLE_BASELINES = Reading(
-    rb"(?:\| ++fps ++\| [0-9]++ ++\|" + _NEXT + rb")?+(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
-    unit="items/s",
-    marker=b"total_timesteps ",
-    pauses=(Pause("evaluation", rb"Eval num_timesteps="),),
-)  # fmt: skip
 
 FORMAT = Format(
     title="Stable-Baselines3, ML-Agents, RSL-RL, rl_games and RLlib",
@@ -52,32 +29,40 @@ FORMAT = Format(
     start=rb"(?m:^)Using (?:cuda|cpu|mps) device\r?+\n|\bVersion information:\s++ml-agents: ",
     unproven=True,
     readings=(
-        _STABLE_BASELINES,
         Reading(
-            rb"\. Step: (?P<consumed>[0-9]++)\. Time Elapsed: (?P<elapsed>[0-9.]++) s\. (?=Mean Reward: |No episode )",
+            "{?|  fps  |  {_}  |\n}{?|  iterations  | {step}  |\n}|  time_elapsed  | {elapsed}  |\n|  total_timesteps  | {consumed}  |",
+            unit="items/s",
+            marker=b"total_timesteps ",
+            pauses=(Pause("evaluation", "Eval num_timesteps="),),
+        ),
+        Reading(
+            ". Step: {consumed:int}. Time Elapsed: {elapsed} s. {Mean Reward: |No episode }",
             unit="items/s",
             marker=b". Time Elapsed: ",
             verbs=(_of_one,),
         ),
         Reading(
-            # Since 2025 a line each, with the total before them.
-            rb"Learning iteration <step>/<total_steps>\s++(?:Run name: [^\r\n]{1,200}+\s++)?+"
-            rb"(?:Computation: |Total steps: [0-9]++\s++Steps per second: )<throughput>(?: steps/s |\s)",
+            "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Computation: {throughput} steps/s ",
+            unit="items/s",
+            marker=b"Learning iteration ",
+        ),
+        # Since 2025.
+        Reading(
+            "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Total steps: {_}\n  Steps per second: {throughput}\n",
             unit="items/s",
             marker=b"Learning iteration ",
         ),
         Reading(
-            rb"fps step: [0-9.]++ fps step and policy inference: [0-9.]++ fps total: <throughput> epoch: <step>(?:/<total_steps>)?+(?=\s)",
+            "fps step: {_} fps step and policy inference: {_} fps total: {throughput} epoch: {step}{?/{total_steps}}",
             unit="items/s",
             marker=b" fps total: ",
         ),
         Reading(
-            rb"(?<=\n)  time_total_s: (?P<elapsed>[0-9.]++)\r?+\n(?:  (?!time(?:steps)?_total)[^\r\n]{0,120}+\r?+\n){0,40}+"
-            rb"  timesteps_total: (?P<consumed>[0-9]++)\r?+\n  training_iteration: <step>\r?+\n  trial_id: [0-9a-z]++_(?P<_trial>[0-9]++)\s",
+            "^  time_total_s: {elapsed}\n\n^  timesteps_total: {consumed}\n\n^  training_iteration: {step}\n\n^  trial_id: {_}_{_trial:int}",
             unit="items/s",
             marker=b"time_total_s: ",
             pauses=(Pause("evaluation", rb"  evaluation:[ \t\r]*+$"),),
-            verbs=(_of_one_trial,),
+            verbs=(carry("clock", "consumed", "step"), only("_trial"), _of_one),
         ),
     ),
     facts=(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, is_private
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import every
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far the batches per update may lie off a whole number.
@@ -19,15 +20,14 @@ _WHOLE = 0.1
 
 def _batches(columns: Columns) -> Postprocessed:
     """Return the lines with the seconds of a batch; NaN where the dates do not tell how many of them an update takes."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
     steps = columns["step"] - columns["_first"] + 1
     seconds = columns["step_seconds"]
     within = np.diff(columns["epoch"], prepend=np.nan) == 0
-    passed = np.diff(columns["clock"], prepend=np.nan) if "clock" in columns else np.full(len(steps), np.nan)
+    passed = np.diff(columns["clock"], prepend=np.nan)
     ratios = (steps * seconds / np.where(passed > 0, passed, np.nan))[within]
     ratio = float(np.median(ratios[np.isfinite(ratios)])) if np.isfinite(ratios).any() else np.nan
     told = ratio > 0.5 and abs(ratio / round(ratio) - 1) < _WHOLE
-    return np.arange(len(steps)), kept | {"steps": steps, "step_seconds": seconds / (round(ratio) if told else np.nan)}
+    return every(columns), {**columns, "steps": steps, "step_seconds": seconds / (round(ratio) if told else np.nan)}
 
 
 FORMAT = Format(
@@ -36,15 +36,14 @@ FORMAT = Format(
     marker=b"epoch:train:",
     unproven=True,
     start=rb"python[0-9.]*+ -m espnet2\.bin\.(?:[a-z0-9]++_)++train ",
-    end=rb"INFO: The training was finished at [0-9]++ epochs",
+    end="INFO: The training was finished at {_} epochs",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \(trainer:[0-9]++\) INFO: )?+(?<![0-9])<epoch>epoch:train:(?P<_first>[0-9]++)-<step>batch: "
-            rb"(?:(?! loss=|\btrain_time=|epoch:train:)[^\r\n])*+(?: loss=<loss>,(?:(?!\btrain_time=|epoch:train:)[^\r\n])*+)?+\btrain_time=<step_seconds>(?=\s)",
+            "{clock} (trainer:{_}) INFO: {epoch}epoch:train:{_first:int}-{step}batch: {?{*} loss={loss},}{*} train_time={step_seconds}",
             unit="samples/s",
             epoch_timer=True,
             verbs=(_batches,),
         ),
     ),
     facts=PYTORCH_JOB,
-)  # fmt: skip
+)

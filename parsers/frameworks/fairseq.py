@@ -15,39 +15,23 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.frameworks import FAIRSEQ, value
+from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.frameworks import FAIRSEQ
 
-#: Behind a stamp; without one the seconds since the start, `wall`, are the clock.
-_INNER = rb"(?<=[^\r\n])train_inner(?: \| |\]\[INFO\] - )"
-_STEP = rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=<steps_per_second>, wpb=<batch>,"
-_WALL = rb"(?:(?:[^\r\nw|]++|w(?!all=)|(?<=_)w)*+(?<= )wall=<elapsed>(?=[\s,\]]))?+"
-_EPOCH = (
-    rb"(?:\| train \| |\[train\]\[INFO\] - )epoch <epoch> \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
-    rb"wps <throughput> \| "
-)
-_EPOCH_JSON = rb'\{"epoch": <epoch>, ' + value(rb"train_loss", rb"<loss>") + value(rb"train_wps", rb"<throughput>")
-#: Seconds within the steps of the epoch, without the wait for data and the validation.
-_TRAINED = rb"(?P<_trained>[0-9.]++)"
+_STEP = "epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},"
 
 #: What `wps` of the record after it includes, since its clock runs on.
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb"\| valid \| ",
-    ),
-    Pause("evaluation", rb"\[valid\]\[INFO\]"),
-    Pause("evaluation", rb'"valid_loss": '),
-    Pause(
-        "checkpoint",
-        rb"aved checkpoint ",
-    ),
-)  # fmt: skip
+    Pause("evaluation", "| valid | "),
+    Pause("evaluation", "[valid][INFO]"),
+    Pause("evaluation", '"valid_loss": '),
+    Pause("checkpoint", rb"aved checkpoint "),
+)
 
 
 def _measured(columns: Columns) -> Postprocessed:
-    """Return the records but for the first, where nothing was measured yet."""
-    rows = np.flatnonzero(np.cumsum(columns["throughput"] != 0) > 0)
-    return rows, {name: column[rows] for name, column in columns.items()}
+    """Drop the records before the first in which something was measured."""
+    return take(columns, np.cumsum(columns["throughput"] != 0) > 0)
 
 
 #: An epoch of which the steps take less than this share holds something else; the seconds are whole ones.
@@ -74,27 +58,20 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(
-        Reading(_INNER + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
+        # After a stamp, as text and as Hydra prints it; without one, the seconds since the start are the clock.
+        Reading("| train_inner | " + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
+        Reading("[train_inner][INFO] - " + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
+        Reading("^train_inner | " + _STEP + "{?{*} wall={elapsed}}", unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
         Reading(
-            rb"(?<![^\r\n])train_inner \| " + _STEP + _WALL,
+            '{{"epoch": {epoch}, {*}"loss": "{loss}", {*}"wps": "{throughput}", {?"ups": "{steps_per_second}", }"wpb": "{batch}", {*}"num_updates": "{step}"',
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
             verbs=(_measured,),
         ),
         Reading(
-            rb'\{(?:(?<=train_inner \| \{)|(?="epoch": [0-9]++, "update": ))"epoch": <epoch>, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
-            + value(rb"wps", rb"<throughput>") + value(rb"ups", rb"<steps_per_second>", needed=False) + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
-            unit="tokens/s",
-            pauses=_PAUSES,
-            epoch_end=True,
-            verbs=(_measured,),
-        ),
-        Reading(
-            rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
-            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=<steps_per_second>, wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
             # A bar has no clock but the seconds since the program started.
-            rb"num_updates=<step>(?=[,\]])(?:(?:[^\r\n\]w]++|w(?!all=)|(?<=_)w)*+wall=(?P<elapsed>[0-9.]++)(?=[,\]]))?+",
+            "^epoch {epoch}:  {_}%|{*}| {_}/{_} [{*} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},{*} num_updates={step}{?,{*} wall={elapsed}}",
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
@@ -103,16 +80,16 @@ FORMAT = Format(
             verbs=(_measured,),
             repeated=True,
         ),
-        *(
-            Reading(pattern, unit="tokens/s", span="epoch", verbs=(_mostly_trained,))
-            for pattern in (
-                _EPOCH + rb"ups (?P<_ups>[0-9.]++) \| wpb (?P<_wpb>[0-9.]++) \| (?:[^\r\nnt]++|n(?!um_updates )|t(?!rain(?: \| |\]\[INFO\])))*+num_updates (?P<_updates>[0-9]++) \| "
-                rb"(?:[^\r\nt]++|t(?!rain(?:_wall | \| |\]\[INFO\])))*+train_wall " + _TRAINED + rb"(?=\s)",
-                _EPOCH_JSON + value(rb"train_ups", rb"(?P<_ups>[0-9.]++)") + value(rb"train_wpb", rb"(?P<_wpb>[0-9.]++)")
-                + value(rb"train_num_updates", rb"(?P<_updates>[0-9]++)") + value(rb"train_train_wall", _TRAINED),
-            )
+        Reading(
+            "train{*} epoch {epoch} | loss {loss} |{*} wps {throughput} | ups {_ups} | wpb {_wpb} |{*} num_updates {_updates} |{*} train_wall {_trained}",
+            unit="tokens/s", span="epoch", verbs=(_mostly_trained,),
         ),
-        *(Reading(pattern, unit="tokens/s", span="epoch", pauses=_PAUSES) for pattern in (_EPOCH, _EPOCH_JSON)),
+        Reading(
+            '{{"epoch": {epoch}, {*}"train_loss": "{loss}", {*}"train_wps": "{throughput}", "train_ups": "{_ups}", "train_wpb": "{_wpb}", {*}"train_num_updates": "{_updates}", {*}"train_train_wall": "{_trained}"',
+            unit="tokens/s", span="epoch", verbs=(_mostly_trained,),
+        ),
+        Reading("train{*} epoch {epoch} | loss {loss} |{*} wps {throughput} |", unit="tokens/s", span="epoch", pauses=_PAUSES),
+        Reading('{{"epoch": {epoch}, {*}"train_loss": "{loss}", {*}"train_wps": "{throughput}"', unit="tokens/s", span="epoch", pauses=_PAUSES),
     ),
     facts=FAIRSEQ,
 )  # fmt: skip

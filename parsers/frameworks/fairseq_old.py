@@ -10,16 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Columns,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    is_private,
-)
-from perfledger.parsers.frameworks import FAIRSEQ, value
+from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.frameworks import FAIRSEQ
 
 
 def _batches(columns: Columns) -> Postprocessed:
@@ -27,61 +20,42 @@ def _batches(columns: Columns) -> Postprocessed:
     done, updates, epoch = columns["_epochs_done"], columns["step"], columns["epoch"]
     gaps, more = np.diff(done, prepend=0.0), np.diff(updates, prepend=0.0)
     per_epoch = np.median((more / np.where(gaps > 0, gaps, np.nan))[gaps > 0]) if (gaps > 0).any() else np.nan
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    return np.arange(len(done)), kept | {"step": np.round((done - (epoch - 1)) * per_epoch)}
+    return every(columns), {**columns, "step": np.round((done - (epoch - 1)) * per_epoch)}
 
 
 #: What the mean of the rest of the epoch includes, and hence the record after it.
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb"\| valid on ",
-    ),
-    Pause("evaluation", rb'"valid_loss": '),
-    Pause(
-        "checkpoint",
-        rb"saved checkpoint ",
-    ),
+    Pause("evaluation", "| valid on "),
+    Pause("evaluation", '"valid_loss": '),
+    Pause("checkpoint", "saved checkpoint "),
 )
 
-#: Whole seconds since the start, with all that takes time.
-_WALL = rb"(?:(?:[^\r\nw|]++|w(?!all=)|(?<=_)w)*+(?<= )wall=<elapsed>(?=[\s,\]]))?+"
+
+def _running(template: str) -> Reading:
+    """Return the reading of running means; the seconds since the start are whole ones, with all that takes time."""
+    return Reading(template, unit="tokens/s", cumulative_since=1, pauses=_PAUSES, repeated=True)
+
 
 FORMAT = Format(
     title="fairseq (before 0.9)",
     framework="PyTorch",
     marker=b"wps",
+    over=("frameworks.fairseq",),
     start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
-    end=rb"^\| done training in ",
+    end="^| done training in ",
     readings=(
+        _running("^| epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={_}, wpb={batch},{?{*} wall={elapsed}}"),
+        _running("^| epoch {epoch}:  {_}%|{*}| {step}/{_} [{*} loss={loss},{*} wps={throughput}, ups={_}, wpb={batch},{?{*} wall={elapsed}}"),
+        _running("^| epoch {epoch}  {step} / {_} loss={loss} ({_}), wps={throughput}, wpb={batch},"),
         Reading(
-            rb"(?<!\w )\| epoch <epoch>(?::| (?= ))(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
-            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>(?: \([0-9.]++\))?+, (?:[^\r\nw|]++|w(?!ps=))*+"
-            rb"wps=<throughput>, (?:ups=" + NUMBER + rb", )?+wpb=<batch>," + _WALL,
-            unit="tokens/s",
-            cumulative_since=1,
-            pauses=_PAUSES,
-            repeated=True,
-        ),
-        Reading(
-            rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=[^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
-            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>") + value(rb"wall", rb"<elapsed>", needed=False),
+            '{{"epoch": {epoch}, "update": {_epochs_done}, "loss": "{loss}", {*}"wps": "{throughput}", {*}"wpb": "{batch}", {*}"num_updates": "{step}", {*}"oom": {?{*}"wall": "{elapsed}"}',
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,
             verbs=(_batches,),
         ),
-        Reading(
-            rb"(?<!\w )\| epoch <epoch> \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
-            rb"wps <throughput> \| ",
-            unit="tokens/s",
-            span="epoch",
-        ),
-        Reading(
-            rb'\{"epoch": <epoch>, (?!"update": )(?=[^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>") + value(rb"wps", rb"<throughput>"),
-            unit="tokens/s",
-            span="epoch",
-        ),
+        Reading("^| epoch {epoch} | loss {loss} |{*} wps {throughput} |", unit="tokens/s", span="epoch"),
+        Reading('{{"epoch": {epoch}, "loss": "{loss}", {*}"wps": {?"}{throughput}{?"}, {*}"oom": ', unit="tokens/s", span="epoch"),
     ),
     facts=FAIRSEQ,
 )  # fmt: skip

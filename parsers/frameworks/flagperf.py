@@ -6,26 +6,22 @@ of its own. Programs may print further lines, which then count.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.frameworks import value
 
-_EVENT = rb'\[PerfLog\] \{"event": "'
+_EVENT = '[PerfLog] {{"event": "'
 
 FORMAT = Format(
     title="FlagPerf",
     marker=b"[PerfLog] {",
     unproven=True,
-    start=_EVENT + rb'INIT_START"',
-    end=_EVENT + rb'FINISHED"',
+    start=_EVENT + 'INIT_START"',
+    end=_EVENT + 'FINISHED"',
     readings=(
         Reading(
-            _EVENT + rb'STEP_END", "value": \{(?=")' + value(rb"global_steps", rb"<step>") + value(rb"num_trained_samples", rb"(?P<consumed>[0-9]++)")
-            + value(rb"loss", rb"<loss>", needed=False) + rb'[^\r\n{}]++\}, "metadata": \{(?=")' + value(rb"time_ms", rb"(?P<unix>[0-9]++)"),
+            _EVENT + 'STEP_END", "value": {{{?"loss": {loss}, }{*}"num_trained_samples": {consumed}, {*}"global_steps": {step}{*}}}, "metadata": {{{*}"time_ms": {unix},',
             unit="samples/s",
             factors={"unix": 1e-3},
             weak=True,
-            pauses=(
-                Pause("evaluation", rb'\[PerfLog\] \{"event": "EVALUATE"'),
-            ),
+            pauses=(Pause("evaluation", _EVENT + 'EVALUATE"'),),
         ),
     ),
 )  # fmt: skip

@@ -12,33 +12,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows
-
-_CLOCK = rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) "
-_HEAD = rb"epoch <epoch> - iter (?!0/)<step>/<total_steps> - loss <loss> - "
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import take
 
 
-def _whole(columns: Columns) -> Rows:
-    """Return the rows but for those of the last batches of an epoch, one of which is smaller."""
-    return np.flatnonzero(columns["step"] < columns["total_steps"])
+def _inside(columns: Columns) -> Postprocessed:
+    """Keep the rows within an epoch: the first batch alone is not a tenth of it, and the last one is smaller."""
+    return take(columns, (columns["step"] > 0) & (columns["step"] < columns["total_steps"]))
 
 
-def _of_tenths(columns: Columns) -> Postprocessed:
-    """Return the records as they are printed."""
-    rows = _whole(columns)
-    return rows, {name: each[rows] for name, each in columns.items()}
-
-
-def _since_epoch(columns: Columns) -> Postprocessed:
-    """Return the records with the steps and the seconds since the line before, or since the epoch began."""
-    rows, steps, at = _whole(columns), columns["step"], columns["_since"]
+def _since_line(columns: Columns) -> Postprocessed:
+    """Add the steps and the seconds since the line before, or since the epoch began."""
+    steps, at = columns["step"], columns["_since"]
     same = (np.diff(columns["epoch"]) == 0) & (np.diff(steps) > 0)
-    since = {
-        name: np.diff(each, prepend=0.0) + np.concatenate([[0.0], np.where(same, 0.0, each[:-1])])
+    made = {
+        name: each - np.concatenate([[0.0], np.where(same, each[:-1], 0.0)])
         for name, each in (("steps", steps), ("duration", at))
     }
-    kept = {name: columns[name] for name in ("epoch", "step", "total_steps", "loss")} | since
-    return rows, {name: each[rows] for name, each in kept.items()}
+    return np.arange(len(steps)), {**columns, **made}
 
 
 FORMAT = Format(
@@ -49,17 +40,17 @@ FORMAT = Format(
     end=rb"(?<=[0-9] )(?:Testing using |Loading model from best epoch)",
     readings=(
         Reading(
-            _HEAD + rb"time \(sec\): (?P<_since>[0-9.]++) - samples/sec: [0-9.]++(?= - |\s)",
+            "epoch {epoch} - iter {step}/{total_steps} - loss {loss} - time (sec): {_since} - samples/sec: ",
             unit="samples/s",
             scope="device",
-            verbs=(_since_epoch,),
+            verbs=(_since_line, _inside),
         ),
         Reading(
-            _CLOCK + _HEAD + rb"samples/sec: <throughput>(?= - |\s)",
+            "{clock} epoch {epoch} - iter {step}/{total_steps} - loss {loss} - samples/sec: {throughput}",
             unit="samples/s",
             scope="device",
-            pauses=(Pause("evaluation", rb"EPOCH [0-9]++ done: ", inside="none"),),
-            verbs=(_of_tenths,),
+            pauses=(Pause("evaluation", "EPOCH {_} done: ", inside="none"),),
+            verbs=(_inside,),
         ),
     ),
     facts=(

@@ -52,14 +52,20 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
             "step": b"1", "loss": b"2", "accuracy": None,
         }),
         ("a {step},{*}{?avg_}cost: {step_seconds:s}", b"a 1, x avg_cost: 2 s", {"step": b"1", "step_seconds": b"2"}),
-        ("a {step},{*}{dt|time}: {step_seconds:s}", b"a 1, daytime: 4 s, time: 2 s", {"step": b"1", "step_seconds": b"2"}),
+        ("a {step},{*}{dt|time}: {loss},", b"a 1, a_time: 4, time: 2,", {"step": b"1", "loss": b"2"}),
         ("a ({_}{?/{_}}) {step}", b"a (3/4) 5\n", {"step": b"5"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
         ("loss {loss}$", b"loss 2.5 \nx", {"loss": b"2.5"}),
+        ("[{clock}] iter {step},{*}loss {loss},", b"[10:11:12] iter 1, [10:11:13] iter 2, loss 4,", {
+            "clock": b"10:11:13", "step": b"2", "loss": b"4",
+        }),
+        ("iter {step:,}, loss {loss},", b"iter 1,200, loss 4,", {"step": b"1,200", "loss": b"4"}),
         ("step {step},\nloss {loss},", b"step 3, \r\nloss 2,", {"step": b"3", "loss": b"2"}),
-        ("step:{step} - {*}loss:{loss} ", b"step:1 - g_step:1 - s/step:5.5 - loss:2 ", {"step": b"1", "loss": b"2"}),
+        ("step:{step} - {*}loss:{loss} ", b"step:1 - global_step:1 - s/step:5.5 - loss:2 ", {
+            "step": b"1", "loss": b"2",
+        }),
         ("begin {step},{*}label={loss},", b"begin 1, a begin 2, label=4,", {"step": b"2", "loss": b"4"}),
         ("begin {step},{*}\nloss {loss},", b"begin 1, begin 2,\nloss 4,", {"step": b"2", "loss": b"4"}),
         ("step {step}{*}\n{*}loss {loss},", b"step 3 of 4\r\nwith loss 2,", {"step": b"3", "loss": b"2"}),
@@ -96,6 +102,11 @@ def test_another_line_is_not_found(template: str, line: bytes) -> None:
 def test_a_number_at_the_end_of_a_cut_file_needs_many_decimals() -> None:
     assert found("ips: {throughput}", b"ips: 12.345678") == {"throughput": b"12.345678"}
     assert found("ips: {throughput}", b"ips: 12.3456") == {}
+
+
+def test_a_clock_that_is_cut_before_its_decimals_is_not_found() -> None:
+    assert found("{throughput} | {clock}", b"5 | 10:11:12.500\n")["clock"] == b"10:11:12.500"
+    assert found("{throughput} | {clock}", b"5 | 10:11:12.") == {}
 
 
 def test_units_are_converted_to_those_of_the_columns() -> None:

@@ -18,6 +18,12 @@ NAN = float("nan")
         (verbs.until("_stop"), {"step": [1, 2, 3], "_stop": [NAN, 5, NAN]}, [0], {"step": [1]}),
         (verbs.last_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [1, 2], {"step": [1, 2], "loss": [2, 3]}),
         (verbs.first_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [0, 2], {"step": [1, 2], "loss": [1, 3]}),
+        (
+            verbs.first_drawn,
+            {"step": [0, 1, 1, 2, 1, 3, 4], "clock": [1, 2, 3, 4, 5, 6, 9], "total_steps": [4] * 7},
+            [1, 3, 5],
+            {"step": [1, 2, 3], "clock": [2, 4, 6], "total_steps": [4] * 3},
+        ),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
         (verbs.scaled_sum("clock", _h=3600, _s=1), {"_h": [1], "_s": [5]}, [0], {"clock": [3605]}),

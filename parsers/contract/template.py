@@ -156,7 +156,8 @@ class _Compiler:
         """
         for at, part in enumerate(known):
             rest = known[at + 1 :]
-            begins, ends = first and at == 0, last and all(isinstance(each, Optional) for each in rest)
+            begins = first and at == 0
+            ends = last and all(isinstance(each, Optional) or each == "$" for each in rest)
             if isinstance(part, str):
                 if at > 0 and known[at - 1] == Slot("*"):
                     yield _label(part)
@@ -176,7 +177,7 @@ class _Compiler:
                 yield self._number(part, rest if ends else None)
 
     def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
-        """Return the pattern of a number; `rest` are the optional parts that may follow the last one, else None."""
+        """Return the pattern of a number; `rest` are the optional parts and the `$` after the last one, else None."""
         if slot.kind in UNITS:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]

@@ -8,18 +8,13 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
-_SAVED = (
-    Pause(
-        "checkpoint",
-        rb" - PARAMETER checkpoint_step : ",
-    ),
-)
+_SAVED = (Pause("checkpoint", " - PARAMETER checkpoint_step : "),)
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
@@ -30,18 +25,16 @@ FORMAT = Format(
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     before_start=rb"^python3? ",
-    end=rb"training_sequences_per_second : ",
+    end="training_sequences_per_second : ",
     readings=(
         Reading(
-            rb"training_sequences_per_second : <throughput>(?: sequences/s)? "
-            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : <seconds>(?=\s)",
+            "training_sequences_per_second : {throughput}{? sequences/s} {*}raw_train_time : {seconds}",
             unit="sequences/s",
             span="run",
             marker=b"raw_train_time : ",
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++average_loss : <loss> "
-            + up_to(rb" average_perf_per_step : ", rb"DLL [0-9]|average_perf_per_step") + rb"<throughput>(?=\s)",
+            "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} average_loss : {loss} {*} average_perf_per_step : {throughput}",
             unit="sequences/s",
             scope="device",
             counts="update",
@@ -49,7 +42,7 @@ FORMAT = Format(
             pauses=_SAVED,
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++(?:average|final)_loss : <loss> ",
+            "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} {average|final}_loss : {loss} ",
             unit="sequences/s",
             span="step",
             counts="update",
@@ -59,10 +52,10 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
+        Fact("batch_size", "PARAMETER batch_size_per_gpu : {:int}"),
         # Of sequences that are packed several together no batch size is printed.
-        Fact("batch_size", rb"PARAMETER batch_size_per_pu : (\d++)", int, first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
-        Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
+        Fact("batch_size", "PARAMETER batch_size_per_pu : {:int}", first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
+        Fact("samples_per_update_and_device", "--train_batch_size={:int}"),
         Fact("accumulation", rb"(?:--|[( ])gradient_accumulation_steps=(\d++)", int),
         *PYTORCH_JOB,
         ONE_NODE,

@@ -24,6 +24,7 @@ from perfledger.parsers.contract import (
     up_to_argument,
 )
 from perfledger.parsers.contract.statistics import medians
+from perfledger.parsers.contract.verbs import take
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -37,6 +38,7 @@ _ROUNDED = 0.1
 
 def _intervals(columns: Columns) -> Postprocessed:
     """Return what the iterations since the line before add, by the median of ranks that nothing tells apart."""
+    lines, columns = take(columns, columns["step"] > 0)  # The first iteration counts nowhere.
     first, group, begun = _once_per_step(columns["epoch"], columns["step"])
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
@@ -47,7 +49,7 @@ def _intervals(columns: Columns) -> Postprocessed:
             made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
             made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
     kept = {name: columns[name] for name in ("epoch", "step", "loss")}
-    return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
+    return lines, kept | {name: np.concatenate(each)[group] for name, each in made.items()}
 
 
 def _once_per_step(epochs: Column, steps: Column) -> tuple[Rows, Rows, Rows]:
@@ -81,34 +83,28 @@ def _undone(done: Column, mean: Column, digit: float) -> Column:
 _ARGUMENTS = rb"Run arguments: Namespace\("
 
 
-def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to_argument(key, _ARGUMENTS)
-
-
 FORMAT = Format(
     title="NGC PyTorch GNMT",
     framework="NGC PyTorch",
     marker=b"Tok/s",
-    start=rb"(?m)^(?:0: )?+" + _argument(rb"beam_size"),
-    end=rb"Total training time \d++ s",
+    start=rb"(?m)^(?:0: )?+" + _ARGUMENTS + up_to_argument(rb"beam_size", _ARGUMENTS),
+    end="Total training time {:int} s",
     readings=(
         Reading(
-            rb"(?:(?P<rank>[0-9]{1,6}+): )?+TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<_mean_seconds>\)\tData \S++ \([^)\s]++\)\t"
-            rb"Tok/s \S++ \(<_mean_speed>\)\t(?:Src tok/s [^\t\n]++\tTgt tok/s [^\t\n]++\tLoss/sentence [^\t\n]++\t)?+"
-            rb"Loss/tok <loss> \(",
+            "{?{rank}: }TRAIN [{epoch}][{step}/{_}]\tTime {_} ({_mean_seconds})\tData {_} ({_})\tTok/s {_} ({_mean_speed})\t{*}Loss/tok {loss} (",
             unit="tokens/s",
             scope="device",
             repeated=True,
             verbs=(_intervals,),
         ),
-        Reading(rb"Performance: Epoch: \d++\tTraining: <throughput> Tok/s", unit="tokens/s", span="run"),
+        Reading("Performance: Epoch: {_}\tTraining: {throughput} Tok/s", unit="tokens/s", span="run"),
     ),
     facts=(
         *TF32,
         Fact("model", rb"^(?:\d++: )?+(GNMT)\("),
-        Fact("batch_size", _argument(rb"train_batch_size") + rb"(\d++)", int),
-        Fact("accumulation", _argument(rb"train_iter_size") + rb"(\d++)", int),
-        Fact("precision", _argument(rb"math") + rb"'(fp16|fp32|tf32|manual_fp16)'", words={b"fp16": "fp16", b"manual_fp16": "fp16", b"fp32": "fp32", b"tf32": "tf32"}),
+        Fact("batch_size", "Run arguments: Namespace({*}train_batch_size={:int}"),
+        Fact("accumulation", "Run arguments: Namespace({*}train_iter_size={:int}"),
+        Fact("precision", "Run arguments: Namespace({*}math='{}'", words={b"fp16": "fp16", b"manual_fp16": "fp16", b"fp32": "fp32", b"tf32": "tf32"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),

@@ -11,30 +11,17 @@ does not only measure it prints losses, whose clocks need the devices. Keys of v
 alike.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
-_PARAMETER = rb" - PARAMETER "
-_NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
-_LINE = rb"DLL [\d .:-]{26} - "
-_SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
-
-#: Releases of 2020 print the time of day between the two.
-_STOP = _LINE + rb"\([0-9]++, [0-9]++\) train_iter_stop : \S++[\t \r]*+"
+#: Releases of 2020 print the time of day between the speed and the seconds.
 _ITERATION = (
-    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_(?:items_per_|iter_items/)sec : " + _SPEED
-    + rb"\n(?:" + _STOP + rb"\n)?+(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
-)  # fmt: skip
-
-
-def _of_ncf(key: bytes) -> bytes:
-    return _NCF + up_to(rb" " + key + rb" : ", rb"feature_spec_file : ")
-
-
-def _of_ssd(key: bytes) -> bytes:
-    return _PARAMETER + rb"dataset path : " + up_to(key + rb" : ", rb"dataset path : ")
+    "DLL {clock} - ({epoch}, {step}) train_{items_per_|iter_items/}sec : {throughput}{? {_}}"
+    "{?\nDLL {_} {_} - ({_}, {_}) train_iter_stop : {_}}"
+    "{?\nDLL {_} {_} - ({_}, {_}) train_iter_time : {duration}}"
+)
 
 
 FORMAT = Format(
@@ -42,7 +29,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
     marker=b"",
-    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
+    start=rb" - PARAMETER (?:data : \S++ ++feature_spec_file : |output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", verbs=(as_timed,)),
@@ -51,69 +38,65 @@ FORMAT = Format(
             unit="items/s",
             marker=b" train_ite",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb",\) train_epoch_",
-                ),
+                Pause("evaluation", ",) train_epoch_"),
             ),
             epoch_end=True,
             verbs=(by_the_clock,),
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED
-            + up_to(rb"train_epoch_time : ", rb"train_throughput : ") + rb"<duration>(?=\s)",
+            "DLL {clock} - ({epoch},) train_throughput : {throughput} {*}train_epoch_time : {duration}",
             unit="samples/s",
             span="epoch",
             marker=b" train_throughput : ",
         ),
         # What SSD300 prints where it trains and does not only measure.
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)[\t \r]*+(?=\n|\Z)",
+            "DLL {clock} - ({epoch}, {step}) loss : {loss}$",
             unit="images/s",
             weak=True,
             marker=b" loss : ",
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb",\) mAP : "),
-                Pause("checkpoint", rb"saving model\.\.\."),
+                Pause("evaluation", ",) mAP : "),
+                Pause("checkpoint", "saving model..."),
             ),
         ),
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", averages=True, trap=WAITS,
+            " - () train_items_per_sec : {throughput}", unit="items/s", span="run", averages=True, trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(
-            _LINE + rb"\(\) best_train_throughput : <throughput>(?=\s)", unit="samples/s", span="run",
+            " - () best_train_throughput : {throughput}", unit="samples/s", span="run",
             marker=b"() best_train_throughput : ",
         ),
         Reading(
-            _LINE + rb"\(\) avg_img/sec : \S++ images/s med_img/sec : <throughput> images/s", unit="images/s", span="run",
+            " - () avg_img/sec : {_} images/s med_img/sec : {throughput} images/s", unit="images/s", span="run",
             marker=b" med_img/sec : ",
         ),
         Reading(
-            _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
+            " - () avg_img/sec : {_} med_img/sec : {throughput} ", unit="images/s", span="run", scope="device",
             marker=b" med_img/sec : ",
         ),
         # What the mean beside that median comes from. Before DLLogger such a line was of one rank.
         Reading(
-            rb" images/s[\t \r]*+\nDone benchmarking\. Total images: <samples>\ttotal time: <seconds>\t",
+            " images/s\nDone benchmarking. Total images: {samples}\ttotal time: {seconds}\t",
             unit="images/s", span="run", weak=True, marker=b"Done benchmarking. Total images: ",
         ),
     ),
     facts=(
         *TF32,
-        Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
+        Fact("model", " - PARAMETER model_name : {}", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
-        Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),
-        Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
-        Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
-        Fact("accumulation", _of_ncf(rb"grads_accumulated") + rb"(\d++)", int),
-        Fact("precision", _of_ncf(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
-        Fact("devices", _PARAMETER + rb"world_size : (\d++)", int),
-        Fact("precision", _PARAMETER + rb"amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("batch_size", _of_ssd(rb" batch size") + rb"(\d++)", int),
-        Fact("precision", _of_ssd(rb" AMP") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("model", " - PARAMETER dataset path : {*} backbone : {}", words={b"resnet50": "SSD300"}),
+        Fact("batch_size_of_job", " - PARAMETER data : {_} feature_spec_file : {*} batch_size : {:int}"),
+        Fact("devices", " - PARAMETER data : {_} feature_spec_file : {*} world_size : {:int}"),
+        Fact("accumulation", " - PARAMETER data : {_} feature_spec_file : {*} grads_accumulated : {:int}"),
+        Fact("precision", " - PARAMETER data : {_} feature_spec_file : {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", " - PARAMETER batch_size : {:int}"),
+        Fact("devices", " - PARAMETER world_size : {:int}"),
+        Fact("precision", " - PARAMETER amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", " - PARAMETER dataset path : {*} batch size : {:int}"),
+        Fact("precision", " - PARAMETER dataset path : {*} AMP : {}", words={b"True": "amp", b"False": "fp32"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),

@@ -20,10 +20,10 @@ FORMAT = Format(
     framework="NGC PyTorch",
     marker=b"Training performance = ",
     start=_SEED + until_ssd_ends(),
-    end=rb"^Training performance = ",
+    end="^Training performance = ",
     readings=(
         Reading(
-            rb"(?m)^Training performance = <throughput> FPS(?=\s)",
+            "^Training performance = {throughput} FPS",
             unit="images/s",
             span="run",
             weak=True,

@@ -8,17 +8,9 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract.verbs import scaled_sum
 from perfledger.parsers.ngc import TF32
-
-
-def _clocks(columns: Columns) -> Postprocessed:
-    """Return all lines with the seconds since the start, of ` 1h 2m 3s`."""
-    import numpy as np
-
-    clock = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
-    return np.arange(len(clock)), {"step": columns["step"], "loss": columns["loss"], "clock": clock}
-
 
 FORMAT = Format(
     title="NGC TensorFlow 2 ELECTRA",
@@ -29,15 +21,14 @@ FORMAT = Format(
     start=rb"Config:\r?\n={80}\r?\n",
     readings=(
         Reading(
-            rb"\bStep: *+<step>, Loss: *+<loss>, Gen_loss:" + up_to(rb", Perf:", rb"\bStep:") + rb" *+[0-9.]++, Loss Scaler: [^\n,]++, "
-            rb"Elapsed: ++(?P<_hours>[0-9]++)h ?(?P<_minutes>[0-9]++)m ?(?P<_seconds>[0-9]++)s, ETA: ",
+            "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {_hours}h{_minutes}m{_seconds:s}, ETA: ",
             unit="sequences/s",
             counts="update",
             repeated=True,
             pauses=(
-                Pause("checkpoint", rb"Saved model checkpoint for step "),
+                Pause("checkpoint", "Saved model checkpoint for step "),
             ),
-            verbs=(_clocks,),
+            verbs=(scaled_sum("clock", _hours=3600.0, _minutes=60.0, _seconds=1.0),),
         ),
     ),
     facts=(

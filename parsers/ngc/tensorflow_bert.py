@@ -6,7 +6,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 retries; the samples and seconds that it is made of are printed above it.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading, Window
 from perfledger.parsers.frameworks import NVIDIA_BERT
 from perfledger.parsers.ngc import TF32
 
@@ -15,39 +15,38 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"throughput_train",
-    start=rb"INFO:tensorflow:\*{5} Configuaration \*{5}",
-    end=rb"DLL [\d .:-]{26} -  throughput_train : ",
+    start="INFO:tensorflow:***** Configuaration *****",
+    end=" -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: <step> ++throughput_train : <throughput> seq(?:uences)?/s"
-            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : <loss>(?=\s))?+",
+            "DLL {clock} - Iteration: {step} throughput_train : {throughput} {seq|sequences}/s{? mlm_loss : {_} nsp_loss : {_} total_loss : {loss}}",
             unit="sequences/s",
             span="step",
             counts="update",
         ),
         # The fine-tuning prints these as well, beside lines of Estimator.
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s", unit="sequences/s", span="run", weak=True, exact=True,
+            "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),
         Reading(
-            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(
-            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time W/O Overhead = <seconds> for Sentences = <samples>(?=\s)",
+            "run_pretraining.py:{_}] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
         ),
     ),
     facts=(
         *TF32,
-        Fact("batch_size", rb"^INFO:tensorflow:  train_batch_size: (\d++)", int),
-        Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
+        Fact("batch_size", "^INFO:tensorflow:  train_batch_size: {:int}"),
+        Fact("accumulation", "^INFO:tensorflow:  num_accumulation_steps: {:int}"),
         # The launcher's trace: some logs lack the trainer's own line.
-        Fact("accumulation", rb"^\+ num_accumulation_steps_phase1=(\d++)", int),
+        Fact("accumulation", "^+ num_accumulation_steps_phase1={:int}"),
         *NVIDIA_BERT,
-        Fact("devices_per_node", rb"^\+ num_gpus=(\d++)", int),
+        Fact("devices_per_node", "^+ num_gpus={:int}"),
         Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]{1,200}+), Compute Capability"),
-        Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
+        Fact("model", "^+ bert_model={}", lambda size: f"bert-{size.decode()}"),
     ),
     windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},
 )  # fmt: skip

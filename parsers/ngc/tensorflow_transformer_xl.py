@@ -13,19 +13,19 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     unproven=True,
     marker=b"tok/s",
-    end=rb"Training throughput: ++\d++ tok/s",
+    end="Training throughput: {:int} tok/s",
     readings=(
         Reading(
-            rb"step <step> \| lr ++\S++ \| loss <loss> \| pplx ++[^\s,]++, bpc ++[^\s,]++, tok/s ++<throughput>(?=\s)",
+            "step {step} | lr  {_} | loss {loss} | pplx  {_}, bpc  {_}, tok/s {throughput}",
             unit="tokens/s",
             counts="update",
             weak=True,
             pauses=(
-                Pause("checkpoint", rb"Model saved in path: "),
+                Pause("checkpoint", "Model saved in path: "),
             ),
         ),
         Reading(
-            rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True, exact=True,
+            "Training throughput: {throughput:int} tok/s", unit="tokens/s", span="run", weak=True, exact=True,
         ),
     ),
     facts=TF32,

@@ -5,21 +5,18 @@ also where an epoch ends between. Validations lie outside. The networks for imag
 size that may be that of one device or of all, and are not read.
 """
 
-from perfledger.parsers.contract import Format, Reading, up_to
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.paddle import LAUNCHER
-
-_BEGINS = rb"\[Epoch |TRAIN Epoch: "
 
 FORMAT = Format(
     title="PaddlePaddle video models (2020)",
     framework="PaddlePaddle",
     marker=b" samples/sec",
-    start=rb"-{16} Train Arguments -{16}",
+    start="---------------- Train Arguments ----------------",
     unproven=True,
     readings=(
         Reading(
-            rb"(?:" + _BEGINS + rb")<epoch>, (?:batch |iter: )<step>(?:\]|,) loss:? <loss>, " + up_to(rb"\bbatch_cost: ", _BEGINS)
-            + rb"<step_seconds> sec, reader_cost: <reader_seconds> sec, ips: <throughput> samples/sec",
+            "Epoch{?:} {epoch}, {batch|iter:} {step}{,|]} loss{?:} {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, ips: {throughput} samples/sec",
             unit="clips/s",
             scope="device",
             epoch_end=True,

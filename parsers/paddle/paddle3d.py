@@ -17,22 +17,18 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    is_private,
-    up_to,
 )
 from perfledger.parsers.paddle import LAUNCHER
 
-_BEGINS = rb"\[TRAIN\] epoch="
-_PLACE = _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> "
 _PAUSES = (
-    Pause("evaluation", rb"evaluate on validate dataset"),
-    Pause("checkpoint", rb"Push model to checkpoint "),
+    Pause("evaluation", "evaluate on validate dataset"),
+    Pause("checkpoint", "Push model to checkpoint "),
 )  # fmt: skip
 
 
 def _since_last(columns: Columns) -> Postprocessed:
     """Return what each record adds: its steps, their seconds and samples per step."""
-    made = {name: column for name, column in columns.items() if not is_private(name)}
+    made = dict(columns)
     step, resumed, stated = columns["step"], columns["_resumed_from"], columns["_batch_size"]
     seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
     elapsed = columns["_mean"] * seen
@@ -56,24 +52,23 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _PLACE + up_to(rb", batch_cost: ", _BEGINS)
-            + rb"<_mean> sec, ips: <_ips> images/s \| ETA ",
+            "[TRAIN] epoch={epoch}/{total_epochs}, iter={step}/{total_steps} {*}, batch_cost: {_mean} sec, ips: {_ips} images/s | ETA ",
             unit="images/s",
             scope="device",
             verbs=(_since_last,),
             pauses=_PAUSES,
         ),
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - ++INFO - " + _PLACE + rb", (?:(?!batch_cost)\w++[=:] ?[0-9.e+-]++,? )++\| ETA ",
+            "{clock} -  INFO - [TRAIN] epoch={epoch}/{total_epochs}, iter={step}/{total_steps} ,{*} lr={_} | ETA ",
             unit="images/s",
             epoch_end=True,
             pauses=_PAUSES,
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^batch_size: (\d++)$", int),
+        Fact("batch_size", "^batch_size: {:int}$"),
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)$"),
-        Fact("resumed_from", rb"Resume model from " + up_to(rb", current iter set to ", rb"Resume model from ") + rb"(\d++)", int),
+        Fact("resumed_from", "Resume model from {*}, current iter set to {:int}"),
         *LAUNCHER,
     ),
 )  # fmt: skip

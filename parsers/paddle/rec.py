@@ -13,60 +13,50 @@ two decimals.
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract.verbs import until
 from perfledger.parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
-def _epoch(printed: bytes, unit: str) -> Reading:
+def _epoch(printed: str, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: <epoch>, using time:?+ <duration> second, ips:?+ <throughput> " + printed + rb"/sec",
+        f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
         unit=unit,
         marker=b", using time",
         scope="node",
         span="epoch",
-    )  # fmt: skip
+    )
 
 
-def _batch(printed: bytes, unit: str) -> Reading:
+def _batch(printed: str, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: <epoch>, Batch: <step>, ++(?:auc: \[<accuracy>\], ++)?+"
-        rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
-        rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
+        f"Epoch: {{epoch}}, Batch: {{step}},{{?  auc: [{{accuracy}}],}}{{?  {{cost|LOSS}}: [{{loss}}],}}  avg_batch_cost: {{step_seconds}} sec, avg_samples: {{batch}}, ips: {{throughput}} {printed}/sec",
         unit=unit,
         marker=b"avg_samples: ",
         scope="thread",
-    )  # fmt: skip
-
-
-def _of_training(columns: Columns) -> Postprocessed:
-    """Return the records before an inference."""
-    inferred = np.logical_or.accumulate(np.isfinite(columns["_inferred"]))
-    rows = np.flatnonzero(~inferred)
-    return rows, {name: column[rows] for name, column in columns.items() if name != "_inferred"}
+    )
 
 
 FORMAT = Format(
     title="PaddleRec",
     framework="PaddlePaddle",
     marker=b", ips",
-    start=rb"Run Worker Begin",
+    start="Run Worker Begin",
     readings=(
-        _epoch(rb"example", "samples/s"),
-        _epoch(rb"word", "words/s"),
-        _batch(rb"example", "samples/s"),
-        _batch(rb"word", "pairs/s"),
+        _epoch("example", "samples/s"),
+        _epoch("word", "words/s"),
+        _batch("example", "samples/s"),
+        _batch("word", "pairs/s"),
         Reading(
             rb" - INFO - epoch: <epoch>, batch_id: (?![01],)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
             + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) (?:ins/s|images/sec)"
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
-            verbs=(_of_training,),
+            verbs=(until("_inferred"),),
         ),
     ),
     facts=(
@@ -75,10 +65,10 @@ FORMAT = Format(
         Fact("model", _JOB % rb"(?i:(W2V|Word2Vec))", lambda _: "Word2Vec"),
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
-        Fact("devices", rb"init nccl context nranks: (\d++)", int),
+        Fact("devices", "init nccl context nranks: {:int}"),
         FLEET,
         # The trainers divide the first batch of an epoch by the print interval.
-        Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
+        Fact("batch_size", " - INFO - use_gpu: {*} train_batch_size: {:int},"),
         Fact("batch_size", rb"batch_id: (?![01],)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),

@@ -7,7 +7,7 @@ framework is what the log names.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to, up_to_argument
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
@@ -16,15 +16,14 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\[Epoch <epoch>(?:/<total_epochs>)?+, iter: <step>\] " + up_to(rb"\bloss: ", rb"\[Epoch ") + rb"<loss>, avg_reader_cost: <reader_seconds> sec, "
-            rb"avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, avg_ips: <throughput> images/sec",
+            "[Epoch {epoch}{?/{total_epochs}}, iter: {step}] {*}loss: {loss}, avg_reader_cost: {reader_seconds} sec, avg_batch_cost: {step_seconds} sec, avg_samples: {batch}, avg_ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
             epoch_timer=True,
         ),
     ),
     facts=(
-        Fact("batch_size", rb"Namespace\(" + up_to_argument(b"batch_size") + rb"(\d++)\b", int),
+        Fact("batch_size", "Namespace({*}batch_size={:int}"),
         IN_PADDLE,
         *LAUNCHER,
     ),

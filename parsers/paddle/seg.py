@@ -7,15 +7,9 @@ the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
-from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
 
-_PAUSES = (
-    Pause(
-        "evaluation",
-        rb"\[EVAL\] ",
-        inside="none",
-    ),
-)
+_PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
 #: The moving average of the weights is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)
 
@@ -27,9 +21,7 @@ FORMAT = Format(
     start=rb"-Environment Information-++(?!\r?\nplatform:[ \t]*+\r?\n)",
     readings=(
         Reading(
-            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/<total_steps>, loss: <loss>, "
-            rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: <step_seconds>, "
-            rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
+            "[TRAIN] epoch: {epoch}, iter: {step}/{total_steps}, loss: {loss}, {*}batch_cost: {step_seconds}, reader_cost: {reader_seconds}, ips: {throughput} samples/sec" + MAX_MEMORY,
             unit="samples/s",
             scope="device",
             epoch_end=True,
@@ -37,23 +29,20 @@ FORMAT = Format(
             trap=_EMA,
         ),
         *(
-            Reading(
-                rb"\[TRAIN\] epoch=<epoch>, iter=<step>/<total_steps>, loss=<loss>, lr=[0-9.e-]++, "
-                rb"batch_cost=<step_seconds>, reader_cost=<reader_seconds>" + speed + rb" \| ETA ",
-                unit="samples/s",
-                scope="device",
-                epoch_end=True,
+            Reading(template, unit="samples/s", scope="device", epoch_end=True)
+            for template in (
+                "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds}, ips={throughput} samples/sec | ETA ",
+                "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds} | ETA ",
             )
-            for speed in (rb", ips=<throughput> samples/sec", rb"")
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^batch_size: (\d++)", int),
+        Fact("batch_size", "^batch_size: {:int}"),
         # An FCN is named after its backbone: `fcn_hrnetw18`.
         Fact("model", rb"^model:$(?=(?:\n [^\n]*+)*?\n  type: FCN$)(?:\n [^\n]*+)*?\n    type: (HRNet_W\d++)$"),
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)"),
-        Fact("devices", rb"init nccl context nranks: (\d++)", int),
-        Fact("devices", rb"^GPUs used: (\d++)", int),
+        Fact("devices", "init nccl context nranks: {:int}"),
+        Fact("devices", "^GPUs used: {:int}"),
         *LAUNCHER,
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),

@@ -16,7 +16,6 @@ from perfledger.parsers.contract import (
     Format,
     Postprocessed,
     Reading,
-    is_private,
     up_to,
 )
 from perfledger.parsers.paddle import LAUNCHER
@@ -31,7 +30,7 @@ _END = (
 def _whole_epochs(columns: Columns) -> Postprocessed:
     """Return a record per epoch whose end is printed; where none is, the lines of batches."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
-    made = {name: column for name, column in columns.items() if not is_private(name)}
+    made = dict(columns)
     if not (line.any() and ended.any()):
         rows = np.flatnonzero(line)
         return rows, {name: column[rows] for name, column in made.items()}
@@ -71,7 +70,7 @@ FORMAT = Format(
             span="step",
             verbs=(_whole_epochs,),
         ),
-        Reading(_END % (rb"<epoch>", rb"<duration>", rb"<throughput>"), unit="clips/s", scope="device", span="epoch"),
+        Reading("END epoch:{epoch} train {*}batch_cost_sum: {duration} sec, avg_ips: {throughput} instance/sec", unit="clips/s", scope="device", span="epoch"),
     ),
     facts=(
         Fact("batch_size", rb"^[^\n]{0,60}?\bbatch_size ?: ([0-9]++)$", int),

@@ -102,6 +102,8 @@ def test_another_line_is_not_found(template: str, line: bytes) -> None:
 def test_a_number_at_the_end_of_a_cut_file_needs_many_decimals() -> None:
     assert found("ips: {throughput}", b"ips: 12.345678") == {"throughput": b"12.345678"}
     assert found("ips: {throughput}", b"ips: 12.3456") == {}
+    assert found("ips: {throughput}{? images/s}$", b"ips: 12.3456") == {}
+    assert found("ips: {throughput}{? images/s}$", b"ips: 12.3456 images/s") == {"throughput": b"12.3456"}
 
 
 def test_a_clock_that_is_cut_before_its_decimals_is_not_found() -> None:

@@ -11,7 +11,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
 `{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
-`{*}`               a gap on the same line, up to the next sign; it ends where the template begins again
+`{*}`               a gap on the same line, up to the next sign or the line's end; it ends where the template begins again
 `{images|samples}`  one of several words
 `{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
@@ -198,14 +198,16 @@ class _Compiler:
 
     def _gap(self, rest: Sequence[Part]) -> bytes:
         """Return a pattern up to the next text, or to where the template begins again, in linear time."""
-        if not rest or not isinstance(rest[0], str) or not rest[0].strip():
+        if not rest or not isinstance(rest[0], str) or not rest[0].strip(" "):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         begin = parts(self.template)[0]
         stops = [_label(rest[0])]
         again = begin.lstrip("^ ") if isinstance(begin, str) else ""
         if len(again) > 2:
             stops.append(_escaped(again))
-        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")}
+        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")} - {"\n"}
+        if not firsts:
+            return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 

@@ -38,6 +38,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),
         ("loss {loss}$", b"loss 2.5 \nx", {"loss": b"2.5"}),
         ("step {step},\nloss {loss},", b"step 3, \r\nloss 2,", {"step": b"3", "loss": b"2"}),
+        ("step {step}{*}\n{*}loss {loss},", b"step 3 of 4\r\nwith loss 2,", {"step": b"3", "loss": b"2"}),
         (BAR, b"[Train][Epoch 1/2]lr: 0.1, batch_cost: 0.5s, ips: 64 images/s", {
             "epoch": b"1", "total_epochs": b"2", "step_seconds": b"0.5", "throughput": b"64",
         }),
@@ -61,6 +62,8 @@ def test_a_line_of_the_template_is_found(template: str, line: bytes, values: dic
         ("begin {step},{*}label={loss},", b"begin 1, a begin b label=4,"),
         ("begin {step},{*}label={loss},", b"begin 1,\nlabel=4,"),
         ("begin {step},{*}label={loss},", b"begin 1, my_label=4,"),
+        ("begin {step},{*}\n{*}loss {loss},", b"begin 1, x\ny\nloss 4,"),
+        ("begin {step},{*}\nloss {loss},", b"begin 1, begin x\nloss 4,"),
     ],
 )
 def test_another_line_is_not_found(template: str, line: bytes) -> None:

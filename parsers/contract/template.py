@@ -32,7 +32,7 @@ from perfledger.parsers.contract.patterns import FormatError
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 _WHOLE = rb"[0-9]++"
-_SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
+_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"

@@ -25,6 +25,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("iter {step}: time {step_seconds:ms}", b"iter 1: time 125.50ms, x", {"step": b"1", "step_seconds": b"125.50"}),
         ("iter {step}: time {step_seconds:ms}", b"iter 1: time 125.50 ms", {"step": b"1", "step_seconds": b"125.50"}),
         ("tps: {throughput:,}", b"tps: 1,234,567.5\n", {"throughput": b"1,234,567.5"}),
+        ("iter: {step:,}, lr", b"iter:   1,200, lr", {"step": b"1,200"}),
         ("tps: {throughput:short} ", b"tps: 107K ", {"throughput": b"107K"}),
         ("took {duration:length}", b"took 1 day, 2:03:04\n", {"duration": b"1 day, 2:03:04"}),
         ("{clock} step {step},", b"11/20 10:11:12 step 1,", {"clock": b"11/20 10:11:12", "step": b"1"}),

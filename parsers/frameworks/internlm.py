@@ -31,8 +31,14 @@ FORMAT = Format(
     before_start=rb"process rank [0-9]++ is bound to host:",
     readings=(
         Reading(
-            rb"\btflops=[-+.0-9einf]++[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
-            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]",
+            "tflops={_} step={step} loss={loss} {?real_tgs={_} }tgs (tokens/gpu/second)={throughput} ",
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            counts="update",
+        ),
+        Reading(
+            "tflops={_},step={step},loss={loss},tgs (tokens/gpu/second)={throughput},",
             unit="tokens/s",
             scope="device",
             span="step",

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-_TIME = rb" batches \| (?:lr [0-9.e+-]++ \| )?+ms/batch ++<step_seconds> \| loss ++<loss>(?=[ \t\r\n|])"
-
 FORMAT = Format(
     title="PyTorch language models",
     framework="PyTorch",
@@ -19,15 +17,13 @@ FORMAT = Format(
     start=rb"(?m:^)Args: Namespace\((?=[^\n]{0,3000}?\bbptt=)|(?m:^)    - data : ",
     readings=(
         Reading(
-            rb"\| epoch ++<epoch> \| ++<step>/ *+<total_steps>" + _TIME,
+            "| epoch {epoch} | {step}/{total_steps} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
             unit="sequences/s", factors={"step_seconds": 1e-3}, epoch_timer=True,
         ),
         Reading(
-            rb"\| epoch ++<epoch> step ++<step> \| ++[0-9]++" + _TIME,
+            "| epoch {epoch} step {step} |  {_} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
             unit="sequences/s", factors={"step_seconds": 1e-3},
-            pauses=(
-                Pause("evaluation", rb"\| Eval "),
-            ),
+            pauses=(Pause("evaluation", "| Eval "),),
         ),
     ),
     facts=(

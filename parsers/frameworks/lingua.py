@@ -5,19 +5,9 @@
 two digits, so that the clock is the time of day. Every rank prints its own lines.
 """
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Fact,
-    Format,
-    Pause,
-    Reading,
-    grouped,
-    up_to,
-)
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_STEP = rb"\bstep: [0-9]"
-_STAMP = rb"(?:(?<=-[0-9]{2} )(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) - (?:-?[0-9]++ days?, )?+[0-9:]++ - )?+"
 #: torchtitan says so behind another stamp.
 _JOB = rb"(?<=:[0-9]{2} - )Starting job: "
 
@@ -31,20 +21,17 @@ FORMAT = Format(
     start=_JOB + rb"(?:(?:(?!step: |" + _JOB + rb")[^\n])*+\n(?:(?![^\n]*?(?:step: |" + _JOB + rb"))[^\n]*+\n){0,299}+[^\n]*?" + _JOB + rb")*+",
     readings=(
         Reading(
-            _STAMP + rb"\bstep: <step>  " + up_to(rb"\bloss: ++", _STEP) + rb"<loss>  " + up_to(rb"(?<= )flops: ", _STEP)
-            + rb"(?P<flops>" + NUMBER + rb")  " + up_to(rb"(?<=  )wps: ", _STEP) + rb"<throughput>  iter: ",
+            "{?{clock} - {*} - }step: {step}  {*}loss: {loss}  {*}  flops: {flops}  {*}wps: {throughput}  iter: ",
             unit="tokens/s",
             scope="device",
             counts="update",
             factors={"flops": 1e-12},
             repeated=True,
-            pauses=(
-                Pause("checkpoint", rb"Saving to: "),
-            ),
+            pauses=(Pause("checkpoint", "Saving to: "),),
         ),
     ),
     facts=(
-        Fact("parameters", rb"\bModel size: ([0-9,]++) total parameters", grouped),
+        Fact("parameters", "Model size: {:,} total parameters"),
         Fact("gpu", rb"\bGPU capacity: ([^\n(]{1,200}?) \([0-9]++\) with "),
         *PYTORCH_JOB,
     ),

@@ -65,7 +65,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"time: ",
     unproven=True,
-    end=rb"\| - Training Time : [0-9.]++ s",
+    end="| - Training Time : {_} s",
     readings=(
         Reading(
             rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)\]?+(?: \||:) loss(?: train)?+:?+ <loss>,(?: (?!iter time: )[^|,\r\n]{1,200}+[|,]){0,9}+ iter time: "
@@ -76,17 +76,13 @@ FORMAT = Format(
             marker=b"iter time: ",
             verbs=(_iterations,),
         ),
-        Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
+        Reading("| - Training Time : {seconds:s}", span="run", marker=b"| - Training Time : ", weak=True),
         # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.
         Reading(
-            rb"\biter <step>: loss <loss>, time: [0-9.]++ms, speed: (?P<throughput>[0-9.]++) toks/s/device(?=\s)",
+            "iter {step}: loss {loss}, time: {_}, speed: {throughput:int} toks/s/device",
             unit="tokens/s",
             scope="device",
-            marker=b" toks/s/device",
-            pauses=(
-                Pause("evaluation", rb"Validating \.\.\."),
-                Pause("checkpoint", rb"Saving checkpoint to "),
-            ),
+            pauses=(Pause("evaluation", "Validating ..."), Pause("checkpoint", "Saving checkpoint to ")),
         ),
     ),
     facts=(

@@ -26,21 +26,14 @@ FORMAT = Format(
     framework="Marian",
     marker=b" words/s",
     unproven=True,
-    start=rb"\[marian\] Marian v[0-9]",
-    end=rb"\] Training finished",
+    start="[marian] Marian v",
+    end="] Training finished",
     readings=(
         Reading(
-            rb"(?:\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: mpi:[0-9]++)?+\] )?+Ep\. (?P<epoch>[0-9]++)(?:\.[0-9]++)?+ : Up\. <step> : Sen\. [0-9,]++ : "
-            rb"Cost <loss>(?: \* [0-9,]++)?+(?: @ [0-9,]++)?+(?: after [0-9,]++)?+ : Time <duration>s : <throughput> words/s",
+            "[{clock}{*}] Ep. {epoch}{?.{_}} : Up. {step} : Sen. {_} : Cost {loss} {*}: Time {duration:s} : {throughput} words/s",
             unit="tokens/s",
             counts="update",
-            pauses=(
-                Pause("evaluation", rb"\[valid\] "),
-                Pause(
-                    "checkpoint",
-                    rb"Saving model weights ",
-                ),
-            ),
+            pauses=(Pause("evaluation", "[valid] "), Pause("checkpoint", "Saving model weights ")),
         ),
     ),
     facts=(

@@ -25,7 +25,7 @@ FORMAT = Format(
     marker=_LINE,
     unproven=True,
     start=rb" INFO: Using \d++ GPUs\r?+\n[^\n]{0,100}? INFO: Namespace\(config_file=",
-    end=rb" INFO: Total training time: ",
+    end=" INFO: Total training time: ",
     readings=(
         Reading(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?!maskrcnn_benchmark\.trainer )[\w.]++" + _LINE
@@ -35,16 +35,7 @@ FORMAT = Format(
             unit="images/s",
             cumulative_since=0,
             verbs=(since_start,),
-            pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"Saving checkpoint to ",
-                ),
-                Pause(
-                    "evaluation",
-                    rb"Start (?:evaluation|validating)",
-                ),
-            ),
+            pauses=(Pause("checkpoint", "Saving checkpoint to "), Pause("evaluation", "Start {evaluation|validating}")),
         ),
     ),
     facts=(
@@ -52,7 +43,7 @@ FORMAT = Format(
         Fact("model", rb"^ *+CONV_BODY: (\S++)"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH"), int),
         Fact("total_steps", _of_solver(rb"MAX_ITER"), int),
-        Fact("devices", rb" INFO: Using (\d++) GPUs", int),
+        Fact("devices", " INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: \"?+(float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),
     ),

@@ -14,22 +14,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
+from perfledger.parsers.contract.verbs import take
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:
-    """Return the lines of training, but for the first behind a validation that may have set its timer anew."""
+    """Drop validations, and the first line of training after one that may have restarted its timer."""
     step, validated = columns["step"], np.isfinite(columns["_validation"])
     harmless = step <= 1
-    # The first releases validate behind the line of the step.
+    # The first releases validate after the line of the step.
     harmless[1:] |= ~validated[:-1] & (step[1:] == step[:-1])
     spoilt = np.zeros(len(step), dtype=np.bool_)
     spoilt[1:] = (validated & ~harmless)[:-1]
-    rows = np.flatnonzero(~validated & ~spoilt)
-    return rows, {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
+    return take(columns, ~validated & ~spoilt)
 
 
-_BLOCK = rb"\bTraining \(iteration "
 #: A row of the panel above the table.
 _PANEL = rb"\bbatch \xc2\xb7 iters   "
 
@@ -44,19 +43,14 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
-            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
+            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>)?+(?=[\s,]))",
             unit="tokens/s",
             counts="update",
             verbs=(_of_whole_intervals,),
         ),
+        Reading("^  {step}  {loss} {▼|▲}  {throughput:,}  {_}k", unit="tokens/s", marker=b" \xe2\x96", weak=True),
         Reading(
-            rb"(?<![^\r\n])  ++<step> {4} *+<loss> (?:\xe2\x96\xbc|\xe2\x96\xb2) {4} *+(?P<throughput>[0-9,]++) {4} *+[0-9.]++k(?=\s)",
-            unit="tokens/s",
-            marker=b" \xe2\x96",
-            weak=True,
-        ),
-        Reading(
-            _BLOCK + rb"<step>\):[ \t\r]*+\ntrain_loss=<loss>" + up_to(rb"(?<!\w)tokens_per_second=", _BLOCK, rb"[\s\S]") + rb"<throughput>(?=[,\s])",
+            "Training (iteration {step}):\ntrain_loss={loss},{*}\n{*}, tokens_per_second={throughput}",
             unit="tokens/s",
             marker=b"Training (iteration ",
             weak=True,

@@ -15,12 +15,12 @@ FORMAT = Format(
     end=rb"(?: INFO: |:)(?: ++)?+(?:End of training|Saving the final model)\.",
     readings=(
         Reading(
-            rb"(?P<clock>\d\d:\d\d:\d\d\.\d{3}) (?:- INFO)?+: <epoch: *+<epoch>, iter: *+(?P<step>[0-9]++(?:,[0-9]{3})*+), lr:[^>\r\n]++> ++(?=[\w-]++: ?+[-+.0-9])",
+            "{clock} {?- INFO}: <epoch: {epoch}, iter: {step:,}, lr:{*}> ",
             unit="images/s",
             pauses=(
-                Pause("evaluation", rb"# Validation # "),
-                Pause("evaluation", rb"Average PSNR : "),
-                Pause("checkpoint", rb"Saving (?:models and training states|the model)\."),
+                Pause("evaluation", "# Validation # "),
+                Pause("evaluation", "Average PSNR : "),
+                Pause("checkpoint", "Saving {models and training states|the model}."),
             ),
         ),
     ),

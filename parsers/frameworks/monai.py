@@ -16,13 +16,12 @@ FORMAT = Format(
     start=rb"Engine run resuming from iteration 0, epoch 0 until (?!1 epochs)",
     readings=(
         Reading(
-            rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}[.,][0-9]{3})(?:(?!Epoch: )[^\r\n]){1,120}+"
-            rb"Epoch: <epoch>/<total_epochs>, Iter: <step>/<total_steps> -- (?:(?:[a-z]++_)?+loss: <loss>(?=\s))?+",
+            "{clock}{*}Epoch: {epoch}/{total_epochs}, Iter: {step}/{total_steps} -- {?train_loss: {loss}}",
             unit="samples/s",
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb"Engine run resuming from iteration 0, "),
-                Pause("checkpoint", rb"Saved checkpoint at "),
+                Pause("evaluation", "Engine run resuming from iteration 0, "),
+                Pause("checkpoint", "Saved checkpoint at "),
             ),
         ),
     ),

@@ -146,16 +146,20 @@ class _Compiler:
     group: Callable[[str, bytes], bytes]
     factors: dict[str, float] = field(default_factory=dict)
 
-    def pattern(self, known: Sequence[Part], first: bool = True, last: bool = True) -> Iterator[bytes]:
+    def pattern(
+        self, known: Sequence[Part], first: bool = True, last: bool = True, beyond: Sequence[Part] = ()
+    ) -> Iterator[bytes]:
         """Yield the patterns of some parts.
 
         Args:
             known: parts that follow each other.
             first: whether they begin the template.
             last: whether they end it.
+            beyond: what follows them, if they are an optional part.
         """
         for at, part in enumerate(known):
             rest = known[at + 1 :]
+            ahead = rest or beyond
             begins, ends = first and at == 0, last and all(isinstance(each, Optional) for each in rest)
             if isinstance(part, str):
                 if at > 0 and known[at - 1] == Slot("*"):
@@ -163,13 +167,13 @@ class _Compiler:
                 else:
                     yield _text(part, begins=begins, ends=last and not rest)
             elif isinstance(part, Optional):
-                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, False, ends))
+                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, False, ends, ahead))
             elif part.words:
                 yield b"(?:%s)" % b"|".join(re.escape(each.encode()) for each in part.words)
             elif part.name == "_":
-                yield _word(rest)
+                yield _word(ahead)
             elif not part.name and not part.kind:
-                yield b"(%s)" % _word(rest)
+                yield b"(%s)" % _word(ahead)
             elif part.name == "*":
                 yield self._gap(rest)
             else:

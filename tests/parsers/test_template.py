@@ -33,6 +33,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("ips: {throughput} {images|samples}/s", b"ips: 5 samples/s", {"throughput": b"5"}),
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 acc: 0.5 end", {"loss": b"1", "accuracy": b"0.5"}),
         ("loss {loss}{? acc: {accuracy}} end", b"loss 1 end", {"loss": b"1", "accuracy": None}),
+        ("[{epoch}{?/{_}}][{step}]", b"[1/20][3]", {"epoch": b"1", "step": b"3"}),
         ("ips: {throughput}{?, eta: {_}}", b"ips: 5, eta: 1:00\n", {"throughput": b"5"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),

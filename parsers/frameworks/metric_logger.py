@@ -146,8 +146,13 @@ FORMAT = Format(
     end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
     readings=(
         _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
-        # DINOv2 prints no epoch, and begins its means anew where it is resumed.
-        _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
+        # DINOv2 prints no epoch, and restarts its means when it is resumed.
+        Reading(
+            "Training  [{step}/{total_steps}]  eta: {*}total_loss: {loss} {*} time: {step_seconds}  data: {reader_seconds}{?  max mem: {memory}}",
+            unit="samples/s",
+            epoch_timer=True,
+            verbs=(apart,),
+        ),
         Reading(
             _EPOCH + rb" Total time: " + TOLD + rb") \(<step_seconds> s / it\)",
             unit="samples/s",

@@ -42,20 +42,16 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"\bEpoch:\[ *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss:\[<loss>/[^\]\r\n]++\], time:<step_seconds> ms, "
-            rb"(?:lr:[^\r\n,]++, )?+overflow cond: ",
+            "Epoch:[{epoch}/{total_epochs}], step:[{step}/{total_steps}], loss:[{loss}/{_}], time:{step_seconds:ms},{*} overflow cond: ",
             unit="samples/s",
             span="step",
             marker=b"overflow cond: ",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"\{ step:\[ *+<step>/ *+<total_steps>\], loss: ++<loss>, per_step_time: ++<step_seconds>ms, "
-            rb"(?:[^\r\n{}t]++|t(?!hroughput: ))*+(?:throughput: ++(?P<flops>[0-9.]++)T )?+\}",
+            "{{ step:[{step}/{total_steps}], loss: {loss}, per_step_time: {step_seconds:ms},{?{*} throughput: {flops}T}",
             unit="samples/s",
             span="step",
             marker=b" per_step_time: ",
-            factors={"step_seconds": 1e-3},
         ),
     ),
     facts=(

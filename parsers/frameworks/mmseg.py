@@ -11,20 +11,12 @@ range(0, 1)` for every distributed run. Every device of the machine is listed, h
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    is_private,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.contract.statistics import since_before
+from perfledger.parsers.contract.verbs import every
 
 #: What stands before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints none.
 #: MMEngine colours the level; copies may have lost the escapes.
@@ -32,9 +24,9 @@ _LOGGER = rb" - (?:(?!INFO )[\w.-]++ - )?+(?:\[[0-9;]++m)*+INFO(?:\[0m)?+ - "
 
 #: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
 _PAUSES = (
-    Pause("evaluation", rb" - Iter\(val\) "),
-    Pause("checkpoint", rb"Saving checkpoint at "),
-)  # fmt: skip
+    Pause("evaluation", " - Iter(val) "),
+    Pause("checkpoint", "Saving checkpoint at "),
+)
 
 
 #: Iterations over which MMEngine takes a mean unless its configuration says otherwise.
@@ -48,9 +40,8 @@ def _of_all(columns: Columns) -> Postprocessed:
         done = done + (columns["epoch"] - 1) * columns["total_steps"]
     window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return np.arange(len(done)), found
+    found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
+    return every(columns), {**columns, **found}
 
 
 def experiment(printed: bytes) -> str:
@@ -70,29 +61,11 @@ def _first_level(section: bytes, key: bytes) -> bytes:
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
-    """Return the reading of one dialect; `apart` stands between the fields."""
-    return Reading(
-        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
-        + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
-        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
-        unit="samples/s",
-        pauses=pauses,
-    )  # fmt: skip
-
-
-#: MMEngine starts its timer anew after an evaluation, and before a checkpoint.
+#: MMEngine restarts its timer after an evaluation, and before a checkpoint.
 _OF_MMENGINE = (
-    Pause("evaluation", rb" - mmengine - INFO - (?:Iter|Epoch)\(val\) ",
-          inside="none"),
-    Pause("checkpoint", rb"Saving checkpoint at "),
-)  # fmt: skip
-
-
-def _of_mmengine(head: bytes) -> Reading:
-    """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
-    reading = _reading(head, rb" ++", _OF_MMENGINE)
-    return replace(reading, epoch_timer=True, verbs=(_of_all,))
+    Pause("evaluation", " - mmengine - INFO - {Iter|Epoch}(val) ", inside="none"),
+    Pause("checkpoint", "Saving checkpoint at "),
+)
 
 
 FORMAT = Format(
@@ -101,10 +74,30 @@ FORMAT = Format(
     marker=b"data_time: ",
     start=_LOGGER + rb"(?:\n-{60}\nSystem environment:|Environment info:)",
     readings=(
-        _reading(_LOGGER + rb"Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
-        replace(_reading(_LOGGER + rb"Epoch \[<epoch>(?:/[0-9]++)?+\]\[<step>/<total_steps>\][\t ]", rb", "), epoch_timer=True),
-        _of_mmengine(_LOGGER + rb"Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
-        _of_mmengine(_LOGGER + rb"Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
+        Reading(
+            " - Iter [{step}/{total_steps}]{*} time: {step_seconds}, data_time: {reader_seconds}, {?memory: {memory}, }{?{*} loss: {loss}}",
+            unit="samples/s",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            " - Epoch [{epoch}{?/{_}}][{step}/{total_steps}]{*} time: {step_seconds}, data_time: {reader_seconds}, {?memory: {memory}, }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+        ),
+        Reading(
+            " - Iter(train)  [{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+            pauses=_OF_MMENGINE,
+            verbs=(_of_all,),
+        ),
+        Reading(
+            " - Epoch(train)  [{epoch}][{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+            pauses=_OF_MMENGINE,
+            verbs=(_of_all,),
+        ),
     ),
     facts=(
         Fact("averaged_steps", rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(\d++)[,)]", int),

@@ -1,7 +1,7 @@
-"""3D Gaussian Splatting (`train.py`) and its many copies: tqdm's bar `Training progress:` with the loss behind the speed.
+"""3D Gaussian Splatting (`train.py`) and its many copies: tqdm's bar `Training progress:` with the loss after the speed.
 
 An iteration renders one view, and the bar counts iterations ten at a time; copies that render several count the views.
-It tells the seconds since the start. The speed that it prints is smoothed, so that the figure is of these seconds.
+It shows the seconds since the start. The speed that it prints is smoothed, so that the figure is of these seconds.
 Iterations grow slower as the scene is densified. Evaluations and checkpoints have lines of their own. The bar of gsplat
 (`simple_trainer.py`) begins with the loss, and counts each step.
 """

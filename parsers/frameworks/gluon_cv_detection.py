@@ -1,7 +1,7 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
 `Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read; `Training
-cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch rolls
+cost` is the epoch without its validation. An epoch contains all images of the data set, since an incomplete batch rolls
 over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout: the
 batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
 those of the job.
@@ -32,7 +32,7 @@ def _named(argument: bytes) -> bytes:
     return _ARGUMENTS + up_to_argument(argument)
 
 
-#: Epochs of a few batches print none, and then nothing shows whose images they are.
+#: Epochs of a few batches print no batch, and then the log does not show whose images they are.
 _SET = (
     _named(b"dataset")
     + rb"'(%s)'"

@@ -17,8 +17,8 @@ FORMAT = Format(
         Reading("Total img/sec on {_} {_}(s): {throughput} +-", unit="images/s", span="run"),
     ),
     facts=(
-        Fact("model", rb"^[ \t]*+Model: ([\w.+-]++)"),
-        Fact("batch_size", rb"^[ \t]*+Batch size: ([0-9]++)", int),
+        Fact("model", "Model: {}"),
+        Fact("batch_size", "Batch size: {:int}"),
         Fact("devices", "Number of {_}: {:int}"),
         Fact("devices", "Number of {_}:{_}: {:int}"),
         Fact("devices", "Total img/sec on {:int} {_}(s): "),

@@ -1,7 +1,7 @@
 """icefall (k2), and programs made of its recipes: a line per `log_interval` batches, whose dates are its only time.
 
-Batches hold as many seconds of speech as fit, so that their sizes differ, and the line states that of its own batch
-alone: the log tells the time of a batch and no speed. A step is a batch of each device; each process writes a log of
+Batches contain as many seconds of speech as fit, so that their sizes differ, and the line states that of its own batch
+alone: the log shows the time of a batch and no speed. A step is a batch of each device; each process writes a log of
 its own, and on the screen all of them print the same steps. The recipes for synthesis, of which ZipVoice is one, print
 the size of the batch before the losses (source: `train.py` of icefall's `egs/ljspeech/TTS`).
 """

@@ -1,7 +1,7 @@
 """The loop of many Kaggle notebooks (`Epoch: [1][0/391] Elapsed 0m 1s (remain 9m 44s) Loss: ...`): a record per epoch.
 
-Lines tell the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is
-taken as a whole, since a second is much between two lines. Too short epochs tell nothing. A step is a batch, of which
+Lines show the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is
+taken as a whole, since a second is much between two lines. Too short epochs are not read. A step is a batch, of which
 no size is printed. Lines that begin with `EVAL:` are of the validation.
 """
 

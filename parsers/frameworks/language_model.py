@@ -1,7 +1,7 @@
 """PyTorch's `word_language_model`, AWD-LSTM, Transformer-XL and scripts made of them: milliseconds per batch, for the job.
 
-They are the mean over the `log_interval` batches of a line. The examples of PyTorch begin their timer anew with each
-epoch, behind the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on
+They are the mean over the `log_interval` batches of a line. The examples of PyTorch restart their timer with each
+epoch, after the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on
 from epoch to epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens, as its size says, on all devices.
 """
 
@@ -27,10 +27,10 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^ *+- batch_size : ([0-9]++)$", int),
+        Fact("batch_size_of_job", "- batch_size : {:int}$"),
         Fact("batch_size_of_job", rb"^(?:Args: )?+Namespace\((?:[^\n)b]++|(?<![( ])b|b(?!atch_size=))*+batch_size=([0-9]++)", int),
-        Fact("sequence_length", rb"^ *+- tgt_len : ([0-9]++)$", int),
-        Fact("total_steps", rb"^ *+- max_step : ([0-9]++)$", int),
-        Fact("parameters", rb"^#params = ([0-9]++)$", int),
+        Fact("sequence_length", "- tgt_len : {:int}$"),
+        Fact("total_steps", "- max_step : {:int}$"),
+        Fact("parameters", "^#params = {:int}$"),
     ),
 )  # fmt: skip

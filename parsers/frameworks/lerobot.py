@@ -14,7 +14,7 @@ FORMAT = Format(
     marker=b" updt_s:",
     unproven=True,
     start=rb"\.py:[0-9]++ ++\{'batch_size': (?=[0-9]++,\r?+\n)",
-    end=rb" End of training",
+    end=" End of training",
     readings=(
         Reading(
             "step:{_step:short} smpl:{_} ep:{_} epch:{_} {?loss:{loss} }{*}updt_s:{_updating} data_s:{reader_seconds}",

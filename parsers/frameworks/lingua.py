@@ -1,4 +1,4 @@
-"""Meta Lingua and what is made of it: a line per `logging.freq` steps, with tokens per second of one device.
+"""Meta Lingua and programs made of it: a line per `logging.freq` steps, with tokens per second of one device.
 
 `wps` counts the interval since the line before, in three digits, with the checkpoint and the evaluation that lie in it.
 `iter` and `data` are seconds of the last batch alone. Copies print more fields, some of them before `wps`. The year has
@@ -8,7 +8,7 @@ two digits, so that the clock is the time of day. Every rank prints its own line
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: torchtitan says so behind another stamp.
+#: torchtitan prints it after another stamp.
 _JOB = rb"(?<=:[0-9]{2} - )Starting job: "
 
 

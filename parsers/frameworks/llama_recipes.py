@@ -1,8 +1,8 @@
 """llama-recipes, now llama-cookbook: the bar of an epoch, whose words name the epoch and the batch.
 
 The bar counts optimiser updates, and is drawn with every batch; its time since the epoch began is in whole seconds, and
-the differences count. Each rank draws its own. What stands behind an epoch, such as the evaluation, is in no record:
-the next bar begins anew. `epoch time` are the seconds of an epoch without its evaluation. The samples of an update are
+the differences count. Each rank draws its own. The time after an epoch, such as the evaluation, is in no record:
+the next bar begins again. `epoch time` are the seconds of an epoch without its evaluation. The samples of an update are
 known only where the command is printed.
 """
 

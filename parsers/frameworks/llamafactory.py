@@ -3,11 +3,11 @@
 `elapsed_time` is cut to whole seconds, and its differences are the time of the intervals. Where seen tokens are counted
 (`total_tokens`), they are those of the whole job, padding included; `throughput` is their mean since the start, with
 evaluations and saving in it, and not read. `"total_tokens": 0` says that nothing counts them. A row of an evaluation
-stands behind the row of its step, and the row after it holds the evaluation. Of a checkpoint no row tells but the long
-one behind it. The last row repeats the last step without a learning rate. Several processes may write one file, each
+follows the row of its step, and the row after it includes the evaluation. A checkpoint shows only in the long
+row after it. The last row repeats the last step without a learning rate. Several processes may write one file, each
 with a clock of its own; a step counts once, by the mean of their clocks. Neither batch size nor devices are printed;
 steps are optimiser updates. The last update of an epoch may be of fewer samples: `epoch` counts the batches that were
-read, so that its differences say how many full updates a row stands for. Older releases round it to two decimals, which
+read, so that its differences say how many full updates a row covers. Older releases round it to two decimals, which
 is too coarse for that.
 """
 

@@ -1,6 +1,6 @@
 """Marian: a line per `disp-freq` updates with the target words per second of the whole job.
 
-The words are those that the updates since the line before held, divided by the seconds since then. The clock runs on
+The words are those of the updates since the line before, divided by the seconds since then. The clock runs on
 while the model is saved and validated, and through the shuffling at the start of an epoch, which is part of training.
 An update takes the batches of all devices, `optimizer-delay` of each. The epoch may be a fraction, where it is a
 logical one.
@@ -44,6 +44,6 @@ FORMAT = Format(
         Fact("total_steps", _CONFIG + rb"after-batches: ([0-9]++)$", int),
         Fact("total_steps", _CONFIG + rb"after: ([0-9]++)u$", int),
         Fact("precision", _CONFIG + rb"precision:[ \t\r]*+\n" + _ITEM + rb"(float16|float32)$", words={b"float16": "fp16", b"float32": "fp32"}),
-        Fact("framework_version", rb"\[marian\] Marian v([0-9][\w.]*+)"),
+        Fact("framework_version", "[marian] Marian v{}"),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Programs made of maskrcnn-benchmark (FCOS, ATSS, Scene-Graph-Benchmark ...): a record per 20 iterations or so.
 
 `time` is the median of the last 20 iterations; the number in brackets is the mean since the start of the program, which
-is undone to what each line adds. Its timer runs on, so that it holds evaluations and checkpoints. A resumed program
+is undone to what each line adds. Its timer runs on, so that it includes evaluations and checkpoints. A resumed program
 continues the count of iterations, so that its mean begins at its first record. `IMS_PER_BATCH` of the solver is that of
 the job; the same key states the batch of the test. Lines of `maskrcnn_benchmark.trainer` itself are those of NGC.
 """
@@ -40,7 +40,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.yaml'"),
-        Fact("model", rb"^ *+CONV_BODY: (\S++)"),
+        Fact("model", "CONV_BODY: {}"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH"), int),
         Fact("total_steps", _of_solver(rb"MAX_ITER"), int),
         Fact("devices", " INFO: Using {:int} GPUs"),

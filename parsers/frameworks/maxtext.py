@@ -11,11 +11,11 @@ milliseconds and no loss. Every host prints each step.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 _PARAM = rb"\bConfig param %s: "
-#: What is printed once a start, below the configuration.
+#: Each start prints this once, below the configuration.
 _MESH = rb"Num_devices: "
 #: The seconds are those between two dispatches, and the host waits for the devices only where it prints, evaluates or
-#: saves. After step n is saved, a line follows for n - 1, n, n + 1, which holds what was waited for, and n + 2, for
-#: which nothing is left to wait; before an evaluation the line of n - 1 may stand already. All these are left out, not
+#: saves. After step n is saved, a line follows for n - 1, n, n + 1, which includes the wait, and n + 2, for
+#: which no wait is left; before an evaluation the line of n - 1 may be there already. All these are left out, not
 #: only the slow one: with n + 2 alone the speed is too high.
 _PAUSES = (
     Pause("evaluation", "Completed eval "),
@@ -70,7 +70,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", _PARAM % rb"global_batch_size_to_train_on" + rb"([0-9]++)$", int),
         Fact("accumulation", _PARAM % rb"gradient_accumulation_steps" + rb"([0-9]++)$", int),
         Fact("sequence_length", _PARAM % rb"max_target_length" + rb"([0-9]++)$", int),
-        Fact("devices", rb"\bNum_devices: ([0-9]++), shape ", int),
+        Fact("devices", "Num_devices: {:int}, shape "),
         Fact(
             "precision",
             _PARAM % rb"dtype" + rb"(bfloat16|float32)$(?=(?:(?!Config param quantization: )[\s\S]){0,40000}+Config param quantization: *+$)",

@@ -2,7 +2,7 @@
 `log_interval` batches and the last one.
 
 With `dataset_sink_mode`, as is usual, there is one line per epoch. Without, the time is that of the steps alone, without the
-wait for data between them, which the timestamps tell. Evaluations and checkpoints lie between epochs. A step is a batch of
+wait for data between them, which the timestamps show. Evaluations and checkpoints lie between epochs. A step is a batch of
 each device, however many of them an update accumulates.
 """
 

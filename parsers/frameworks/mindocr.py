@@ -1,6 +1,6 @@
 """MindOCR (`tools/train.py`): a line per `log_interval` steps with the images per second of one device, and one per epoch.
 
-The time holds the wait for data and begins anew with each epoch, behind the evaluation and the checkpoint; steps behind
+The time includes the wait for data and restarts with each epoch, after the evaluation and the checkpoint; steps after
 the last line of an epoch are in no line but that of the epoch. With `dataset_sink_mode` only the lines of epochs are printed.
 A step is a batch of each device, however many of them an update accumulates. The first releases print the lines of
 MindSpore's own monitors.

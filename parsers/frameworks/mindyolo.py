@@ -1,7 +1,7 @@
 """MindYOLO (`train.py`): a line of the mean milliseconds per step, for each `log_interval` steps of an epoch.
 
-The time holds the wait for data. It begins anew with an epoch where the first device prints, which evaluates and saves
-in between; in the log of another device the first line of an epoch holds that, too. A step is a batch of each device,
+The time includes the wait for data. It restarts with an epoch where the first device prints, which evaluates and saves
+in between; in the log of another device the first line of an epoch includes that, too. A step is a batch of each device,
 however many of them an update accumulates. With `ms_datasink` no time is printed.
 """
 

@@ -17,8 +17,8 @@ FORMAT = Format(
     title="mistral-finetune",
     framework="PyTorch",
     marker=b" - avg_words_per_second: ",
-    start=rb" - train - INFO - TrainArgs: \{",
-    end=rb" - train - INFO - done!$",
+    start=" - train - INFO - TrainArgs: {{",
+    end=" - train - INFO - done!$",
     readings=(
         Reading(
             "step: {step} - done (%): {_} - loss: {loss} - lr: {_} - peak_alloc_mem (GB): {memory} - alloc_mem (GB): {_} - words_per_second: {throughput} - avg_words_per_second: ",
@@ -37,7 +37,7 @@ FORMAT = Format(
         Fact("total_steps", _args(b"max_steps"), int),
         Fact("devices", _args(b"world_size"), int),
         Fact("devices", "Sharding model over {:int} GPUs"),
-        Fact("model", rb"^ *+'model_id_or_path': '([^'\n]++)',$"),
+        Fact("model", "'model_id_or_path': '{}',"),
         Fact("parameters", " out of {:,} parameters are finetuned"),
     ),
 )  # fmt: skip

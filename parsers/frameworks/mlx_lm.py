@@ -2,9 +2,9 @@
 
 The tokens are those that count in the loss, of all machines; padding does not count. Releases since the middle of 2025
 time the steps alone; before them the wait for data and the saving of adapters are counted as well. Validations are
-outside of the time, but until then one that comes within an interval sets the timer anew, and not the tokens: the next
-line counts ten steps over the seconds of the last one. Such a line looks like any other, so that the first behind a
-validation is no record. The first validation is before the first step and does no harm, and neither does one behind the
+outside of the time, but until then one that comes within an interval restarts the timer, and not the tokens: the next
+line counts ten steps over the seconds of the last one. Such a line looks like any other, so that the first after a
+validation is no record. The first validation is before the first step and does no harm, and neither does one after the
 line of its own step. `It/sec` divides the interval that was set even where the last one is shorter. A `GB` of `Peak
 mem` was 2^30 bytes once. Releases since the autumn of 2026 print a table with whole tokens per second instead, and
 mlx-vlm blocks of four metrics a line, which time the steps alone.
@@ -39,7 +39,7 @@ FORMAT = Format(
     marker=b"Iter ",
     start=rb"Starting training\.\.\., iter(?:ation)?s: |(?<=\n)  iter   train_loss     tok/s     tokens",
     before_start=rb"Loading (?:pretrained model|configuration file )|^Trainable parameters: ",
-    end=rb"Saved final (?:adapter )?weights to ",
+    end="Saved final {?adapter }weights to ",
     readings=(
         Reading(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
@@ -60,8 +60,8 @@ FORMAT = Format(
         Fact("model", rb"\xe2\x94\x82 {4}model {11}(?:[^\s/]++/)*+([\w.-]++) "),
         Fact("batch_size_of_job", _PANEL + rb"([0-9]++) \xc2\xb7 [0-9,]++ ", int),
         Fact("total_steps", _PANEL + rb"[0-9]++ \xc2\xb7 ([0-9,]++) ", grouped),
-        Fact("total_steps", rb"Starting training\.\.\., iter(?:ation)?s: ([0-9]++)$", int),
-        Fact("devices", rb"^Node [0-9]++ of ([0-9]++)$", int),
+        Fact("total_steps", "Starting training..., iter{?ation}s: {:int}"),
+        Fact("devices", "^Node {_} of {:int}$"),
         Fact("model", rb"mlx_lm[._]lora (?:(?!--model)[^\n]){0,400}+--model[= ](?:[^\s/]++/)*+([\w.-]++)"),
     ),
 )  # fmt: skip

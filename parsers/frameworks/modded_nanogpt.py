@@ -3,7 +3,7 @@
 `train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
-same fields; the last one tells the mean of the run. Some programs print validation lines alone (track 3, in seconds; a
+same fields; the last one shows the mean of the run. Some programs print validation lines alone (track 3, in seconds; a
 process may run several times in turn). Only some versions print the tokens of a step; the others print their own source
 code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it
 does not print: there `tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that
@@ -48,7 +48,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" train_time:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$|^step:([0-9]++)/\1 val_loss:[^\n]*+\n(?P<start>step:0/)",
-    end=rb"peak memory (?:consumption|allocated): ",
+    end="peak memory {consumption|allocated}: ",
     readings=(
         Reading(
             "step:{step}/{total_steps} {?train_loss:{loss} }train_time:{elapsed:ms} step_avg:{_}.{_}ms",

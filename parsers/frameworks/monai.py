@@ -1,7 +1,7 @@
 """MONAI (`StatsHandler` of its trainers on ignite): a line per iteration, by the clock of the logger.
 
 No time and no batch size are printed. Iterations are counted within an epoch. A validator announces itself as the
-trainer does; it, a checkpoint and the end of an epoch lie in the record after them. Where the logger tells no time there
+trainer does; it, a checkpoint and the end of an epoch lie in the record after them. Where the logger prints no time there
 is no figure.
 """
 

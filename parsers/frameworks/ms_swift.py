@@ -35,7 +35,7 @@ _ROUNDED = 1.5
 
 
 def _clock(columns: Columns) -> Postprocessed:
-    """Return the time since the process began: as its mean speed says, or if that counts otherwise, as printed."""
+    """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
     printed = columns["clock"] + sum(each * np.nan_to_num(columns[name]) for name, each in _UNITS.items())
     by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
     contradicts = np.abs(by_speed - printed) > _ROUNDED
@@ -72,19 +72,16 @@ FORMAT = Format(
             counts="update",
             marker=b"train_speed(",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"eval_runtime['\"]: ",
-                ),
-                Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to "),
+                Pause("evaluation", rb"eval_runtime['\"]: "),
+                Pause("checkpoint", "[INFO:swift] Saving model checkpoint to "),
             ),
             verbs=(_clock, mean_of_ranks("clock")),
         ),
         Reading(
-            # On the console the Trainer's own line is the same, but for the step.
+            # On the console the Trainer's own line is the same, except for the step.
             rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: '?+<seconds>'?+, "
             rb"['\"]train_samples_per_second['\"]: '?+<throughput>'?+, ['\"]train_steps_per_second['\"]: "
-            # What it came to, of the steps that it counts, and the mean loss of all of these.
+            # The last step, and the mean loss of all steps.
             rb"(?:[^{}\r\n]{0,200}?\btrain_loss['\"]: '?+<mean_loss>'?+(?=[,}]))?+(?:[^{}\r\n]{0,200}?['\"]" + _STEP + rb"['\"]: ['\"]?+<step>(?:/<total_steps>)?+(?=['\",}]))?+",
             unit="samples/s",
             span="run",
@@ -97,7 +94,7 @@ FORMAT = Format(
         Fact("accumulation", _argument(rb"gradient_accumulation_steps", rb"[0-9]++"), int),
         Fact("context_parallel", _argument(rb"sequence_parallel_size", rb"[0-9]++"), int),
         Fact("model", _argument(rb"model", rb"[\w./-]++")),
-        Fact("devices", rb"\[INFO:swift\] rank: 0, local_rank: 0, world_size: ([0-9]++)", int),
+        Fact("devices", "[INFO:swift] rank: 0, local_rank: 0, world_size: {:int}"),
         *TORCHRUN,
     ),
 )  # fmt: skip

@@ -2,10 +2,10 @@
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
-process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
-`[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
+process, except with a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
+`[0-20]`. A log may contain many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
 batches, of Scala's in milliseconds and not read. SimpleDet prints the iterations of the epoch in between, Sockeye
-tokens per second behind; its timer runs on through a checkpoint. GluonCV, ArcFace and NGC print lines of nearly this
+tokens per second after it; its timer runs on through a checkpoint. GluonCV, ArcFace and NGC print lines of nearly this
 form; so does Gluon's example of image classification, of the last batch alone and with six decimals, which is not read.
 """
 

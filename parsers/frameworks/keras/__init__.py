@@ -43,7 +43,7 @@ _BEGINS = (
 #: A part of a word of what a bar shows: TensorFlow Recommenders names metrics `factorized_top_k/top_5`. A number before
 #: a slash is of another bar.
 _WORD = rb"[^\r\n/ ]++|(?<=[a-z_])/"
-#: What a bar shows: from word to word up to the loss, and the accuracy before or behind it.
+#: What a bar shows: from word to word up to the loss, and the accuracy before or after it.
 _ACCURACY = (
     rb"(?:(?=(?:" + _WORD + rb"| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
 )  # fmt: skip

@@ -72,7 +72,7 @@ def epochs_in_steps(columns: Columns) -> Postprocessed:
 
 
 def _is_told(columns: Columns) -> bool:
-    """Return whether a line tells what the bar counts: its first state does. Other lines than of bars count steps."""
+    """Return whether a line says what the bar counts: its first state does. Other lines than of bars count steps."""
     said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
     return bool(said.any() or np.isnan(columns["_drawn"]).all())
 
@@ -101,7 +101,7 @@ def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
-    out; later that of the epoch, since it holds what the first step waited for.
+    out; later that of the epoch, since it includes the wait of the first step.
     """
     count, whole = columns["steps"][rows], columns["duration"][rows]
     milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))

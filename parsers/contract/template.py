@@ -9,7 +9,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:,}`          a number with thousands separators
 `{name:short}`      a number that is shortened for people, such as `107K`
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
-`{_}`               a word, perhaps after blanks, up to the next sign of the template
+`{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
 `{*}`               a gap on the same line, up to the next text, optional part or line's end; it ends where the template begins again
 `{images|samples}`  one of several words
@@ -17,7 +17,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
 An empty line separates lines of which each prints some of the columns, with others between them; verbs such as `carry`
-join them. A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
+join them. A blank next to a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
 it. A template compiles to a pattern that takes linear time.
 """
 
@@ -171,6 +171,9 @@ class _Compiler:
         for at, part in enumerate(known):
             rest = (*known[at + 1 :], *after)
             begins = first and at == 0
+            before = known[at - 1] if at else None
+            if part == Slot("_") and isinstance(before, str) and before.endswith(" "):
+                yield _PADDING
             ends = all(isinstance(each, Optional) or each == "$" for each in rest)
             if isinstance(part, str):
                 yield _after_gap(part) if gap else _text(part, begins=begins, ends=not rest)
@@ -181,7 +184,7 @@ class _Compiler:
             elif part.name == "_":
                 yield _word(rest)
             elif not part.name and not part.kind:
-                yield rb"%s(%s)" % (_PADDING, _word(rest).removeprefix(_PADDING))
+                yield b"(%s)" % _word(rest)
             elif part.name == "*":
                 yield self._gap(rest)
             else:
@@ -303,7 +306,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
     ends = "".join(each[:1] for each in _labels_of(rest[0])).strip() if rest else ""
-    return rb"%s[^\s%s]{1,%d}+" % (_PADDING, re.escape(ends.encode()), _LONGEST_WORD)
+    return rb"[^\s%s]{1,%d}+" % (re.escape(ends.encode()), _LONGEST_WORD)
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:

@@ -1,7 +1,7 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
 `Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read; `Training
-cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch rolls
+cost` is the epoch without its validation. An epoch contains all images of the data set, since an incomplete batch rolls
 over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout: the
 batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
 those of the job.
@@ -21,6 +21,7 @@ from perfledger.parsers.contract import (
     up_to_argument,
 )
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import undo_mean
 
 #: A terminal shows the lines of the root logger with its level and name; its file does not.
 _ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("
@@ -31,7 +32,7 @@ def _named(argument: bytes) -> bytes:
     return _ARGUMENTS + up_to_argument(argument)
 
 
-#: Epochs of a few batches print none, and then nothing shows whose images they are.
+#: Epochs of a few batches print no batch, and then the log does not show whose images they are.
 _SET = (
     _named(b"dataset")
     + rb"'(%s)'"
@@ -60,18 +61,11 @@ def _epochs(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _intervals(columns: Columns) -> Postprocessed:
-    """Return all lines, with the steps since the one before, or since the epoch began, which may print a single one."""
-    step, gaps = columns["step"], np.diff(columns["step"], prepend=np.nan)
-    inside = (gaps > 0) & (np.diff(columns["epoch"], prepend=np.nan) == 0)
-    return np.arange(len(step)), {**columns, "steps": np.where(inside, gaps, step + 1)}
-
-
 FORMAT = Format(
     title="GluonCV detection",
     framework="MXNet",
     marker=b"[Epoch ",
-    start=rb"Start training from \[Epoch [0-9]++\]",
+    start="Start training from [Epoch {_}]",
     before_start=_ARGUMENTS,
     readings=(
         Reading(
@@ -82,13 +76,12 @@ FORMAT = Format(
             verbs=(_epochs,),
         ),
         Reading(
-            rb"\[Epoch <epoch>\]\[Batch <step>\], Speed: <throughput> samples/sec, RPN_Conf=",
+            "[Epoch {epoch}][Batch {step}], Speed: {throughput} samples/sec, RPN_Conf=",
             unit="images/s",
-            verbs=(_intervals,),
+            # Counts the steps, also of an epoch that prints a single line; no mean needs undoing.
+            verbs=(undo_mean(first=1),),
         ),
-        Reading(
-            rb"\[Epoch <epoch>\] Training cost: <duration>, (?=RPN_Conf=)", unit="images/s", span="epoch", exact=True
-        ),
+        Reading("[Epoch {epoch}] Training cost: {duration}, RPN_Conf=", unit="images/s", span="epoch", exact=True),
     ),
     facts=(
         Fact("model", _named(b"save_prefix") + rb"'(?:[^'/\n]++/)*+([^'/\n]++)'"),

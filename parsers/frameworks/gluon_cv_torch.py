@@ -10,8 +10,6 @@ from __future__ import annotations
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_TIMES = rb"data_time: <reader_seconds>, batch time: <step_seconds>"
-
 FORMAT = Format(
     title="GluonCV (PyTorch)",
     framework="PyTorch",
@@ -19,13 +17,12 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?<![^\r\n])Epoch: \[<epoch>\]\[<step>/<total_steps>\][ \t\r]*+\n(?:memory used: [0-9]++MB[ \t\r]*+\n)?+"
-            + _TIMES + rb"[ \t\r]*+\nloss: <loss>(?=[\s,])",
+            "^Epoch: [{epoch}][{step}/{total_steps}]\n{?memory used: {_}\n}data_time: {reader_seconds}, batch time: {step_seconds}\nloss: {loss}",
             unit="samples/s",
             span="step",
         ),
         Reading(
-            rb"Iter: \[<step>/<total_steps>\](?: ETA: (?:[0-9]++ days?+, )?+[0-9:]++)?+ ++" + _TIMES + rb" loss: <loss>(?=\s)",
+            "Iter: [{step}/{total_steps}]{*}data_time: {reader_seconds}, batch time: {step_seconds} loss: {loss}",
             unit="samples/s",
             span="step",
         ),

@@ -12,10 +12,7 @@ FORMAT = Format(
     marker=b"frames",
     unproven=True,
     readings=(
-        Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?:update|Num updates): <step>\s++"
-            rb"(?:env-time: [0-9.]++s\s++pth-time: [0-9.]++s\s++frames: |Num frames )(?P<consumed>[0-9]++)(?=\s)",
-            unit="items/s",
-        ),
+        Reading("{clock} update: {step}  env-time: {_}  pth-time: {_}  frames: {consumed}", unit="items/s"),
+        Reading("{clock} Num updates: {step}  Num frames {consumed}", unit="items/s"),
     ),
 )  # fmt: skip

@@ -1,10 +1,10 @@
 """Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and what follows them (SetFit): bars `Iteration:`.
 
-A bar begins anew in each epoch and counts batches, of which several may make an update. It tells the seconds since its
+A bar begins again in each epoch and counts batches, of which several may make an update. It shows the seconds since its
 beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies
 between two bars is in neither. Where only complete bars are left, as in what is copied from a terminal, each is an
 epoch. Evaluations and checkpoints lie within a bar where steps lead to them. Other programs draw such bars, of
-evaluations too: a log must have the head of these scripts. The batch of the job that the head prints holds the
+evaluations too: a log must have the head of these scripts. The batch of the job that the head prints includes the
 accumulated ones. A resumed run draws its first bar over the batches that it skips.
 """
 
@@ -74,11 +74,8 @@ _BAR = Reading(
     unit="samples/s",
     where=says(_JOB),
     pauses=(
-        Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation"),
-        Pause(
-            "checkpoint",
-            rb"Saving model checkpoint to ",
-        ),
+        Pause("evaluation", "***** Running {evaluation|Evaluation}"),
+        Pause("checkpoint", "Saving model checkpoint to "),
     ),
     verbs=(_of_batches,),
 )  # fmt: skip

@@ -2,30 +2,25 @@
 
 Its steps and its time, cut to whole seconds, are those of the whole run, evaluations and checkpoints included; the
 speed that it shows before the end is their quotient. Of a resumed run the time is that of the last part only: the table
-begins late then, and the bar is no record. Nor is one of several in a notebook, of which nothing says what each ran.
-What a log states besides is that of the Trainer; where the call's own figure is printed (`TrainOutput`), that counts.
+begins late then, and the bar is not read. Several bars in a notebook are not read, since the log does not say what each
+ran. All other lines are those of the Trainer; where the call's own figure is printed (`TrainOutput`), that counts.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.contract.verbs import only, quotient, take, whole_seconds, without
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: A table begins late where more than so many of its intervals lie before its first row.
 _LATE = 1.5
 
 
-def _run(columns: Columns) -> Postprocessed:
-    """Return the bar of a notebook that holds one, unless it goes on from a checkpoint."""
-    took, first, second = (columns[name] for name in ("duration", "_first", "_second"))
-    with np.errstate(all="ignore"):
-        late = first > _LATE * (second - first)
-        rate = columns["_done"] / whole_seconds(took)
-    rows = np.flatnonzero(~late & np.isfinite(rate)) if len(took) == 1 else np.empty(0, np.intp)
-    return rows, {"steps_per_second": rate[rows]}
+def _whole_run(columns: Columns) -> Postprocessed:
+    """Return the bar of a notebook that has one, unless it goes on from a checkpoint."""
+    first, second = columns["_first"], columns["_second"]
+    late = first > _LATE * (second - first)
+    return take(columns, ~late & (len(first) == 1))
 
 
 FORMAT = Format(
@@ -47,7 +42,13 @@ FORMAT = Format(
             span="run",
             counts="update",
             weak=True,
-            verbs=(_run,),
+            verbs=(
+                _whole_run,
+                whole_seconds(),
+                quotient("steps_per_second", "_done", "duration"),
+                only("steps_per_second"),
+                without("duration"),
+            ),
         ),
     ),
     facts=TRAINER.facts,

@@ -7,30 +7,20 @@ standard deviations. Warm-up is not timed. The device may be called CPU, HPU, or
 
 from perfledger.parsers.contract import Fact, Format, Reading
 
-_DEVICE = rb"/?+\w++(?::\w++)?+"
-
 FORMAT = Format(
     title="Horovod synthetic",
     marker=b"mg/sec ",
     start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\r?\nBatch size: [0-9]",
-    end=rb"Total img/sec on [0-9]++ " + _DEVICE + rb"\(s\): ",
+    end="Total img/sec on {_} {_}(s): ",
     readings=(
-        Reading(
-            rb"Iter #<step>: <throughput> img/sec per /?+\w++",
-            unit="images/s",
-            scope="device",
-            span="step",
-        ),
-        Reading(
-            rb"Total img/sec on [0-9]++ " + _DEVICE + rb"\(s\): <throughput> \+-",
-            unit="images/s",
-            span="run",
-        ),
+        Reading("Iter #{step}: {throughput} img/sec per ", unit="images/s", scope="device", span="step"),
+        Reading("Total img/sec on {_} {_}(s): {throughput} +-", unit="images/s", span="run"),
     ),
     facts=(
-        Fact("model", rb"^[ \t]*+Model: ([\w.+-]++)"),
-        Fact("batch_size", rb"^[ \t]*+Batch size: ([0-9]++)", int),
-        Fact("devices", rb"^[ \t]*+Number of " + _DEVICE + rb": ([0-9]++)", int),
-        Fact("devices", rb"^[ \t]*+Total img/sec on ([0-9]++) " + _DEVICE + rb"\(s\): ", int),
+        Fact("model", "Model: {}"),
+        Fact("batch_size", "Batch size: {:int}"),
+        Fact("devices", "Number of {_}: {:int}"),
+        Fact("devices", "Number of {_}:{_}: {:int}"),
+        Fact("devices", "Total img/sec on {:int} {_}(s): "),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """InternLM's trainer, InternEvo since 2024: a line per step with tokens per second of one device (`tgs`).
 
 The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of
-one step, from its batch to its update: evaluations and checkpoints come behind the line. The other `tgs/` are means
+one step, from its batch to its update: evaluations and checkpoints come after the line. The other `tgs/` are means
 over several steps. `tflops` is computed from the configuration, wrong for experts, and not read. Steps whose update
 failed print no line. The fields are parted by commas until the middle of 2023.
 """
@@ -28,11 +28,17 @@ FORMAT = Format(
     marker=b"tgs (tokens/gpu/second)=",
     start=_LAYOUT,
     # Which of these comes first depends on the processes.
-    before_start=rb"process rank [0-9]++ is bound to host:",
+    before_start="process rank {_} is bound to host:",
     readings=(
         Reading(
-            rb"\btflops=[-+.0-9einf]++[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
-            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]",
+            "tflops={_} step={step} loss={loss} {?real_tgs={_} }tgs (tokens/gpu/second)={throughput} ",
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            counts="update",
+        ),
+        Reading(
+            "tflops={_},step={step},loss={loss},tgs (tokens/gpu/second)={throughput},",
             unit="tokens/s",
             scope="device",
             span="step",

@@ -7,6 +7,7 @@ its name, so that a line that names `loss` as well is read as Keras alone.
 
 from perfledger.parsers.contract import Format
 from perfledger.parsers.frameworks import keras
+from perfledger.parsers.frameworks.keras.epochs import epochs_in_steps
 
 FORMAT = Format(
     title="Keras train_step",
@@ -15,6 +16,6 @@ FORMAT = Format(
     unproven=True,
     start=keras.FORMAT.start,
     before_start=keras.FORMAT.before_start,
-    readings=(keras.reading(keras.PER_STEP, keras.epochs_in_steps, shown=keras.OTHER_LOSSES),),
+    readings=(keras.reading(keras.PER_STEP, epochs_in_steps, shown=keras.OTHER_LOSSES),),
     facts=keras.DEVICES,
 )  # fmt: skip

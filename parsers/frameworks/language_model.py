@@ -1,15 +1,13 @@
 """PyTorch's `word_language_model`, AWD-LSTM, Transformer-XL and scripts made of them: milliseconds per batch, for the job.
 
-They are the mean over the `log_interval` batches of a line. The examples of PyTorch begin their timer anew with each
-epoch, behind the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on
+They are the mean over the `log_interval` batches of a line. The examples of PyTorch restart their timer with each
+epoch, after the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on
 from epoch to epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens, as its size says, on all devices.
 """
 
 from __future__ import annotations
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-
-_TIME = rb" batches \| (?:lr [0-9.e+-]++ \| )?+ms/batch ++<step_seconds> \| loss ++<loss>(?=[ \t\r\n|])"
 
 FORMAT = Format(
     title="PyTorch language models",
@@ -19,22 +17,20 @@ FORMAT = Format(
     start=rb"(?m:^)Args: Namespace\((?=[^\n]{0,3000}?\bbptt=)|(?m:^)    - data : ",
     readings=(
         Reading(
-            rb"\| epoch ++<epoch> \| ++<step>/ *+<total_steps>" + _TIME,
+            "| epoch {epoch} | {step}/{total_steps} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
             unit="sequences/s", factors={"step_seconds": 1e-3}, epoch_timer=True,
         ),
         Reading(
-            rb"\| epoch ++<epoch> step ++<step> \| ++[0-9]++" + _TIME,
+            "| epoch {epoch} step {step} |  {_} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
             unit="sequences/s", factors={"step_seconds": 1e-3},
-            pauses=(
-                Pause("evaluation", rb"\| Eval "),
-            ),
+            pauses=(Pause("evaluation", "| Eval "),),
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^ *+- batch_size : ([0-9]++)$", int),
+        Fact("batch_size_of_job", "- batch_size : {:int}$"),
         Fact("batch_size_of_job", rb"^(?:Args: )?+Namespace\((?:[^\n)b]++|(?<![( ])b|b(?!atch_size=))*+batch_size=([0-9]++)", int),
-        Fact("sequence_length", rb"^ *+- tgt_len : ([0-9]++)$", int),
-        Fact("total_steps", rb"^ *+- max_step : ([0-9]++)$", int),
-        Fact("parameters", rb"^#params = ([0-9]++)$", int),
+        Fact("sequence_length", "- tgt_len : {:int}$"),
+        Fact("total_steps", "- max_step : {:int}$"),
+        Fact("parameters", "^#params = {:int}$"),
     ),
 )  # fmt: skip

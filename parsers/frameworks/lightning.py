@@ -2,15 +2,15 @@
 
 The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
 not samples, so the batch size must be known. The rate is a mean over the epoch, which some releases invert (`1.25s/it`)
-if a step takes longer than a second; others print it with two decimals even then, and the time of the epoch tells more.
+if a step takes longer than a second; others print it with two decimals even then, and the time of the epoch is more exact.
 Where a run was resumed within an epoch, its bar begins there, and its rate counts steps that an earlier run did: they
 are taken off. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if there
-is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar,
+is one, which the bar alone does not show, as the option `validation` says; `Validation DataLoader 0` is a separate bar,
 so that the state before it counts training alone. In later ones it includes those that interrupt the epoch, and is
-drawn again behind the last; where a terminal kept this state alone, the first epoch tells it by a metric of the
+drawn again after the last; where a terminal kept this state alone, the first epoch shows it by a metric of the
 validation. Where the loader has no length (`500/?`), the last state of an epoch counts, as it does of a run that ended
 within its first one. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, so that the
-time of the epoch tells more, unless it is too short for the steps. Bars of other programs that begin with `Epoch 0:`
+time of the epoch is more exact, unless it is too short for the steps. Bars of other programs that begin with `Epoch 0:`
 look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
 """
 
@@ -21,11 +21,13 @@ import numpy as np
 from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: How far a rate of two decimals rounds, and the time of an epoch, which is cut to whole seconds.
-_ROUNDS, _CUT = 0.005, 0.5
-#: Over so many seconds the bar of `rich` takes its rate.
+#: Steps per second; a rate is rounded to two decimals.
+_ROUNDS = 0.005
+#: Seconds that cutting to whole seconds takes off on average.
+_CUT = 0.5
+#: Seconds over which the bar of `rich` takes its rate.
 _LATEST = 30.0
-#: A bar that begins with more steps than so many seconds hold begins within the epoch.
+#: Seconds; a bar that begins with more steps than fit into them begins within the epoch.
 _FIRST_SECOND = 2.0
 
 
@@ -92,7 +94,7 @@ def _of_rich(columns: Columns) -> Postprocessed:
 _GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "
 #: The first complete bar of the first epoch, up to its rate.
 _FIRST = rb"Epoch 0: ++100%(?:\|[^|\r\n]++\|)?+ ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
-#: A bar that stands at tens of steps in its first second, behind its empty state and what warnings print between them.
+#: A bar that is at tens of steps in its first second, after its empty state and warnings between them.
 _BEGUN = (
     rb"  0%(?:\|[^|\r\n]*+\|)?+ 0/[0-9]++ \[00:00<\?, \?it/s[^\r\n]{0,1000}+[\r\n]++(?:(?!Epoch [0-9])[^\r\n]{0,1000}+[\r\n]++){0,8}+"
     rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
@@ -101,11 +103,11 @@ _BEGUN = (
 _PART = rb" *+(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ "
 _TO_VALIDATION = rb"/(?:[0-9]++|\?)(?= \[(?:(?!global_step=)[^\]\r\n]){0,1000}+\][ \r\n]{0,1000}+Validati"
 _TO_FIRST_BATCH = _TO_VALIDATION + rb"[\w ]{0,60}+: ++0(?:it|%)"
-#: The bar of an epoch that is not over, and behind it that of a validation.
+#: The bar of an epoch that is not over, and after it that of a validation.
 _WITHIN = rb"Epoch [0-9]++: ++(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ [0-9]++/(?:[0-9]++|\?) \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
 _ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]|[ -])++([0-9]++)/(?!\1 )[0-9]++ "
 _WITHIN_RICH = rb"Epoch [0-9]++" + _ROW_WITHIN + rb"[^\r\n]{0,1000}+[\r\n]++Validation "
-#: A row of the first epoch that tells a metric of a validation before the epoch is over.
+#: A row of the first epoch that shows a metric of a validation before the epoch is over.
 _TOLD_WITHIN = (
     rb"Epoch 0" + _ROW_WITHIN + rb"(?:(?! val(?:id(?:ation)?+)?+[_/])[^\r\n]){0,1000}+ val(?:id(?:ation)?+)?+[_/]"
 )
@@ -135,7 +137,7 @@ FORMAT = Format(
         Reading(
             rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|"
             + _PART + rb"(?:(?P<_trained>[1-9][0-9]*+)" + _TO_FIRST_BATCH + rb")|(?P<_within>[1-9][0-9]*+)" + _TO_VALIDATION + rb"))|"
-            # Of a bar that is not complete the last state of its line, behind which somebody else prints.
+            # The last state of a bar that is not complete, after which another program prints.
             + rb" *+(?:[0-9]{1,2}%)?+\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/(?:\?|[0-9]++(?=(?:(?!global_step=)[^\r\n])*+\n))) "
             rb"\[(?P<duration>[0-9:]++)<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)(?=[,\]])"
@@ -157,7 +159,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("devices", rb"Starting with (\d++) processes", int),
+        Fact("devices", "Starting with {:int} processes"),
         *PYTORCH_JOB,
         # The one device that is visible, where no line above says that there are several processes.
         Fact("devices", rb"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[([\w-]++)\]", lambda _: 1),
@@ -167,7 +169,7 @@ FORMAT = Format(
         Fact("devices", _RWKV + rb"([0-9]++x[0-9]++) ", _nodes_times_devices),
         Fact("batch_size_of_job", _RWKV + rb"[^\n]{0,40}?, bsz [0-9x]++=([0-9]++),", int),
         Fact("precision", rb"^# RWKV-\S++ (BF16|FP16|FP32|TF32) on ", words={b"BF16": "bf16", b"FP16": "fp16", b"FP32": "fp32", b"TF32": "tf32"}),
-        Fact("sequence_length", rb"^# Model = [0-9]++ n_layer, [0-9]++ n_embd, ([0-9]++) ctx_len$", int),
+        Fact("sequence_length", "^# Model = {_} n_layer, {_} n_embd, {:int} ctx_len$"),
         Fact("validation", rb"Epoch [0-9]++:" + _PART + rb"[1-9][0-9]*+" + _TO_FIRST_BATCH + rb")( )", lambda _: "False"),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
         # So may be a bar whose end the width of a terminal took.

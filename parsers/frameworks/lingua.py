@@ -1,24 +1,14 @@
-"""Meta Lingua and what is made of it: a line per `logging.freq` steps, with tokens per second of one device.
+"""Meta Lingua and programs made of it: a line per `logging.freq` steps, with tokens per second of one device.
 
 `wps` counts the interval since the line before, in three digits, with the checkpoint and the evaluation that lie in it.
 `iter` and `data` are seconds of the last batch alone. Copies print more fields, some of them before `wps`. The year has
 two digits, so that the clock is the time of day. Every rank prints its own lines.
 """
 
-from perfledger.parsers.contract import (
-    NUMBER,
-    Fact,
-    Format,
-    Pause,
-    Reading,
-    grouped,
-    up_to,
-)
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_STEP = rb"\bstep: [0-9]"
-_STAMP = rb"(?:(?<=-[0-9]{2} )(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) - (?:-?[0-9]++ days?, )?+[0-9:]++ - )?+"
-#: torchtitan says so behind another stamp.
+#: torchtitan prints it after another stamp.
 _JOB = rb"(?<=:[0-9]{2} - )Starting job: "
 
 
@@ -31,20 +21,17 @@ FORMAT = Format(
     start=_JOB + rb"(?:(?:(?!step: |" + _JOB + rb")[^\n])*+\n(?:(?![^\n]*?(?:step: |" + _JOB + rb"))[^\n]*+\n){0,299}+[^\n]*?" + _JOB + rb")*+",
     readings=(
         Reading(
-            _STAMP + rb"\bstep: <step>  " + up_to(rb"\bloss: ++", _STEP) + rb"<loss>  " + up_to(rb"(?<= )flops: ", _STEP)
-            + rb"(?P<flops>" + NUMBER + rb")  " + up_to(rb"(?<=  )wps: ", _STEP) + rb"<throughput>  iter: ",
+            "{?{clock} - {*} - }step: {step}  {*}loss: {loss}  {*}  flops: {flops}  {*}wps: {throughput}  iter: ",
             unit="tokens/s",
             scope="device",
             counts="update",
             factors={"flops": 1e-12},
             repeated=True,
-            pauses=(
-                Pause("checkpoint", rb"Saving to: "),
-            ),
+            pauses=(Pause("checkpoint", "Saving to: "),),
         ),
     ),
     facts=(
-        Fact("parameters", rb"\bModel size: ([0-9,]++) total parameters", grouped),
+        Fact("parameters", "Model size: {:,} total parameters"),
         Fact("gpu", rb"\bGPU capacity: ([^\n(]{1,200}?) \([0-9]++\) with "),
         *PYTORCH_JOB,
     ),

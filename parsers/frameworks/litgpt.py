@@ -1,11 +1,11 @@
 """LitGPT, and Lit-LLaMA before it: a line per logging interval with the milliseconds of one iteration.
 
 An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The
-time is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates
+time is that of the last iteration before the line, without the wait for its data, which is not printed, so that updates
 show at their share where every iteration is printed, or every nth with no factor in common with the accumulation.
 Elsewhere a record is an update, of its own iteration and as many like the last others as it took; where only one of the
-two kinds is printed, no speed follows. At the end stand the seconds of the run, with all that the iterations leave out;
-the tokens per second beside them are divided by the time of a clock, not of the run, and are not read.
+two kinds is printed, no speed follows. The last lines print the seconds of the run, with all that the iterations leave out;
+the tokens per second next to them are divided by the time of a clock, not of the run, and are not read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
 def _iterations(columns: Columns) -> Postprocessed:
-    """Return the lines, or a mean iteration per update where the lines hold more or fewer updates than the run."""
+    """Return the lines, or a mean iteration per update where the lines show more or fewer updates than the run."""
     seconds, rows = columns["step_seconds"], np.arange(len(columns["step"]))
     found = {name: columns[name] for name in ("step", "loss")}
     if not len(rows):
@@ -41,16 +41,18 @@ def _iterations(columns: Columns) -> Postprocessed:
 
 
 def _of_updates(columns: Columns, each: float) -> dict[str, Column]:
-    """Return the samples of all updates, where these take other iterations each than the batch sizes and the devices tell."""
-    planned, batch, devices, of_node, nodes = (float(columns[f"_{name}"][0]) for name in _BATCHES)
-    if not abs(planned / each - 1) > _OTHERWISE:
+    """Return the samples of all updates, if these take more or fewer iterations than the batch sizes and the devices say."""
+    planned, batch, devices, of_node, nodes = (
+        float(columns[name][0]) for name in ("_accumulation", "_batch_size", "_devices", "_devices_per_node", "_nodes")
+    )
+    if not abs(planned / each - 1) > _OTHER_PLAN:
         return {}
     of_job = planned * batch * (devices if devices == devices else of_node * nodes)
     return {"consumed": columns["step"] / each * of_job}
 
 
-#: What tells the samples of an update, and from what share on the lines tell of others.
-_BATCHES, _OTHERWISE = ("accumulation", "batch_size", "devices", "devices_per_node", "nodes"), 0.2
+#: Relative difference from which on the iterations of an update are not those of the plan.
+_OTHER_PLAN = 0.2
 
 
 def _planned(printed: bytes) -> int:
@@ -65,7 +67,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"time: ",
     unproven=True,
-    end=rb"\| - Training Time : [0-9.]++ s",
+    end="| - Training Time : {_} s",
     readings=(
         Reading(
             rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)\]?+(?: \||:) loss(?: train)?+:?+ <loss>,(?: (?!iter time: )[^|,\r\n]{1,200}+[|,]){0,9}+ iter time: "
@@ -76,17 +78,13 @@ FORMAT = Format(
             marker=b"iter time: ",
             verbs=(_iterations,),
         ),
-        Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
+        Reading("| - Training Time : {seconds:s}", span="run", marker=b"| - Training Time : ", weak=True),
         # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.
         Reading(
-            rb"\biter <step>: loss <loss>, time: [0-9.]++ms, speed: (?P<throughput>[0-9.]++) toks/s/device(?=\s)",
+            "iter {step}: loss {loss}, time: {_}, speed: {throughput:int} toks/s/device",
             unit="tokens/s",
             scope="device",
-            marker=b" toks/s/device",
-            pauses=(
-                Pause("evaluation", rb"Validating \.\.\."),
-                Pause("checkpoint", rb"Saving checkpoint to "),
-            ),
+            pauses=(Pause("evaluation", "Validating ..."), Pause("checkpoint", "Saving checkpoint to ")),
         ),
     ),
     facts=(
@@ -98,7 +96,7 @@ FORMAT = Format(
             _planned,
         ),
         # Before it trained on several nodes it named none; TinyLlama counts those of all.
-        Fact("devices", rb"'num_of_devices': ([0-9]++)\b", int),
+        Fact("devices", "'num_of_devices': {:int}"),
         Fact("devices", rb"'devices': ([0-9]++)\b(?![\s\S]{0,3000}?'num_nodes': )", int),
         Fact("devices_per_node", rb"['\"]devices['\"]: ([0-9]++)\b", int),
         Fact("nodes", rb"['\"]num_nodes['\"]: ([0-9]++)\b", int),

@@ -1,8 +1,8 @@
 """llama-recipes, now llama-cookbook: the bar of an epoch, whose words name the epoch and the batch.
 
 The bar counts optimiser updates, and is drawn with every batch; its time since the epoch began is in whole seconds, and
-the differences count. Each rank draws its own. What stands behind an epoch, such as the evaluation, is in no record:
-the next bar begins anew. `epoch time` are the seconds of an epoch without its evaluation. The samples of an update are
+the differences count. Each rank draws its own. The time after an epoch, such as the evaluation, is in no record:
+the next bar begins again. `epoch time` are the seconds of an epoch without its evaluation. The samples of an update are
 known only where the command is printed.
 """
 
@@ -17,18 +17,15 @@ FORMAT = Format(
     start=rb"--> Model [^\n]{1,200}?\n(?:(?!Training Epoch: |--> Model )[^\n]*+\n){0,40}?[^\n]*?--> Training Set Length = ",
     readings=(
         Reading(
-            rb"Training Epoch: <epoch>/<total_epochs>, step [0-9]++/[0-9]++ completed \(loss: <loss>\): ++[0-9]++%\|[^|\r\n]{0,400}+"
-            rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            "Training Epoch: {epoch}/{total_epochs}, step {_} completed (loss: {loss}):  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
             unit="samples/s",
             counts="update",
-            marker=b" completed (loss: ",
             repeated=True,
         ),
         Reading(
-            rb"\bEpoch <epoch>: train_perplexity=[0-9.einfa]++, train_epoch_loss=<loss>, epoch time <duration>s(?=\s)",
+            "Epoch {epoch}: train_perplexity={_}, train_epoch_loss={loss}, epoch time {duration:s}",
             unit="samples/s",
             span="epoch",
-            marker=b", train_epoch_loss=",
             repeated=True,
         ),
     ),

@@ -1,6 +1,6 @@
 """Marian: a line per `disp-freq` updates with the target words per second of the whole job.
 
-The words are those that the updates since the line before held, divided by the seconds since then. The clock runs on
+The words are those of the updates since the line before, divided by the seconds since then. The clock runs on
 while the model is saved and validated, and through the shuffling at the start of an epoch, which is part of training.
 An update takes the batches of all devices, `optimizer-delay` of each. The epoch may be a fraction, where it is a
 logical one.
@@ -26,21 +26,14 @@ FORMAT = Format(
     framework="Marian",
     marker=b" words/s",
     unproven=True,
-    start=rb"\[marian\] Marian v[0-9]",
-    end=rb"\] Training finished",
+    start="[marian] Marian v",
+    end="] Training finished",
     readings=(
         Reading(
-            rb"(?:\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: mpi:[0-9]++)?+\] )?+Ep\. (?P<epoch>[0-9]++)(?:\.[0-9]++)?+ : Up\. <step> : Sen\. [0-9,]++ : "
-            rb"Cost <loss>(?: \* [0-9,]++)?+(?: @ [0-9,]++)?+(?: after [0-9,]++)?+ : Time <duration>s : <throughput> words/s",
+            "[{clock}{*}] Ep. {epoch}{?.{_}} : Up. {step} : Sen. {_} : Cost {loss} {*}: Time {duration:s} : {throughput} words/s",
             unit="tokens/s",
             counts="update",
-            pauses=(
-                Pause("evaluation", rb"\[valid\] "),
-                Pause(
-                    "checkpoint",
-                    rb"Saving model weights ",
-                ),
-            ),
+            pauses=(Pause("evaluation", "[valid] "), Pause("checkpoint", "Saving model weights ")),
         ),
     ),
     facts=(
@@ -51,6 +44,6 @@ FORMAT = Format(
         Fact("total_steps", _CONFIG + rb"after-batches: ([0-9]++)$", int),
         Fact("total_steps", _CONFIG + rb"after: ([0-9]++)u$", int),
         Fact("precision", _CONFIG + rb"precision:[ \t\r]*+\n" + _ITEM + rb"(float16|float32)$", words={b"float16": "fp16", b"float32": "fp32"}),
-        Fact("framework_version", rb"\[marian\] Marian v([0-9][\w.]*+)"),
+        Fact("framework_version", "[marian] Marian v{}"),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Programs made of maskrcnn-benchmark (FCOS, ATSS, Scene-Graph-Benchmark ...): a record per 20 iterations or so.
 
 `time` is the median of the last 20 iterations; the number in brackets is the mean since the start of the program, which
-is undone to what each line adds. Its timer runs on, so that it holds evaluations and checkpoints. A resumed program
+is undone to what each line adds. Its timer runs on, so that it includes evaluations and checkpoints. A resumed program
 continues the count of iterations, so that its mean begins at its first record. `IMS_PER_BATCH` of the solver is that of
 the job; the same key states the batch of the test. Lines of `maskrcnn_benchmark.trainer` itself are those of NGC.
 """
@@ -25,7 +25,7 @@ FORMAT = Format(
     marker=_LINE,
     unproven=True,
     start=rb" INFO: Using \d++ GPUs\r?+\n[^\n]{0,100}? INFO: Namespace\(config_file=",
-    end=rb" INFO: Total training time: ",
+    end=" INFO: Total training time: ",
     readings=(
         Reading(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?!maskrcnn_benchmark\.trainer )[\w.]++" + _LINE
@@ -35,24 +35,15 @@ FORMAT = Format(
             unit="images/s",
             cumulative_since=0,
             verbs=(since_start,),
-            pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"Saving checkpoint to ",
-                ),
-                Pause(
-                    "evaluation",
-                    rb"Start (?:evaluation|validating)",
-                ),
-            ),
+            pauses=(Pause("checkpoint", "Saving checkpoint to "), Pause("evaluation", "Start {evaluation|validating}")),
         ),
     ),
     facts=(
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.yaml'"),
-        Fact("model", rb"^ *+CONV_BODY: (\S++)"),
+        Fact("model", "CONV_BODY: {}"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH"), int),
         Fact("total_steps", _of_solver(rb"MAX_ITER"), int),
-        Fact("devices", rb" INFO: Using (\d++) GPUs", int),
+        Fact("devices", " INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: \"?+(float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),
     ),

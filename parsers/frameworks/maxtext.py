@@ -8,40 +8,23 @@ print no speed. Releases of 2023 print no tokens. The loop of the training engin
 milliseconds and no loss. Every host prints each step.
 """
 
-from __future__ import annotations
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-
-_HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
-#: As absl's logger prints it since 2025: month and day without a year, of which the time of day is read.
-_STAMPED = rb"I[0-9]{4} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) ++[0-9]++ \w++\.py:[0-9]++\] completed step: <step>, seconds: "
-_UNSTAMPED = (
-    rb"(?:(?<=[\s\]])|\A)" + b"".join(rb"(?<!\.py:[0-9]{%d}\] )" % digits for digits in (2, 3, 4))
-    + rb"completed step: <step>, seconds: "
-)  # fmt: skip
 _PARAM = rb"\bConfig param %s: "
-#: What is printed once a start, below the configuration.
+#: Each start prints this once, below the configuration.
 _MESH = rb"Num_devices: "
 #: The seconds are those between two dispatches, and the host waits for the devices only where it prints, evaluates or
-#: saves. After step n is saved, a line follows for n - 1, n, n + 1, which holds what was waited for, and n + 2, for
-#: which nothing is left to wait; before an evaluation the line of n - 1 may stand already. All these are left out, not
+#: saves. After step n is saved, a line follows for n - 1, n, n + 1, which includes the wait, and n + 2, for
+#: which no wait is left; before an evaluation the line of n - 1 may be there already. All these are left out, not
 #: only the slow one: with n + 2 alone the speed is too high.
 _PAUSES = (
-    Pause("evaluation", rb"Completed eval "),
-    Pause("evaluation", rb"eval metrics after step: "),
+    Pause("evaluation", "Completed eval "),
+    Pause("evaluation", "eval metrics after step: "),
     Pause("evaluation", rb"verage loss after step="),
     Pause("checkpoint", rb"aved a checkpoint at step "),
-    Pause("checkpoint", rb"Started an asynchronous checkpoint save for step "),
-)  # fmt: skip
+    Pause("checkpoint", "Started an asynchronous checkpoint save for step "),
+)
 _LINGERS = 3
-
-
-def _of_one_step(columns: Columns) -> Postprocessed:
-    """Say that each record is of one step, also that behind a step of the profiler, whose line is hidden."""
-    rows = np.arange(len(columns["step"]))
-    return rows, {**columns, "steps": np.ones(len(rows))}
 
 
 FORMAT = Format(
@@ -53,29 +36,26 @@ FORMAT = Format(
     start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |Traceback|" + _MESH + rb"))[^\n]*+\n){0,2000}+[^\n]*?" + _MESH + rb")*+",
     before_start=rb"\bConfig param \w++: ",
     readings=(
-        *(
-            Reading(
-                head + rb"<duration>, (?:live slice count: [0-9]++, )?+TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
-                unit="tokens/s",
-                scope="device",
-                counts="update",
-                repeated=True,
-                pauses=_PAUSES,
-                lingers=_LINGERS,
-                verbs=(_of_one_step,),
-            )
-            for head in (_UNSTAMPED, _STAMPED)
-        ),
         Reading(
-            _HEAD + rb"<step_seconds>, TFLOP/s(?:/device)?+: <flops>, loss: <loss>(?=[,\s])",
+            "{?I{_} {clock}  {_} {_}] }completed step: {step}, seconds: {duration}, {?live slice count: {_}, }TFLOP/s/device: {flops}, Tokens/s/device: {throughput}, {*}loss: {loss}",
             unit="tokens/s",
+            scope="device",
+            span="step",
+            counts="update",
             repeated=True,
             pauses=_PAUSES,
             lingers=_LINGERS,
-            verbs=(_of_one_step,),
         ),
         Reading(
-            _HEAD + rb"<duration>, train_step_time_ms: [0-9.]++, TFLOP/s/device: <flops>, (?:Tokens/s/device|tokens/s/chip): <throughput>(?=, |\s)",
+            "completed step: {step}, seconds: {step_seconds}, TFLOP/s{?/device}: {flops}, loss: {loss}",
+            unit="tokens/s",
+            span="step",
+            repeated=True,
+            pauses=_PAUSES,
+            lingers=_LINGERS,
+        ),
+        Reading(
+            "completed step: {step}, seconds: {duration}, train_step_time_ms: {_}, TFLOP/s/device: {flops}, {Tokens/s/device|tokens/s/chip}: {throughput}",
             unit="tokens/s",
             scope="device",
             span="step",
@@ -90,7 +70,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", _PARAM % rb"global_batch_size_to_train_on" + rb"([0-9]++)$", int),
         Fact("accumulation", _PARAM % rb"gradient_accumulation_steps" + rb"([0-9]++)$", int),
         Fact("sequence_length", _PARAM % rb"max_target_length" + rb"([0-9]++)$", int),
-        Fact("devices", rb"\bNum_devices: ([0-9]++), shape ", int),
+        Fact("devices", "Num_devices: {:int}, shape "),
         Fact(
             "precision",
             _PARAM % rb"dtype" + rb"(bfloat16|float32)$(?=(?:(?!Config param quantization: )[\s\S]){0,40000}+Config param quantization: *+$)",

@@ -3,16 +3,14 @@
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
 for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
 closely: this is undone up to the twentieth iteration, so that the slow first one counts once. Where they are further
-apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times those
-that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The `Total
+apart, loaders stall for iterations that no mean includes. `eta` is the mean of all iterations of the epoch times those
+that are left, cut to whole seconds: the time of the others follows from it where that is exact enough. The `Total
 time` of an epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of each
 device, however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for
 data, and not read. Neither speed of the job nor its batch size is printed.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -24,13 +22,13 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
     Rows,
-    is_private,
 )
 from perfledger.parsers.contract.statistics import of_others, since_before, with_others
+from perfledger.parsers.contract.verbs import every
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
-#: `eta` is cut to whole seconds, so that it is half a second more on average, give or take as much.
+#: `eta` is cut to whole seconds, so that it is half a second more on average, with an error of as much.
 _CUT = 0.5
 #: Share of a stretch that this may make up.
 _COARSE = 0.02
@@ -43,27 +41,28 @@ _EPOCH = (
 )
 #: VideoMAE and others print the least and the greatest value of the window as well.
 _RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
-#: Days, hours, minutes and seconds, the last to be closed.
-TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
+#: Days, hours, minutes and seconds, which some copies print with decimals.
+_LEFT = (
+    rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}(?:\.[0-9]++)?+)"
+)
 
 
 def apart(columns: Columns) -> Postprocessed:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
-    found = {name: each for name, each in columns.items() if not is_private(name)}
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= _WINDOW)
     if "epoch" in columns:
         undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
-    found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return np.arange(len(done)), found
+    found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
+    return every(columns), {**columns, **found}
 
 
 def _with_left_out(columns: Columns) -> Postprocessed:
-    """Return the same, with the iterations of each epoch that no mean holds."""
+    """Return the same, with the iterations of each epoch that no mean includes."""
     rows, found = apart(columns)
     found = dict(found)
     with np.errstate(all="ignore"):
-        left = seconds_left(columns)
+        left = _seconds_left(columns)
         epochs = np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1)
         for lines in epochs:
             if (seconds := _of_others(lines, columns, left)) is not None:
@@ -86,16 +85,10 @@ def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:
     return of_others(done, since, error, took, _WINDOW, _COARSE)
 
 
-def seconds_left(columns: Columns) -> Column:
-    """Return the seconds that a line tells in days, hours, minutes and seconds."""
+def _seconds_left(columns: Columns) -> Column:
+    """Return the seconds that a line prints in days, hours, minutes and seconds."""
     hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
     return 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
-
-
-def _of_epochs(columns: Columns) -> Postprocessed:
-    """Return the seconds of whole epochs."""
-    found = {name: columns[name] for name in ("epoch", "step_seconds")}
-    return np.arange(len(columns["epoch"])), found | {"duration": seconds_left(columns)}
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -120,23 +113,6 @@ _TRAINING = (
 )
 
 
-def _reading(head: bytes, eta: bytes, verb: Callable[[Columns], Postprocessed]) -> Reading:
-    """Return the reading of the lines of one loop."""
-    return Reading(
-        head + rb" ++\[ *+<step>/<total_steps>\] ++eta: ?+" + eta + rb"(?=\s)"
-        rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
-        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>"
-        + _RANGE
-        + rb" ++data: <reader_seconds>"
-        + _RANGE
-        + rb"(?=\s)"
-        rb"(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
-        unit="samples/s",
-        epoch_timer=True,
-        verbs=(verb,),
-    )
-
-
 FORMAT = Format(
     title="MetricLogger (torchvision, DETR, DeiT, MAE, DINO)",
     framework="PyTorch",
@@ -145,37 +121,49 @@ FORMAT = Format(
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode|Not init distributed mode\.|Initialized distributed mode\.\.\.)",
     end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
     readings=(
-        _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
-        # DINOv2 prints no epoch, and begins its means anew where it is resumed.
-        _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
         Reading(
-            _EPOCH + rb" Total time: " + TOLD + rb") \(<step_seconds> s / it\)",
+            _EPOCH + rb" ++\[ *+<step>/<total_steps>\] ++eta: ?+" + _LEFT + rb"(?=\s)"
+            rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
+            rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>" + _RANGE + rb" ++data: <reader_seconds>" + _RANGE
+            + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
+            unit="samples/s",
+            epoch_timer=True,
+            verbs=(_with_left_out,),
+        ),
+        # DINOv2 prints no epoch, and restarts its means when it is resumed.
+        Reading(
+            "Training  [{step}/{total_steps}]  eta: {*}total_loss: {loss} {*} time: {step_seconds}  data: {reader_seconds}{?  max mem: {memory}}",
+            unit="samples/s",
+            epoch_timer=True,
+            verbs=(apart,),
+        ),
+        Reading(
+            _EPOCH + rb" Total time: (?P<duration>(?:[0-9]++ days?, )?+[0-9:]++) \(<step_seconds> s / it\)",
             unit="samples/s",
             span="epoch",
             marker=b"] Total time: ",
             weak=True,
             exact=True,
-            verbs=(_of_epochs,),
         ),
     ),
     facts=(
         Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
-        Fact("batch_size", rb"^batch_size_per_gpu: (\d++)$", int),
+        Fact("batch_size", "^batch_size_per_gpu: {:int}$"),
         Fact("batch_size", _in_json(rb"batch_size_train", rb"(\d++)"), int),
         Fact("devices", _argument(rb"world_size", rb"(\d++)"), int),
         Fact("devices", _in_json(rb"world_size", rb"(\d++)"), int),
-        Fact("devices", rb"^world_size: (\d++)$", int),
+        Fact("devices", "^world_size: {:int}$"),
         Fact("batch_size_of_job", _TRAINING, int),
         Fact("devices", rb"^(Not using distributed mode|Not init distributed mode\.)", lambda _: 1),
-        Fact("devices", rb"^\| distributed init \(rank \d++, world (\d++)\): ", int),
+        Fact("devices", "^| distributed init (rank {_}, world {:int}): "),
         Fact("accumulation", _argument(rb"(?:accum_iter|update_freq)", rb"(\d++)"), int),
         Fact("accumulation", _in_json(rb"accum_grad_iters", rb"(\d++)"), int),
         Fact("model", _argument(rb"model", rb"'([\w.-]++)'")),
-        Fact("model", rb"^arch: ([\w.-]++)$"),
+        Fact("model", "^arch: {}$"),
         Fact("model", _in_json(rb"arch", rb'"([\w.-]++)"')),
         Fact("model", _key(rb"config", rb"(?:[^'\"/\\\n]*+[/\\]++)*+([\w-]++(?:\.(?!ya?+ml)[\w-]++)*+)\.ya?+ml")),
         Fact("total_epochs", _argument(rb"epochs", rb"(\d++)"), int),
-        Fact("total_epochs", rb"^epochs: (\d++)$", int),
+        Fact("total_epochs", "^epochs: {:int}$"),
         Fact("total_epochs", _in_json(rb"max_epoch", rb"(\d++)"), int),
         Fact("total_epochs", _key(rb"epoches", rb"(\d++)"), int),
         Fact("precision", _argument(rb"amp", rb"(True|False)"), words=_PRECISION),

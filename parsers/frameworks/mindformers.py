@@ -1,6 +1,6 @@
 """MindFormers on MindSpore: two lines per printed step, of which the second prints the samples per second of one device.
 
-Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole
+Both are those of the last step before them, or the mean of a sink of several. `per_step_time` is cut to whole
 milliseconds; `samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions
 print one line with the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched
 for `Epoch:`, as the manual does, the first lines are left. In dynamic graphs (source: the loss callback and the guide
@@ -17,7 +17,7 @@ _STATE = (
 
 #: Lines of other programs between the two of a step, such as a bar.
 _OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\r?+\n){0,3}+"
-#: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
+#: Bars before the text of a line, other than the line itself where it ends in a carriage return.
 _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 
 
@@ -42,20 +42,16 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"\bEpoch:\[ *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss:\[<loss>/[^\]\r\n]++\], time:<step_seconds> ms, "
-            rb"(?:lr:[^\r\n,]++, )?+overflow cond: ",
+            "Epoch:[{epoch}/{total_epochs}], step:[{step}/{total_steps}], loss:[{loss}/{_}], time:{step_seconds:ms},{*} overflow cond: ",
             unit="samples/s",
             span="step",
             marker=b"overflow cond: ",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"\{ step:\[ *+<step>/ *+<total_steps>\], loss: ++<loss>, per_step_time: ++<step_seconds>ms, "
-            rb"(?:[^\r\n{}t]++|t(?!hroughput: ))*+(?:throughput: ++(?P<flops>[0-9.]++)T )?+\}",
+            "{{ step:[{step}/{total_steps}], loss: {loss}, per_step_time: {step_seconds:ms},{?{*} throughput: {flops}T}",
             unit="samples/s",
             span="step",
             marker=b" per_step_time: ",
-            factors={"step_seconds": 1e-3},
         ),
     ),
     facts=(

@@ -3,12 +3,8 @@
 Both are those of the job over the interval. Its Megatron trainer prints Megatron's lines.
 """
 
-from perfledger.parsers.contract import Format, Reading, up_to
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
-
-_STEP = rb"\biteration:?+ ++<step>(?: *+/ *+<total_steps>)?+ \| "
-_TIME = rb" \| elapsed time per iteration \(ms\): <step_seconds> \| "
-
 
 FORMAT = Format(
     title="MindSpeed-LLM FSDP2",
@@ -17,13 +13,12 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _STEP + rb"consumed samples: ++[0-9]++" + _TIME + rb"throughput\(samples/s\): <throughput> \|"
-            + up_to(rb" global batch size: ++", rb"\biteration") + rb"(?P<batch>[0-9]++) \|",
+            "iteration: {step} | consumed samples: {_} | elapsed time per iteration (ms): {step_seconds} | throughput(samples/s): {throughput} |{*} global batch size: {batch} |",
             unit="samples/s",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            _STEP + rb"consumed tokens: ++[0-9]++" + _TIME + rb"tokens/s: <throughput> \|",
+            "iteration {step}/{total_steps} | consumed tokens: {_} | elapsed time per iteration (ms): {step_seconds} | tokens/s: {throughput} |",
             unit="tokens/s",
             factors={"step_seconds": 1e-3},
         ),

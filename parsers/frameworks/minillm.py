@@ -1,8 +1,8 @@
 """MiniLLM and what was made of its fine-tuning (DistiLLM and other distillation): the seconds of an update, at intervals.
 
 `step time` is the mean over the updates of the interval, of all batches that one accumulates. Between lines of that kind
-stand others of single batches, whose `step time` is 0. The timer runs within a batch: the wait for data, evaluations and
-checkpoints are in no record. The file `log.txt` holds the lines alone, without the arguments.
+are others of single batches, whose `step time` is 0. The timer runs within a batch: the wait for data, evaluations and
+checkpoints are in no record. The file `log.txt` contains the lines alone, without the arguments.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading
@@ -16,7 +16,7 @@ FORMAT = Format(
     marker=b" | micro time: ",
     unproven=True,
     start=rb"(?m:^)arguments:\n(?=(?: *+\w++ \.++ [^\n]*+\n){0,400}? *+gradient_accumulation_steps \.++ )",
-    before_start=rb"^using world size: ",
+    before_start="^using world size: ",
     readings=(
         Reading(
             _HEAD + rb"(?:(?! micro time: )[^|\r\n]{0,80}+\|){0,30}+ micro time: [0-9.]++ \| step time: (?!0\.0++\s)<step_seconds>(?=\s)",

@@ -2,8 +2,8 @@
 
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
-default over the last ten iterations, so an earlier stall is not seen where lines are further apart, but for their
-clocks. Where they are closer they overlap: up to as many iterations after the start the overlap, which holds the slow
+default over the last ten iterations, so an earlier stall is not seen where lines are further apart, except by their
+clocks. Where they are closer they overlap: up to as many iterations after the start the overlap, which includes the slow
 first one, is undone. The record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids =
 range(0, 1)` for every distributed run. Every device of the machine is listed, however many are used.
 """
@@ -11,33 +11,25 @@ range(0, 1)` for every distributed run. Every device of the machine is listed, h
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    is_private,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.contract.statistics import since_before
+from perfledger.parsers.contract.verbs import every
 
-#: What stands before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints none.
+#: The text before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints no name.
 #: MMEngine colours the level; copies may have lost the escapes.
 _LOGGER = rb" - (?:(?!INFO )[\w.-]++ - )?+(?:\[[0-9;]++m)*+INFO(?:\[0m)?+ - "
 
-#: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
+#: The next iteration includes these, if MMCV's runner counts iterations; that of epochs restarts its clock.
 _PAUSES = (
-    Pause("evaluation", rb" - Iter\(val\) "),
-    Pause("checkpoint", rb"Saving checkpoint at "),
-)  # fmt: skip
+    Pause("evaluation", " - Iter(val) "),
+    Pause("checkpoint", "Saving checkpoint at "),
+)
 
 
-#: Iterations over which MMEngine takes a mean unless its configuration says otherwise.
+#: Iterations over which MMEngine takes a mean unless its configuration names another number.
 _WINDOW = 10
 
 
@@ -48,9 +40,8 @@ def _of_all(columns: Columns) -> Postprocessed:
         done = done + (columns["epoch"] - 1) * columns["total_steps"]
     window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return np.arange(len(done)), found
+    found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
+    return every(columns), {**columns, **found}
 
 
 def experiment(printed: bytes) -> str:
@@ -61,38 +52,20 @@ def experiment(printed: bytes) -> str:
 #: Batches of an update, of MMCV's hook and MMEngine's wrapper of optimizers.
 ACCUMULATION = rb"\b(?:cumulative_iters|accumulative_counts)=([0-9]++)[,)]"
 
-#: What is printed where the learning rate is scaled to the batch size (MMDetection 2, MMRotate and others).
+#: This line is printed if the learning rate is scaled to the batch size (MMDetection 2, MMRotate and others).
 _TRAINING_WITH = rb" - Training with %s GPU\(s\) with %s samples per GPU\. "
 
 
 def _first_level(section: bytes, key: bytes) -> bytes:
-    """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
+    """Return the pattern of a number at the first level of a section of the configuration, after any other keys."""
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
-    """Return the reading of one dialect; `apart` stands between the fields."""
-    return Reading(
-        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
-        + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
-        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
-        unit="samples/s",
-        pauses=pauses,
-    )  # fmt: skip
-
-
-#: MMEngine starts its timer anew after an evaluation, and before a checkpoint.
+#: MMEngine restarts its timer after an evaluation, and before a checkpoint.
 _OF_MMENGINE = (
-    Pause("evaluation", rb" - mmengine - INFO - (?:Iter|Epoch)\(val\) ",
-          inside="none"),
-    Pause("checkpoint", rb"Saving checkpoint at "),
-)  # fmt: skip
-
-
-def _of_mmengine(head: bytes) -> Reading:
-    """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
-    reading = _reading(head, rb" ++", _OF_MMENGINE)
-    return replace(reading, epoch_timer=True, verbs=(_of_all,))
+    Pause("evaluation", " - mmengine - INFO - {Iter|Epoch}(val) ", inside="none"),
+    Pause("checkpoint", "Saving checkpoint at "),
+)
 
 
 FORMAT = Format(
@@ -101,10 +74,30 @@ FORMAT = Format(
     marker=b"data_time: ",
     start=_LOGGER + rb"(?:\n-{60}\nSystem environment:|Environment info:)",
     readings=(
-        _reading(_LOGGER + rb"Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
-        replace(_reading(_LOGGER + rb"Epoch \[<epoch>(?:/[0-9]++)?+\]\[<step>/<total_steps>\][\t ]", rb", "), epoch_timer=True),
-        _of_mmengine(_LOGGER + rb"Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
-        _of_mmengine(_LOGGER + rb"Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
+        Reading(
+            " - Iter [{step}/{total_steps}]{*} time: {step_seconds}, data_time: {reader_seconds}, {?memory: {memory}, }{?{*} loss: {loss}}",
+            unit="samples/s",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            " - Epoch [{epoch}{?/{_}}][{step}/{total_steps}]{*} time: {step_seconds}, data_time: {reader_seconds}, {?memory: {memory}, }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+        ),
+        Reading(
+            " - Iter(train)  [{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+            pauses=_OF_MMENGINE,
+            verbs=(_of_all,),
+        ),
+        Reading(
+            " - Epoch(train)  [{epoch}][{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
+            unit="samples/s",
+            epoch_timer=True,
+            pauses=_OF_MMENGINE,
+            verbs=(_of_all,),
+        ),
     ),
     facts=(
         Fact("averaged_steps", rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(\d++)[,)]", int),
@@ -113,20 +106,20 @@ FORMAT = Format(
         Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"
              rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
         Fact("model", _LOGGER + rb"Exp name: ([\w.+-]++)$", experiment),
-        Fact("total_epochs", rb", max: (\d++) epochs$", int),
-        Fact("total_epochs", rb"\bmax_epochs=(\d++)", int),
+        Fact("total_epochs", ", max: {:int} epochs$"),
+        Fact("total_epochs", "max_epochs={:int}"),
         Fact("batch_size", _TRAINING_WITH % (rb"\d++", rb"(\d++)"), int),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
         Fact("batch_size", _first_level(rb"data", rb"(?:imgs|videos)_per_gpu="), int),
         Fact("batch_size", _first_level(rb"train_dataloader", rb"batch_size="), int),
         Fact("batch_size", rb"^train_dataloader = dict\((?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|[^()\nb]++|b(?!atch_size=))*+\bbatch_size=(\d++)[,)]", int),
-        Fact("devices", rb"^ ++GPU number: (\d++)$", int),
+        Fact("devices", " GPU number: {:int}$"),
         Fact("devices", _TRAINING_WITH % (rb"(\d++)", rb"\d++"), int),
         Fact("devices", rb"^gpu_ids = range\(0, ((?!1\))\d++)\)", int),
         Fact("devices", rb" - Distributed training: (False)$", lambda _: 1),
         Fact("accumulation", ACCUMULATION, int),
         Fact("gpu", rb"^ *+GPU [\d,]++: ([^\r\n]++)"),
-        Fact("framework_version", rb"^ *+PyTorch: (\S++)"),
+        Fact("framework_version", "PyTorch: {}"),
         Fact("precision", rb"type='(Fp16OptimizerHook|AmpOptimWrapper)'", lambda _: "amp"),
         Fact("precision", rb"^(fp16) = dict\(", lambda _: "amp"),
         Fact("precision", rb"^(optimizer_config|optim_wrapper) = dict\(", lambda _: "fp32"),

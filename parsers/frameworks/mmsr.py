@@ -1,6 +1,6 @@
 """MMSR (BasicSR before 2020: ESRGAN, EDVR ...), KAIR (SwinIR, DnCNN ...) and many made of them: a line per so many iterations.
 
-No speed is printed, and the stamps of the lines tell it. Validations and checkpoints have lines of their own, and lie
+No speed is printed: it follows from the stamps of the lines. Validations and checkpoints have lines of their own, and lie
 in the record after them. An image is a patch, of which the batch size counts those of all devices.
 """
 
@@ -15,12 +15,12 @@ FORMAT = Format(
     end=rb"(?: INFO: |:)(?: ++)?+(?:End of training|Saving the final model)\.",
     readings=(
         Reading(
-            rb"(?P<clock>\d\d:\d\d:\d\d\.\d{3}) (?:- INFO)?+: <epoch: *+<epoch>, iter: *+(?P<step>[0-9]++(?:,[0-9]{3})*+), lr:[^>\r\n]++> ++(?=[\w-]++: ?+[-+.0-9])",
+            "{clock} {?- INFO}: <epoch: {epoch}, iter: {step:,}, lr:{*}> ",
             unit="images/s",
             pauses=(
-                Pause("evaluation", rb"# Validation # "),
-                Pause("evaluation", rb"Average PSNR : "),
-                Pause("checkpoint", rb"Saving (?:models and training states|the model)\."),
+                Pause("evaluation", "# Validation # "),
+                Pause("evaluation", "Average PSNR : "),
+                Pause("checkpoint", "Saving {models and training states|the model}."),
             ),
         ),
     ),
@@ -28,7 +28,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"^ *+(?:dataloader_)?+batch_size: (\d++)$", int),
         Fact("devices", rb"^ *+gpu_ids: \[([0-9]++(?:, ?[0-9]++)*+)\]$", listed),
         Fact("total_steps", rb"\bTotal epochs needed: \d++ for iters ([0-9,]++)$", grouped),
-        Fact("model", rb"^ *+net_type: (\w++)$"),
-        Fact("model", rb"^ *+which_model_G: (\w++)$"),
+        Fact("model", "net_type: {}$"),
+        Fact("model", "which_model_G: {}$"),
     ),
 )  # fmt: skip

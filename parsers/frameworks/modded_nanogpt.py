@@ -3,7 +3,7 @@
 `train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
-same fields; the last one tells the mean of the run. Some programs print validation lines alone (track 3, in seconds; a
+same fields; the last one shows the mean of the run. Some programs print validation lines alone (track 3, in seconds; a
 process may run several times in turn). Only some versions print the tokens of a step; the others print their own source
 code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it
 does not print: there `tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that
@@ -16,6 +16,7 @@ import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import lacks, says
+from perfledger.parsers.contract.verbs import take
 
 #: Largest relative difference between a printed mean and the time over the steps: the first ten may not count.
 _OTHER_MEAN = 0.05
@@ -25,14 +26,15 @@ def _since_reset(columns: Columns) -> Postprocessed:
     """Return the rows since the clock last began again, where that was within the warm-up."""
     steps, clock = columns["step"], columns["clock"]
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
-    rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return take(columns, np.arange(resets[-1] if len(resets) else 0, len(clock)))
 
 
 def _of_run(columns: Columns) -> Postprocessed:
     """Return the mean of the whole run that its last line prints, as steps per second; in copies it is another mean."""
-    rows = np.flatnonzero(np.abs(columns["_mean"] * columns["_last"] / columns["_time"] - 1) < _OTHER_MEAN)
-    return rows, {"steps_per_second": 1e3 / columns["_mean"][rows]}
+    with np.errstate(all="ignore"):
+        ratio = columns["_mean"] * columns["_last"] / columns["_time"]
+    last = (columns["_last"] == columns["_of"]) & (np.abs(ratio - 1) < _OTHER_MEAN)
+    return take({"steps_per_second": 1e3 / columns["_mean"]}, last)
 
 
 def _sequences(printed: bytes) -> int:
@@ -41,75 +43,60 @@ def _sequences(printed: bytes) -> int:
     return int(tokens) // int(length)
 
 
-_STEP = rb"step:(?<![\w.]step:)<step>/<total_steps> "
-_MEAN = rb"step_avg:[0-9.]++ms"
-_TIME = rb"train_time:(?P<elapsed>[0-9]++)ms "
-_TIMES = rb"train_time:[0-9]++ms step_avg:[0-9.]++ms"
-
 FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
     marker=b" train_time:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$|^step:([0-9]++)/\1 val_loss:[^\n]*+\n(?P<start>step:0/)",
-    end=rb"peak memory (?:consumption|allocated): ",
+    end="peak memory {consumption|allocated}: ",
     readings=(
         Reading(
-            # Behind a loss the line goes on in copies; in that for MLX with the speed.
-            _STEP + rb"(?:train_loss:<loss> (?=" + _TIMES + rb"(?:[ \t]*+[\r\n]| (?!tok_s:)[^\s:]++:))|(?!train_loss:))" + _TIME + _MEAN,
+            "step:{step}/{total_steps} {?train_loss:{loss} }train_time:{elapsed:ms} step_avg:{_}.{_}ms",
             unit="tokens/s",
-            factors={"elapsed": 1e-3},
-            where=lacks(rb"^mlx_version:"),
+            where=lacks("^mlx_version:"),
             verbs=(_since_reset,),
         ),
         # Copies that print seconds.
         Reading(
-            _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s " + _MEAN + rb"(?=\s)",
+            "step:{step}/{total_steps} train_time:{elapsed:s} step_avg:{_}.{_}ms",
             unit="tokens/s",
             verbs=(_since_reset,),
         ),
         Reading(
-            rb"step:(?<![\w.]step:)(?P<_last>[0-9]++)/(?P=_last) (?:(?:train|val)_\w++:[0-9.]++ ){0,4}+"
-            rb"train_time:(?P<_time>[1-9][0-9]*+)ms step_avg:(?P<_mean>[0-9.]++)ms(?=\s)",
+            "step:{_last}/{_of} val_loss:{_} {*}train_time:{_time}ms step_avg:{_mean:,}ms",
             unit="tokens/s",
             span="run",
             verbs=(_of_run,),
         ),
-        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True, marker=b" step_avg:"),
+        Reading("peak memory {consumption|allocated}: {memory:MiB}", weak=True, marker=b" step_avg:"),
         Reading(
-            _STEP + rb"train_loss:<loss> " + _TIME + rb"step_avg:[0-9.]++ms tok_s:<throughput>(?=\s)",
+            "step:{step}/{total_steps} train_loss:{loss} train_time:{elapsed:ms} step_avg:{_}.{_}ms tok_s:{throughput}",
             unit="tokens/s",
             span="step",
-            factors={"elapsed": 1e-3},
-            where=lacks(rb"^world_size:"),
-        ),
-        # Copies that print such a speed on other devices take it over the last step, or over all steps.
-        Reading(
-            _STEP + rb"train_loss:<loss> " + _TIME + _MEAN + rb" tok_s:[0-9.]++(?=\s)",
-            unit="tokens/s",
-            factors={"elapsed": 1e-3},
-            where=says(rb"^world_size:"),
-            verbs=(_since_reset,),
+            where=says("^mlx_version:"),
         ),
         # Programs that print validations alone.
-        *(
-            Reading(
-                _STEP + rb"val_loss:[0-9.]++ train_time:(?P<elapsed>%s)(?=m?+s[ \r\n])" % time,
-                unit="tokens/s",
-                factors={"elapsed": factor},
-                where=lacks(rb"^mlx_version:"),
-                verbs=(_since_reset,),
-            )
-            for time, factor in ((rb"[0-9]++(?=m)", 1e-3), (rb"[0-9]++\.[0-9]++", 1.0))
+        Reading(
+            "step:{step}/{total_steps} val_loss:{_} train_time:{elapsed:ms}",
+            unit="tokens/s",
+            where=lacks("^mlx_version:"),
+            verbs=(_since_reset,),
+        ),
+        Reading(
+            "step:{step}/{total_steps} val_loss:{_} train_time:{elapsed:s}",
+            unit="tokens/s",
+            where=lacks("^mlx_version:"),
+            verbs=(_since_reset,),
         ),
     ),
     facts=(
         Fact("framework", rb"^(mlx_version):", words={b"mlx_version": "MLX"}),
         Fact("devices", rb"^(mlx_version):", lambda _: 1),
-        Fact("tokens_per_step", rb"train_batch_tokens:([0-9]++) ", int),
+        Fact("tokens_per_step", "train_batch_tokens:{:int} "),
         Fact("batch_size_of_job", rb"train_batch_tokens:([0-9]++ train_seq_len:[1-9][0-9]*+)", _sequences),
-        Fact("sequence_length", rb"train_seq_len:([0-9]++) ", int),
-        Fact("devices", rb"^world_size:([0-9]++)\b", int),
-        Fact("accumulation", rb"grad_accum_steps:([0-9]++)", int),
-        Fact("parameters", rb"^model_params:([0-9]++)", int),
+        Fact("sequence_length", "train_seq_len:{:int} "),
+        Fact("devices", "^world_size:{:int}"),
+        Fact("accumulation", "grad_accum_steps:{:int}"),
+        Fact("parameters", "^model_params:{:int}"),
     ),
 )  # fmt: skip

@@ -4,20 +4,18 @@
 since then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per
 second, since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one
 file, each with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed
-as well, and the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Of a
-resumed process the speed counts the steps since a first one that no row prints, so that its time is `elapsed_time`, cut
-to whole seconds; its rows are no records where they print none. The file states neither batch size nor devices; a
-console may show the command or the arguments, and the number of processes.
+as well, and the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. The speed
+of a resumed process divides by all steps at first (source: `swift/trainers/mixin.py`), and in later releases by those
+since the resumption: these print `elapsed_time` as well, cut to whole seconds, which then counts. The file states
+neither batch size nor devices; a console may show the command or the arguments, and the number of processes.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perfledger.parsers.contract import (
     NUMBER,
-    Column,
     Columns,
     Fact,
     Format,
@@ -25,52 +23,28 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
 )
+from perfledger.parsers.contract.verbs import every, mean_of_ranks
 from perfledger.parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.
 _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])"
 #: Seconds of the units of `1d 2h 3m 4s` besides seconds.
 _UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
+#: Seconds by which a time that is cut to whole seconds and one from a rounded speed differ at most.
+_ROUNDED = 1.5
 
 
-def _steps(columns: Columns) -> Postprocessed:
-    """Return a record per step that all processes wrote, with the mean of their times since they began.
-
-    Processes lag by a row or two; a step further back is that of another run in the same file.
-    """
-    step = columns["step"]
-    apart = np.diff(np.unique(step))
-    usual = np.median(apart) if len(apart) else 1.0
-    run = np.cumsum(np.diff(step, prepend=step[:1]) < -3 * usual)
-    (run, _), first, group, writers = np.unique(
-        np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
-    )
-    spent = step * np.fmax(columns["_seconds"], 1 / columns["_rate"])
-    told = columns["clock"] + sum(each * np.nan_to_num(columns[name]) for name, each in _UNITS.items())
-    whole = np.flatnonzero(writers == np.median(writers))
-    clock, told = ((np.bincount(group.ravel(), each) / writers)[whole] for each in (spent, told))
-    begun = _from_the_start(run[whole], step[first[whole]], clock, told, usual)
-    clock = np.where(begun, clock, told)
-    kept = np.flatnonzero(np.isfinite(clock))
-    rows = first[whole[kept]]
-    return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
+def _clock(columns: Columns) -> Postprocessed:
+    """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
+    printed = columns["clock"] + sum(each * np.nan_to_num(columns[name]) for name, each in _UNITS.items())
+    by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
+    contradicts = np.abs(by_speed - printed) > _ROUNDED
+    return every(columns), {**columns, "clock": np.where(contradicts, printed, by_speed)}
 
 
 def _argument(name: bytes, printed: bytes) -> bytes:
     """Return the pattern of an argument: `--batch_size 4` of a command, or `batch_size=4,` of all that are printed."""
     return rb"(?:--%s[= ]|(?<=[ (])%s=(?=[^\n ]{1,100}[,)]))'?+(%s)(?=[\s,)'`])" % (name, name, printed)
-
-
-def _from_the_start(run: Column, step: Column, clock: Column, told: Column, usual: float) -> NDArray[np.bool_]:
-    """Return which steps are of a process that began with its run, and not of one that was resumed.
-
-    The time of a resumed process begins anew. Where that is not printed, what its speeds say falls, perhaps from its
-    second row only.
-    """
-    began = (np.diff(run, prepend=np.nan) != 0) | (np.diff(told, prepend=np.nan) < 0)
-    began[:-1] |= (np.diff(clock) < 0) & ~began[1:]
-    begun: Column = step[began] <= usual
-    return np.repeat(begun, np.diff(np.append(np.flatnonzero(began), len(began))))
 
 
 FORMAT = Format(
@@ -98,19 +72,16 @@ FORMAT = Format(
             counts="update",
             marker=b"train_speed(",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"eval_runtime['\"]: ",
-                ),
-                Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to "),
+                Pause("evaluation", rb"eval_runtime['\"]: "),
+                Pause("checkpoint", "[INFO:swift] Saving model checkpoint to "),
             ),
-            verbs=(_steps,),
+            verbs=(_clock, mean_of_ranks("clock")),
         ),
         Reading(
-            # On the console the Trainer's own line is the same, but for the step.
+            # On the console the Trainer's own line is the same, except for the step.
             rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: '?+<seconds>'?+, "
             rb"['\"]train_samples_per_second['\"]: '?+<throughput>'?+, ['\"]train_steps_per_second['\"]: "
-            # What it came to, of the steps that it counts, and the mean loss of all of these.
+            # The last step, and the mean loss of all steps.
             rb"(?:[^{}\r\n]{0,200}?\btrain_loss['\"]: '?+<mean_loss>'?+(?=[,}]))?+(?:[^{}\r\n]{0,200}?['\"]" + _STEP + rb"['\"]: ['\"]?+<step>(?:/<total_steps>)?+(?=['\",}]))?+",
             unit="samples/s",
             span="run",
@@ -123,7 +94,7 @@ FORMAT = Format(
         Fact("accumulation", _argument(rb"gradient_accumulation_steps", rb"[0-9]++"), int),
         Fact("context_parallel", _argument(rb"sequence_parallel_size", rb"[0-9]++"), int),
         Fact("model", _argument(rb"model", rb"[\w./-]++")),
-        Fact("devices", rb"\[INFO:swift\] rank: 0, local_rank: 0, world_size: ([0-9]++)", int),
+        Fact("devices", "[INFO:swift] rank: 0, local_rank: 0, world_size: {:int}"),
         *TORCHRUN,
     ),
 )  # fmt: skip

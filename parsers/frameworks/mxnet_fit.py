@@ -2,10 +2,10 @@
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
-process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
-`[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
+process, except with a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
+`[0-20]`. A log may contain many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
 batches, of Scala's in milliseconds and not read. SimpleDet prints the iterations of the epoch in between, Sockeye
-tokens per second behind; its timer runs on through a checkpoint. GluonCV, ArcFace and NGC print lines of nearly this
+tokens per second after it; its timer runs on through a checkpoint. GluonCV, ArcFace and NGC print lines of nearly this
 form; so does Gluon's example of image classification, of the last batch alone and with six decimals, which is not read.
 """
 
@@ -19,8 +19,9 @@ _SPEED = (
     rb"Speed: (?![0-9]++\.[0-9]{6} )<throughput> samples/sec(?![\t ]++acc=)(?: [0-9.]++ (?:token|update)s/sec)*+(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
-_WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
-_NAMED_FIRST = rb"Node\[[0-9]++\] [0-9:]{8} INFO:root:" + _SPEED
+#: A worker's line. `accuracy` may be one of several metrics.
+_LINE = "Epoch[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec{?{*}accuracy={accuracy}}"
+_WORKER = "{clock} Node[{_}] " + _LINE
 _PLAIN = rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )(?<!\] [0-9:]{8} INFO:root:)" + _SPEED
 _ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
 
@@ -47,14 +48,9 @@ FORMAT = Format(
             alone=True,
             repeated=True,
             where=lacks(rb"\bkv_?store='dist"),
-            pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"Checkpoint \[[0-9]++\][\t ]++Updates=",
-                ),
-            ),
+            pauses=(Pause("checkpoint", "Checkpoint [{_}]  Updates="),),
         ),
-        Reading(_NAMED_FIRST, unit="samples/s", scope="node", repeated=True),
+        Reading("Node[{_}] {_} INFO:root:" + _LINE, unit="samples/s", scope="node", repeated=True),
         Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=says(rb"\bkv_?store='dist")),
         Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True, marker=b"Time cost="),
     ),

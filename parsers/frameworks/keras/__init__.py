@@ -16,26 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from perfledger.parsers.contract import (
-    Column,
-    Columns,
-    Fact,
-    Format,
-    Postprocessed,
-    Reading,
-    Rows,
-    Scope,
-)
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Scope
 from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract.verbs import carry
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
+from perfledger.parsers.frameworks.keras.epochs import (
+    epochs_in_either,
+    epochs_in_samples,
+    epochs_in_seconds,
+    epochs_in_steps,
+)
 
-#: Whole numbers below this are rounded by more than a tenth.
-_COARSE = 5
-#: TensorFlow takes longer for a step of any size: what takes less is a sample.
-_QUICKEST = 200e-6
 #: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
@@ -49,135 +40,10 @@ _BEGINS = (
     + rb"))"
 )
 
-
-def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
-    """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
-    rows, epochs, totals, in_samples, epoch, total, samples = [], [], [], False, np.nan, np.nan, np.nan
-    fresh, anew, before, begins = [], True, np.nan, list[float]()
-    for row, (begun, given, bar) in enumerate(
-        zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
-    ):
-        epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
-        if begun == begun:
-            first, total = columns["_first"][row], columns["total_epochs"][row]
-            # A resumed run begins once more with an epoch that was not finished, or was.
-            anew, before = begun != before + 1, begun
-        if bar == bar and epoch == epoch:
-            rows.append(row)
-            epochs.append(epoch)
-            totals.append(total)
-            fresh.append(anew)
-            begins.append(first if first < bar else np.nan)
-            in_samples |= bool(bar == samples)
-            epoch = np.nan
-    kept = np.array(rows, dtype=np.intp)
-    found = {"loss": columns["loss"][kept]} if "loss" in columns else {}
-    found["accuracy"] = _either(columns, "accuracy", "_acc")[kept]
-    found["total_epochs"] = np.array(totals)
-    count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
-    found["duration"] = _seconds(columns, kept, np.array(fresh, dtype=np.bool_))
-    return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept]}
-
-
-def _of_samples(begins: Column, left: Column) -> bool:
-    """Return whether the bars begin with the samples of one batch, the same in each epoch.
-
-    Those that count steps begin with 1, or with those of one call: but these show their last state twice.
-    """
-    return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
-
-
-def _epochs_in_either(columns: Columns) -> Postprocessed:
-    """Return the same where the bar may count samples and does not say so: without a count where nothing else does."""
-    rows, found = _epochs(columns)
-    # Seconds that are all too coarse have a reason of their own.
-    if "steps" not in found or _is_told(columns) or np.isnan(found["duration"]).all():
-        return rows, found
-    if _is_quick(found):
-        return rows, _of_a_bar_of_samples(found)
-    return rows, found if _is_validated(columns) else _without_steps(found)
-
-
-def epochs_in_steps(columns: Columns) -> Postprocessed:
-    """Return the same where the bar most often counts steps.
-
-    TensorFlow 1 counted samples as well, without a word of it. Then the accuracy was `acc`, which a program of today may
-    call it too.
-    """
-    rows, found = _epochs_in_either(columns)
-    return (rows, found) if "samples" in found or (~np.isnan(columns["_acc"])).any() else _epochs(columns)
-
-
-def _is_told(columns: Columns) -> bool:
-    """Return whether a line tells what the bar counts: its first state does. Other lines than of bars count steps."""
-    said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
-    return bool(said.any() or np.isnan(columns["_drawn"]).all())
-
-
-def _is_validated(columns: Columns) -> bool:
-    """Return whether the samples of a validation would be said: where the begin is missing, that line may be as well."""
-    return not np.isnan(columns["_validation"]).all() and bool((columns["epoch"] == 1).any())
-
-
-def _is_quick(found: dict[str, Column]) -> bool:
-    with np.errstate(all="ignore"):
-        return bool((found["duration"] / found["steps"] < _QUICKEST).any())
-
-
-def _without_steps(found: dict[str, Column]) -> dict[str, Column]:
-    return {name: each for name, each in found.items() if name != "steps"}
-
-
-def _of_a_bar_of_samples(found: dict[str, Column]) -> dict[str, Column]:
-    return {"samples" if name == "steps" else name: each for name, each in found.items()}
-
-
-def _epochs_in_samples(columns: Columns) -> Postprocessed:
-    """Return the same where the bar itself says that it counts samples."""
-    rows, found = _epochs(columns)
-    return rows, _of_a_bar_of_samples(found)
-
-
-def _epochs_in_seconds(columns: Columns) -> Postprocessed:
-    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch where they are said."""
-    begun = np.flatnonzero(~np.isnan(columns["epoch"]))
-    ended = np.flatnonzero(~np.isnan(columns["duration"]))
-    place = np.searchsorted(ended, begun)
-    told = place < len(ended)
-    told[:-1] &= place[:-1] < place[1:]
-    begun, rows = begun[told], ended[place[told]]
-    found = {name: columns[name][begun] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
-    seconds = columns["duration"][rows]
-    found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
-    said = columns["_dataset"][~np.isnan(columns["_dataset"])]
-    return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
-
-
-def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
-    """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
-
-    The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
-    out; later that of the epoch, since it holds what the first step waited for.
-    """
-    count, whole = columns["steps"][rows], columns["duration"][rows]
-    milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))
-    printed, unit = np.where(np.isnan(milli), micro, milli), np.where(np.isnan(milli), 1e-6, 1e-3) * count
-    by_step = printed > whole
-    found = np.where(by_step, printed * unit, whole)
-    middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
-    known = ~np.isnan(printed) & (whole > 0)
-    bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
-    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
-
-
-def _either(columns: Columns, one: str, other: str) -> Column:
-    return np.where(np.isnan(columns[one]), columns[other], columns[one])
-
-
 #: A part of a word of what a bar shows: TensorFlow Recommenders names metrics `factorized_top_k/top_5`. A number before
 #: a slash is of another bar.
 _WORD = rb"[^\r\n/ ]++|(?<=[a-z_])/"
-#: What a bar shows: from word to word up to the loss, and the accuracy before or behind it.
+#: What a bar shows: from word to word up to the loss, and the accuracy before or after it.
 _ACCURACY = (
     rb"(?:(?=(?:" + _WORD + rb"| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
 )  # fmt: skip
@@ -209,7 +75,7 @@ def reading(
         alone=scope == "job",
         weak=True,
         where=where,
-        verbs=(verb,),
+        verbs=(carry("_dataset"), verb),
     )  # fmt: skip
 
 
@@ -257,8 +123,8 @@ def _of_processes(where: Condition, scope: Scope) -> tuple[Reading, ...]:
     """Return the readings of the bars of one process or of several, as their condition says."""
     return (
         reading(PER_STEP, epochs_in_steps, where & lacks(_BACKEND), scope=scope),
-        reading(PER_STEP, _epochs_in_either, where & says(_BACKEND), scope=scope),
-        reading(_per(rb"sample"), _epochs_in_samples, where, scope=scope),
+        reading(PER_STEP, epochs_in_either, where & says(_BACKEND), scope=scope),
+        reading(_per(rb"sample"), epochs_in_samples, where, scope=scope),
     )
 
 
@@ -281,7 +147,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            verbs=(_epochs_in_seconds,),
+            verbs=(epochs_in_seconds,),
         ),
     ),
     facts=(

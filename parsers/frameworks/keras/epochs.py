@@ -1,0 +1,118 @@
+"""Epochs of Keras: verbs that find the first complete bar of each, its seconds, and whether it counts steps or samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows
+
+#: Whole numbers below this are rounded by more than a tenth.
+_COARSE = 5
+#: TensorFlow takes longer for a step of any size: what takes less is a sample.
+_QUICKEST = 200e-6
+
+
+def _first_after_begin(columns: Columns, name: str) -> tuple[Rows, Rows, Rows]:
+    """Return the first row that prints a column after each line `Epoch n/m`, that line, and which of these lines it is."""
+    begins = np.flatnonzero(np.isfinite(columns["epoch"]))
+    printed = np.flatnonzero(np.isfinite(columns[name]))
+    which = np.searchsorted(begins, printed) - 1
+    first = (which >= 0) & (np.diff(which, prepend=-1) > 0)
+    return printed[first], begins[which[first]], which[first]
+
+
+def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
+    """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
+    rows, begins, which = _first_after_begin(columns, "steps")
+    bars, first = columns["steps"][rows], columns["_first"][begins]
+    # A resumed run begins once more with an epoch that was not finished, or was.
+    begun = columns["epoch"][np.isfinite(columns["epoch"])]
+    fresh = (np.diff(begun, prepend=np.nan) != 1)[which]
+    found = {"loss": columns["loss"][rows]} if "loss" in columns else {}
+    found["accuracy"] = _either(columns, "accuracy", "_acc")[rows]
+    found["epoch"], found["total_epochs"] = columns["epoch"][begins], columns["total_epochs"][begins]
+    found["duration"] = _seconds(columns, rows, fresh)
+    in_samples = bool((bars == columns["_dataset"][rows]).any())
+    in_samples |= _of_samples(np.where(first < bars, first, np.nan), columns["_left"][rows])
+    return rows, found | {"samples" if in_samples else "steps": bars}
+
+
+def _of_samples(begins: Column, left: Column) -> bool:
+    """Return whether the bars begin with the samples of one batch, the same in each epoch.
+
+    Those that count steps begin with 1, or with those of one call: but these show their last state twice.
+    """
+    return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
+
+
+def epochs_in_either(columns: Columns) -> Postprocessed:
+    """Return the same where the bar may count samples and does not say so: without a count where nothing else does."""
+    rows, found = _epochs(columns)
+    # Seconds that are all too coarse have a reason of their own.
+    if "samples" in found or _is_told(columns) or np.isnan(found["duration"]).all():
+        return rows, found
+    with np.errstate(all="ignore"):
+        quick = bool((found["duration"] / found["steps"] < _QUICKEST).any())
+    if quick:
+        return rows, _in_samples(found)
+    # The samples of a validation would be said: where the begin is missing, that line may be as well.
+    validated = np.isfinite(columns["_validation"]).any() and (columns["epoch"] == 1).any()
+    return rows, found if validated else {name: each for name, each in found.items() if name != "steps"}
+
+
+def epochs_in_steps(columns: Columns) -> Postprocessed:
+    """Return the same where the bar most often counts steps.
+
+    TensorFlow 1 counted samples as well, without a word of it. Then the accuracy was `acc`, which a program of today may
+    call it too.
+    """
+    rows, found = epochs_in_either(columns)
+    return (rows, found) if "samples" in found or np.isfinite(columns["_acc"]).any() else _epochs(columns)
+
+
+def _is_told(columns: Columns) -> bool:
+    """Return whether a line says what the bar counts: its first state does. Other lines than of bars count steps."""
+    said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
+    return bool(said.any() or np.isnan(columns["_drawn"]).all())
+
+
+def _in_samples(found: Columns) -> Columns:
+    return {"samples" if name == "steps" else name: each for name, each in found.items()}
+
+
+def epochs_in_samples(columns: Columns) -> Postprocessed:
+    """Return the same where the bar itself says that it counts samples."""
+    rows, found = _epochs(columns)
+    return rows, _in_samples(found)
+
+
+def epochs_in_seconds(columns: Columns) -> Postprocessed:
+    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch where they are said."""
+    rows, begins, _ = _first_after_begin(columns, "duration")
+    found = {name: columns[name][begins] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
+    seconds = columns["duration"][rows]
+    found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
+    said = columns["_dataset"][np.isfinite(columns["_dataset"])]
+    return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
+
+
+def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
+    """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
+
+    The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
+    out; later that of the epoch, since it includes the wait of the first step.
+    """
+    count, whole = columns["steps"][rows], columns["duration"][rows]
+    milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))
+    printed, unit = np.where(np.isnan(milli), micro, milli), np.where(np.isnan(milli), 1e-6, 1e-3) * count
+    by_step = printed > whole
+    found = np.where(by_step, printed * unit, whole)
+    middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
+    known = ~np.isnan(printed) & (whole > 0)
+    bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
+    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
+
+
+def _either(columns: Columns, one: str, other: str) -> Column:
+    return np.where(np.isnan(columns[one]), columns[other], columns[one])

@@ -32,9 +32,10 @@ from perfledger.ingest.common.processes import Death
 from perfledger.ingest.read import layout as layouts
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record import duplicates, ledger_files, telemetry
+from perfledger.ingest.record.identity import identify
 from perfledger.ingest.record.ledger_files import LedgerPlace
 from perfledger.ingest.record.reading import ReadJobs, on_processes, problem_of
-from perfledger.ingest.record.run import identify, runs_of
+from perfledger.ingest.record.run import runs_of
 from perfledger.ingest.record.slim import Slimmer
 from perfledger.parsers.engine.registry import formats, telemetry_formats
 from perfledger.parsers.engine.telemetry import claimant

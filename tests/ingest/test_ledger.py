@@ -18,6 +18,7 @@ from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.record import ledger, run
+from perfledger.ingest.record.identity import identify
 from perfledger.ingest.record.ledger_files import LedgerFolder
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.model import Page, Site
@@ -443,16 +444,16 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/训练.log",
         "logs/日志.log",
     ]
-    ids = [each.id for each in run.identify([Run(path=path, sha256="") for path in paths])]
+    ids = [each.id for each in identify([Run(path=path, sha256="") for path in paths])]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
-    again = run.identify([Run(path=path, sha256="") for path in reversed(paths)])
+    again = identify([Run(path=path, sha256="") for path in reversed(paths)])
     assert [each.id for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
     runs = [Run(path="logs/a.log", sha256="", session=number, sessions=3) for number in (1, 2, 3)]
-    assert [each.id for each in run.identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
+    assert [each.id for each in identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 
 def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:

@@ -1,7 +1,7 @@
-"""The files of the ledger: where they lie, and their two forms.
+"""The two forms of the ledger's files: JSON Lines and Parquet, with the same lines, one for each run.
 
-Up to MANY_LOGS, a file of JSON lines per folder of logs, whose changes git shows; beyond, or in a place that
-the user names, a dataset of Parquet files, of which one changed log rewrites one. Both hold the same lines.
+Up to MANY_LOGS, a file of JSON Lines per folder of logs, whose changes git shows; beyond, or in a store that the user
+names, a dataset of Parquet files, of which one changed log rewrites one.
 """
 
 from __future__ import annotations
@@ -11,23 +11,17 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from perfledger.ingest.common.below import refuse_ways_out
-from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
-from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.files import write_if_changed
-from perfledger.ingest.read.objects import Store, is_url, store
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.redaction.redact import redacted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER = Path("data") / "runs"
-LINES, PART = ".jsonl", ".parquet"
+LINES = ".jsonl"
+PART = ".parquet"
+FORMS = (LINES, PART)
 #: Runs of a file of the dataset, at most on average.
 _RUNS_OF_PART = 1_000
 #: Of zstd: a sixth smaller than by its default, for 30 µs a run; the levels above save little more.
@@ -37,120 +31,6 @@ VERSION = 1
 #: What a query can select by; `line` is the whole record, which the schema `run.schema.json` types.
 _TEXTS = ("id", "path", "sha256", "format", "outcome", "model", "framework", "hardware", "precision")
 _COUNTS = ("session", "nodes", "devices", "batch_size")
-
-
-class LedgerPlace(Protocol):
-    """Where files of the ledger lie.
-
-    `label` is their folder or address, and `is_of_pages` says whether that is the folder of the pages' data.
-    """
-
-    @property
-    def label(self) -> str: ...  # noqa: D102
-
-    @property
-    def is_of_pages(self) -> bool: ...  # noqa: D102
-
-    def names(self) -> list[str]: ...  # noqa: D102
-
-    def get(self, name: str) -> bytes | None: ...  # noqa: D102
-
-    def put(self, name: str, data: bytes) -> bool: ...  # noqa: D102
-
-    def remove(self, name: str) -> None: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class LedgerFolder:
-    """A folder of this machine, by default that of the pages' data."""
-
-    top: Path
-    below: Path = FOLDER
-
-    @property
-    def label(self) -> str:
-        """The folder."""
-        return str(self.top / self.below)
-
-    @property
-    def is_of_pages(self) -> bool:
-        """Whether readers of the pages can load its files."""
-        return self.below == FOLDER
-
-    def names(self) -> list[str]:
-        """Return the names of the ledger's files."""
-        folder = self.top / self.below
-        return sorted(path.name for form in (LINES, PART) for path in folder.glob(f"*{form}"))
-
-    def get(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that can be read."""
-        try:
-            return read_bytes(self.top / self.below / name, MOST_OF_SITE)
-        except (OSError, DocumentError):
-            return None
-
-    def put(self, name: str, data: bytes) -> bool:
-        """Write a file; return False if it holds these bytes already."""
-        refuse_ways_out(self.top, [str(self.below / name)])
-        return write_if_changed(self.top / self.below / name, data)
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        refuse_ways_out(self.top, [str(self.below / name)])
-        (self.top / self.below / name).unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class LedgerStore:
-    """A folder of an object store."""
-
-    store: Store
-
-    @property
-    def label(self) -> str:
-        """The address."""
-        return self.store.url
-
-    @property
-    def is_of_pages(self) -> bool:
-        """No: whoever reads the pages may not read the store."""
-        return False
-
-    def names(self) -> list[str]:
-        """Return the names of the ledger's files."""
-        return [each.name for each in self.store.listed() if "/" not in each.name and each.name.endswith((LINES, PART))]
-
-    def get(self, name: str) -> bytes | None:
-        """Return the content of an object; None if there is none that can be read."""
-        return self.store.get(name)
-
-    def put(self, name: str, data: bytes) -> bool:
-        """Write an object; return False if it holds these bytes already."""
-        if self.get(name) == data:
-            return False
-        self.store.put(name, data)
-        return True
-
-    def remove(self, name: str) -> None:
-        """Remove an object."""
-        self.store.remove(name)
-
-
-def place_of(given: str, out: Path) -> LedgerPlace:
-    """Return the place that the user names; without a name, the folder of the pages' data.
-
-    Raises:
-        UsageError: it is a file, or no address that can be used, or a store that refuses to list it.
-    """
-    if not given:
-        return LedgerFolder(out)
-    if is_url(given):
-        found = LedgerStore(store(given))
-        found.names()
-        return found
-    if Path(given).exists() and not Path(given).is_dir():
-        raise UsageError(f"--ledger {given}: is a file; give a folder, or the address of one in an object store")
-    return LedgerFolder(Path(given), Path())
 
 
 def file_names(folders: Sequence[str]) -> dict[str, str]:

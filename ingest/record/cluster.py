@@ -44,10 +44,11 @@ _AHEAD = 3
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Dask cluster that answers; `where` is what the user calls it."""
+    """A Dask cluster that answers; `where` is what the user calls it, and `layout` that of all logs."""
 
     client: Client
     where: str
+    layout: str
 
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order.
@@ -58,12 +59,15 @@ class Cluster:
         with _answering(self.where):
             workers = max(1, len(self.client.ncores()))
         waiting: deque[tuple[LogBatch, Future[Any]]] = deque()
-        for each in cut(jobs, workers):
+        for each in map(self._batch, cut(jobs, workers)):
             waiting.append((each, self._submit(each)))
             if len(waiting) > _AHEAD * workers:
                 yield from self._result(*waiting.popleft())
         while waiting:
             yield from self._result(*waiting.popleft())
+
+    def _batch(self, jobs: Sequence[ReadingJob]) -> LogBatch:
+        return LogBatch(tuple(jobs), self.layout, os.getcwd(), code_of(self.layout))  # noqa: PTH109
 
     def _submit(self, given: LogBatch) -> Future[Any]:
         return self.client.submit(read_batch, given, pure=False)
@@ -78,7 +82,7 @@ class Cluster:
         except KilledWorker:
             if len(given.jobs) == 1:
                 return [all_killed(given.jobs[0])]
-            alone = [given.of(each) for each in given.jobs]
+            alone = [replace(given, jobs=(each,)) for each in given.jobs]
             return [found for each in alone for found in self._result(each, self._submit(each))]
 
 
@@ -110,7 +114,7 @@ def connected(where: str, workers: int, layout: str, paths: Sequence[Path]) -> I
             client = opened.enter_context(distributed.Client(address, timeout=_ANSWER))
             client.wait_for_workers(1, timeout=_FIRST_WORKER)
             _compare(client, where, layout, paths)
-        yield Cluster(client, where)
+        yield Cluster(client, where, layout)
 
 
 def _of_this_machine(workers: int) -> LocalCluster:
@@ -168,20 +172,20 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
             raise UsageError(f"--on {where}: worker {worker} has no {missing[0]}; share the folder under this path")
 
 
-def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[LogBatch]:
-    """Yield jobs in batches of about as many bytes."""
+def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
+    """Yield jobs in parts of about as many bytes."""
     sizes = [each.size for each in jobs]
     most = max(_LEAST, min(_MOST, sum(sizes) // (2 * _AHEAD * workers)))
     part: list[ReadingJob] = []
     total = 0
     for job, size in zip(jobs, sizes, strict=True):
         if part and total + size > most:
-            yield LogBatch.made(part)
+            yield part
             part, total = [], 0
         part.append(job)
         total += size
     if part:
-        yield LogBatch.made(part)
+        yield part
 
 
 @dataclass(frozen=True)
@@ -192,16 +196,6 @@ class LogBatch:
     layout: str
     folder: str
     code: str
-
-    @classmethod
-    def made(cls, jobs: Sequence[ReadingJob]) -> LogBatch:
-        """Return a batch of this program and this folder; all jobs are of one layout."""
-        layout = jobs[0].layout
-        return cls(tuple(jobs), layout, os.getcwd(), code_of(layout))  # noqa: PTH109
-
-    def of(self, job: ReadingJob) -> LogBatch:
-        """Return a batch of one of the jobs."""
-        return replace(self, jobs=(job,))
 
 
 @dataclass(frozen=True)

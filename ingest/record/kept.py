@@ -13,10 +13,11 @@ from functools import cached_property
 
 import msgspec
 from msgspec import MsgspecError, Struct
+from msgspec.structs import replace
 
 from perfledger.ingest.common.cache import Cache, packed, unpacked
 from perfledger.ingest.record.ledger_files import in_order
-from perfledger.ingest.record.reader import FolderRead, Reader, ReadingJob
+from perfledger.ingest.record.reader import FolderRead, Reader, ReadingJob, merged
 from perfledger.ingest.record.slim import Slimmer
 from perfledger.ingest.record.store import Store
 from perfledger.schema.records import Problem, Run, from_text
@@ -36,41 +37,6 @@ def passes(runs: Iterable[Run], problems: Iterable[Problem] = ()) -> bool:
     return any(each.code in _PASSING for each in (*problems, *(one for run in runs for one in run.problems)))
 
 
-@dataclass(frozen=True)
-class FolderRuns:
-    """The runs of a folder of the ledger; of many logs slim ones, and `read` is then what the jobs gave, packed."""
-
-    folder: str
-    runs: list[Run]
-    read: tuple[bytes, ...] = ()
-
-    def __add__(self, other: FolderRuns) -> FolderRuns:
-        """Return both."""
-        return FolderRuns(self.folder, [*self.runs, *other.runs], (*self.read, *other.read))
-
-    def whole(self) -> list[Run]:
-        """Return the runs with all that is known of them."""
-        if not self.read:
-            return self.runs
-        return [run for each in self.read for run in from_text(unpacked(each), FolderRead).runs[self.folder]]
-
-
-@dataclass(frozen=True)
-class JobsRead:
-    """What jobs gave; `logs` counts their logs, and `read_logs` those that had to be read."""
-
-    folders: Mapping[str, FolderRuns]
-    problems: tuple[Problem, ...] = ()
-    passed_over: tuple[str, ...] = ()
-    logs: int = 0
-    read_logs: int = 0
-
-    @property
-    def passes(self) -> bool:
-        """Whether another call may find something else in the same bytes."""
-        return passes((run for each in self.folders.values() for run in each.runs), self.problems)
-
-
 class FilesMade(Struct, frozen=True):
     """Files of the ledger that some input gave, by name with their hashes, and what is not in them."""
 
@@ -87,32 +53,21 @@ class Kept:
     store: Store
     slimmer: Slimmer | None = None
 
-    def read(self, jobs: Sequence[ReadingJob], reader: Reader, progress: Progress | None = None) -> JobsRead:
-        """Return what each job gives: as kept, or else read."""
+    def read(
+        self, jobs: Sequence[ReadingJob], reader: Reader, progress: Progress | None = None
+    ) -> tuple[FolderRead, int]:
+        """Return what all jobs gave, as kept or else read, and how many logs were read."""
         found = {at: read for at, job in enumerate(jobs) if (read := self._kept(job))}
         missing = [at for at in range(len(jobs)) if at not in found]
-        given = reader.read([jobs[at] for at in missing])
-        for at, folder in zip(missing, given, strict=True):
-            found[at] = self._keep(jobs[at], folder)
+        for at, read in zip(missing, reader.read([jobs[at] for at in missing]), strict=True):
+            found[at] = self._keep(jobs[at], read)
             if progress:
                 progress(len(jobs[at].logs))
-        ordered = [found[at] for at in range(len(jobs))]
-        folders = dict[str, FolderRuns]()
-        for runs in (each for read in ordered for each in read.folders.values()):
-            folders[runs.folder] = folders[runs.folder] + runs if runs.folder in folders else runs
-        return JobsRead(
-            folders,
-            tuple(each for read in ordered for each in read.problems),
-            tuple(each for read in ordered for each in read.passed_over),
-            sum(len(each.logs) for each in jobs),
-            sum(len(jobs[at].logs) for at in missing),
-        )
+        return merged(found[at] for at in range(len(jobs))), sum(len(jobs[at].logs) for at in missing)
 
-    def folder_runs(self, folder: str, runs: Sequence[Run]) -> FolderRuns:
-        """Return the runs of a folder in the form of this ledger."""
-        found = FolderRead({folder: in_order(runs)})
-        read = self._of_data(_WRITER.encode(found)) if self.slimmer else _of_folders(found)
-        return read.folders[folder]
+    def in_form(self, found: FolderRead) -> FolderRead:
+        """Return what jobs gave with runs in the form of this ledger: slim, and as their lines say."""
+        return self._of_data(_WRITER.encode(found)) if self.slimmer else found
 
     def files(self, key: str) -> tuple[FilesMade, dict[str, bytes]] | None:
         """Return the files that were made under a key, if the store still has all of them."""
@@ -133,33 +88,34 @@ class Kept:
     def _names(self) -> frozenset[str]:
         return frozenset(self.store.names())
 
-    def _kept(self, job: ReadingJob) -> JobsRead | None:
+    def _kept(self, job: ReadingJob) -> FolderRead | None:
         data = self.cached.get(job.key) if job.key else None
         try:
             return None if data is None else self._of_data(data)
         except DAMAGED:
             return None
 
-    def _keep(self, job: ReadingJob, given: FolderRead) -> JobsRead:
-        confirmed = job.confirmed(given, self.cached)
-        found = confirmed.with_runs({name: in_order(mine) for name, mine in confirmed.runs.items()})
+    def _keep(self, job: ReadingJob, given: FolderRead) -> FolderRead:
+        found = job.confirmed(given, self.cached).with_runs(in_order)
         data = _WRITER.encode(found)
-        read = self._of_data(data) if self.slimmer else _of_folders(found)
-        if job.key and not read.passes:
+        if job.key and not passes(found.all_runs(), found.problems):
             self.cached.put(job.key, data)
-        return read
+        return self._of_data(data) if self.slimmer else found
 
-    def _of_data(self, data: bytes) -> JobsRead:
+    def _of_data(self, data: bytes) -> FolderRead:
         found = from_text(data, FolderRead)
-        if self.slimmer is None:
-            return _of_folders(found)
-        slim = {name: list(map(self.slimmer.slim, mine)) for name, mine in found.runs.items()}
-        return _of_folders(found.with_runs(slim), packed(data))
+        if (slimmer := self.slimmer) is None:
+            return replace(found, full={})
+        slim = found.with_runs(lambda runs: list(map(slimmer.slim, runs)))
+        full = [packed(data)]
+        return replace(slim, full=dict.fromkeys(found.runs, full))
 
 
-def _of_folders(found: FolderRead, *data: bytes) -> JobsRead:
-    folders = {name: FolderRuns(name, runs, data) for name, runs in found.runs.items()}
-    return JobsRead(folders, tuple(found.problems), tuple(found.passed_over))
+def whole_runs(found: FolderRead, folder: str) -> list[Run]:
+    """Return the runs of a folder with all that is known of them."""
+    if folder not in found.full:
+        return found.runs[folder]
+    return [run for each in found.full[folder] for run in from_text(unpacked(each), FolderRead).runs[folder]]
 
 
 def hashes_of(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -5,6 +5,7 @@ The folders of logs are the jobs of a reader. Of many logs, only what pages of m
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -17,8 +18,8 @@ from perfledger.ingest.common.files import MANY_LOGS
 from perfledger.ingest.record import duplicates, ledger_files
 from perfledger.ingest.record.folders import LogFiles
 from perfledger.ingest.record.identity import identify
-from perfledger.ingest.record.kept import DAMAGED, FilesMade, FolderRuns, JobsRead, Kept, Progress, hashes_of
-from perfledger.ingest.record.reader import Processes, Reader, ReadingJob
+from perfledger.ingest.record.kept import DAMAGED, FilesMade, Kept, Progress, hashes_of, passes, whole_runs
+from perfledger.ingest.record.reader import FolderRead, Processes, Reader, ReadingJob
 from perfledger.ingest.record.slim import Slimmer
 from perfledger.ingest.record.store import Store
 from perfledger.schema.records import Problem, Run
@@ -65,16 +66,6 @@ class Ledger:
             yield from (line.decode() for line in ledger_files.lines_of(name, data))
 
 
-@dataclass(frozen=True)
-class _Files:
-    """Files of the ledger by name, what is not in them, and the runs of each file if they are known."""
-
-    files: Mapping[str, bytes]
-    made: FilesMade
-    runs: Mapping[str, Sequence[Run]] = field(default_factory=dict)
-    read_logs: int = 0
-
-
 def collect(
     logs: LogFiles,
     store: Store,
@@ -99,12 +90,16 @@ def collect(
     kept = Kept(cached, store, slimmer)
     keys = [each.key for each in jobs]
     key = key_of("ledger", str(slimmer is not None), *keys) if all(keys) else ""
-    earlier = kept.files(key) if key else None
-    if earlier:
-        found = _Files(earlier[1], earlier[0])
+    if earlier := kept.files(key) if key else None:
+        (made, files), by_file, read_logs = earlier, _runs_in(earlier[1], slimmer), 0
     else:
-        found = _made(kept.read(jobs, reader or Processes(), progress), kept, key)
-    return _ledger(found, problems, slimmer)
+        read, read_logs = kept.read(jobs, reader or Processes(), progress)
+        made, files, by_file = _made(_with_earlier(read, kept), kept, key)
+    runs = [run for mine in by_file.values() for run in mine]
+    shards = {run.id: name for name, mine in by_file.items() for run in mine}
+    paths = {run.path for run in runs}
+    passed_over = tuple(each for each in made.passed_over if each not in paths)
+    return Ledger(runs, files, read_logs, (*problems, *made.problems), shards, passed_over, slimmer is not None)
 
 
 def is_many(logs: int, store: Store) -> bool:
@@ -112,62 +107,43 @@ def is_many(logs: int, store: Store) -> bool:
     return logs > MANY_LOGS or not store.is_of_pages
 
 
-def _made(read: JobsRead, kept: Kept, key: str) -> _Files:
-    """Make the files of all runs, and keep which they are if another call would make the same."""
-    folders = _with_earlier(read.folders, kept)
-    runs = _marked(folders)
-    names = ledger_files.part_names(folders, read.logs) if kept.slimmer else ledger_files.file_names(sorted(folders))
-    by_file, files = dict[str, list[Run]](), dict[str, bytes]()
-    for name, mine in ledger_files.grouped(names, sorted(folders)).items():
-        if marked := [run for each in mine for run in runs[each]]:
-            files[name] = _content(name, [folders[each] for each in mine], marked, kept)
-            by_file[name] = ledger_files.in_order(marked)
+def _made(read: FolderRead, kept: Kept, key: str) -> tuple[FilesMade, dict[str, bytes], Mapping[str, Sequence[Run]]]:
+    """Make the files of all runs, keep which they are, and return them with the runs of each file."""
+    folders = sorted(read.runs)
+    marked = iter(identify(duplicates.mark([run for each in folders for run in read.runs[each]])))
+    runs = {each: [next(marked) for _ in read.runs[each]] for each in folders}
+    files, by_file = dict[str, bytes](), dict[str, list[Run]]()
+    for name, mine in ledger_files.folders_of_files(read.runs, is_dataset=bool(kept.slimmer)).items():
+        if any(runs[each] for each in mine):
+            files[name] = _content(name, read, {each: runs[each] for each in mine}, kept)
+            by_file[name] = ledger_files.in_order([run for each in mine for run in runs[each]])
     made = FilesMade(hashes_of(files), read.problems, read.passed_over)
-    if key and not JobsRead(folders, read.problems).passes:
+    if key and not passes(read.all_runs(), read.problems):
         kept.keep_files(key, made)
-    return _Files(files, made, by_file if kept.slimmer else {}, read.read_logs)
+    return made, files, by_file if kept.slimmer else _runs_in(files, None)
 
 
-def _ledger(found: _Files, problems: tuple[Problem, ...], slimmer: Slimmer | None) -> Ledger:
-    """Return the ledger of some files, and further problems.
+def _runs_in(files: Mapping[str, bytes], slimmer: Slimmer | None) -> Mapping[str, Sequence[Run]]:
+    """Return the runs of each file: what their lines say, also in the order of keys, whether just read or kept."""
+    in_form = slimmer.slim if slimmer else lambda run: run
+    return {name: [in_form(run) for run in ledger_files.runs_in(name, data)] for name, data in files.items()}
 
-    Every run is what its line says, whether it was read just now or kept, also in the order of keys.
+
+def _content(name: str, read: FolderRead, marked: Mapping[str, Sequence[Run]], kept: Kept) -> bytes:
+    """Return the content of a file with the marked runs of its folders.
+
+    Of a dataset, it is the content in the store if that was made of the same.
     """
-    runs = found.runs or {
-        name: [slimmer.slim(each) if slimmer else each for each in ledger_files.runs_in(name, data)]
-        for name, data in found.files.items()
-    }
-    everything = [run for mine in runs.values() for run in mine]
-    paths = {run.path for run in everything}
-    return Ledger(
-        everything,
-        found.files,
-        found.read_logs,
-        (*problems, *found.made.problems),
-        {run.id: name for name, mine in runs.items() for run in mine},
-        tuple(each for each in found.made.passed_over if each not in paths),
-        slimmer is not None,
-    )
-
-
-def _marked(folders: Mapping[str, FolderRuns]) -> dict[str, list[Run]]:
-    """Return the runs of each folder with ids, and marked if they are recorded twice."""
-    ordered = sorted(folders)
-    marked = iter(identify(duplicates.mark([run for each in ordered for run in folders[each].runs])))
-    return {each: [next(marked) for _ in folders[each].runs] for each in ordered}
-
-
-def _content(name: str, folders: Sequence[FolderRuns], marked: Sequence[Run], kept: Kept) -> bytes:
-    """Return the content of a file; of a dataset, the content in the store if it was made of the same."""
+    every_marked = [run for runs in marked.values() for run in runs]
     if not kept.slimmer:
-        return ledger_files.content(name, marked)
-    marks = _WRITER.encode([[getattr(each, name) for name in _MARKS] for each in marked])
-    parts = {str(at): data for at, data in enumerate(data for each in folders for data in each.read)}
-    key = key_of("part", marks.decode(), *hashes_of(parts).values())
+        return ledger_files.content(name, every_marked)
+    marks = _WRITER.encode([[getattr(each, name) for name in _MARKS] for each in every_marked])
+    full = (hashlib.sha256(data).hexdigest() for each in marked for data in read.full.get(each, ()))
+    key = key_of("part", marks.decode(), *full)
     if (earlier := kept.files(key)) and name in earlier[1]:
         return earlier[1][name]
-    whole = [run for each in folders for run in each.whole()]
-    data = ledger_files.content(name, [_with_marks(*each) for each in zip(whole, marked, strict=True)])
+    whole = [run for each in marked for run in whole_runs(read, each)]
+    data = ledger_files.content(name, [_with_marks(*each) for each in zip(whole, every_marked, strict=True)])
     kept.keep_files(key, FilesMade(hashes_of({name: data})))
     return data
 
@@ -176,20 +152,21 @@ def _with_marks(run: Run, marked: Run) -> Run:
     return replace(run, **{name: getattr(marked, name) for name in _MARKS})
 
 
-def _with_earlier(folders: Mapping[str, FolderRuns], kept: Kept) -> Mapping[str, FolderRuns]:
+def _with_earlier(read: FolderRead, kept: Kept) -> FolderRead:
     """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
-    lost = {name: paths for name, each in folders.items() if (paths := _lost(each.runs))}
+    lost = {name: paths for name, runs in read.runs.items() if (paths := _lost(runs))}
     if not lost:
-        return folders
+        return read
     before = _earlier(kept.store, {path for paths in lost.values() for path in paths})
-    found = dict(folders)
-    for name in lost:
-        runs = folders[name].whole()
+
+    def completed(runs: list[Run]) -> list[Run]:
         earlier = ([replace(each, problems=run.problems) for each in before.get(run.path, ())] for run in runs)
-        found[name] = kept.folder_runs(
-            name, [one for run, others in zip(runs, earlier, strict=True) for one in others or [run]]
+        return ledger_files.in_order(
+            [one for run, others in zip(runs, earlier, strict=True) for one in others or [run]]
         )
-    return found
+
+    changed = kept.in_form(FolderRead({name: completed(whole_runs(read, name)) for name in lost}))
+    return replace(read, runs={**read.runs, **changed.runs}, full={**read.full, **changed.full})
 
 
 def _lost(runs: Sequence[Run]) -> set[str]:

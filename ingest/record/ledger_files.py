@@ -33,6 +33,21 @@ _TEXTS = ("id", "path", "sha256", "format", "outcome", "model", "framework", "ha
 _COUNTS = ("session", "nodes", "devices", "batch_size")
 
 
+def folders_of_files(runs: Mapping[str, Sequence[Run]], *, is_dataset: bool) -> dict[str, list[str]]:
+    """Return the folders of each file of the ledger, in their order.
+
+    Args:
+        runs: runs by folder.
+        is_dataset: whether files are parts of a dataset, or of JSON Lines.
+    """
+    folders = sorted(runs)
+    names = part_names(folders, sum(map(len, runs.values()))) if is_dataset else file_names(folders)
+    found: dict[str, list[str]] = defaultdict(list)
+    for each in folders:
+        found[names[each]].append(each)
+    return found
+
+
 def file_names(folders: Sequence[str]) -> dict[str, str]:
     """Return the file of JSON lines of each folder, without what must not be published."""
     slugs = {each: _slug(redacted(each)) for each in folders}
@@ -48,21 +63,13 @@ def _slug(folder: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
 
 
-def part_names(folders: Collection[str], logs: int) -> dict[str, str]:
-    """Return the file of the dataset that holds each folder; their number doubles as the logs do."""
+def part_names(folders: Collection[str], runs: int) -> dict[str, str]:
+    """Return the file of the dataset that holds each folder; their number doubles as the runs do."""
     count = 1
-    while logs > count * _RUNS_OF_PART:
+    while runs > count * _RUNS_OF_PART:
         count *= 2
     places = {each: int(hashlib.sha256(each.encode()).hexdigest()[:8], 16) % count for each in folders}
     return {each: f"runs-{place + 1:05d}-of-{count:05d}{PART}" for each, place in places.items()}
-
-
-def grouped(names: Mapping[str, str], folders: Sequence[str]) -> dict[str, list[str]]:
-    """Return the folders of each file, in their order."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for each in folders:
-        found[names[each]].append(each)
-    return found
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:

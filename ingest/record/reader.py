@@ -6,10 +6,11 @@ A job is the logs of one folder. In another process, a log that ends its reader 
 from __future__ import annotations
 
 import signal
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol, Self
 
 from msgspec import Struct
@@ -23,38 +24,49 @@ from perfledger.schema.records import Problem, Run
 from perfledger.schema.redaction.redact import redact_record
 
 
-class FolderRead(Struct, frozen=True):
-    """What the logs of a job gave.
+class FolderRead(Struct, frozen=True, omit_defaults=True):
+    """What the logs of jobs gave.
 
     `runs` are by folder of the ledger, `problems` those of files that belong to no run, and `passed_over` the names of
-    files that are no logs.
+    files that are no logs. If runs are slim, `full` has what they were made of, by folder and packed.
     """
 
     runs: dict[str, list[Run]]
     problems: list[Problem] = []
     passed_over: list[str] = []
+    full: dict[str, list[bytes]] = {}
 
     def __add__(self, other: FolderRead) -> FolderRead:
         """Return what both gave."""
-        names = [*self.runs, *(each for each in other.runs if each not in self.runs)]
-        runs = {name: [*self.runs.get(name, ()), *other.runs.get(name, ())] for name in names}
-        return FolderRead(runs, [*self.problems, *other.problems], [*self.passed_over, *other.passed_over])
+        return merged([self, other])
+
+    def all_runs(self) -> Iterator[Run]:
+        """Yield the runs of all folders."""
+        return chain.from_iterable(self.runs.values())
+
+    def with_runs(self, change: Callable[[list[Run]], list[Run]]) -> FolderRead:
+        """Return it with other runs in each folder."""
+        return replace(self, runs={name: change(mine) for name, mine in self.runs.items()})
 
     def without(self, paths: Collection[str]) -> FolderRead:
         """Return it without some logs, by their redacted names."""
-        runs = {name: [run for run in mine if run.path not in paths] for name, mine in self.runs.items()}
-        return FolderRead(runs, self.problems, [each for each in self.passed_over if each not in paths])
+        found = self.with_runs(lambda mine: [run for run in mine if run.path not in paths])
+        return replace(found, passed_over=[each for each in self.passed_over if each not in paths])
 
-    def with_runs(self, runs: dict[str, list[Run]]) -> FolderRead:
-        """Return it with other runs."""
-        return FolderRead(runs, self.problems, self.passed_over)
 
-    def with_problems(self, more: Sequence[Problem]) -> FolderRead:
-        """Return it with further problems of each run."""
-        added = {
-            name: [replace(run, problems=(*run.problems, *more)) for run in mine] for name, mine in self.runs.items()
-        }
-        return self.with_runs(added)
+def merged(parts: Iterable[FolderRead]) -> FolderRead:
+    """Return what all parts gave."""
+    runs: dict[str, list[Run]] = defaultdict(list)
+    full: dict[str, list[bytes]] = defaultdict(list)
+    problems, passed_over = list[Problem](), list[str]()
+    for part in parts:
+        for name, mine in part.runs.items():
+            runs[name] += mine
+        for name, packed in part.full.items():
+            full[name] += packed
+        problems += part.problems
+        passed_over += part.passed_over
+    return FolderRead(dict(runs), problems, passed_over, dict(full))
 
 
 class ReadingJob(Protocol):
@@ -69,9 +81,6 @@ class ReadingJob(Protocol):
 
     @property
     def files_beside(self) -> tuple[str, ...]: ...  # noqa: D102
-
-    @property
-    def layout(self) -> str: ...  # noqa: D102
 
     @property
     def size(self) -> int: ...  # noqa: D102
@@ -196,7 +205,8 @@ def read_again(job: ReadingJob, read: Callable[[ReadingJob], FolderRead | Death]
     if isinstance(without, Death):
         return _with_lost(job, FolderRead({}), {**deaths, **dict.fromkeys(others.logs, without)})
     wrong = [redact_record(problem_of(found, each)) for each in job.files_beside]
-    return _with_lost(job, without.with_problems(wrong), deaths)
+    blamed = without.with_runs(lambda runs: [replace(run, problems=(*run.problems, *wrong)) for run in runs])
+    return _with_lost(job, blamed, deaths)
 
 
 def _killers(

@@ -106,7 +106,7 @@ def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypat
 
     monkeypatch.setattr(Cluster, "_submit", lambda _, given: Told(given))
     given = LogBatch(folders, "perfledger", "", "")
-    found = Cluster(None, "dask")._result(given, Told(given))  # type: ignore[arg-type]
+    found = Cluster(None, "dask", "perfledger")._result(given, Told(given))  # type: ignore[arg-type]
     assert [[*each.runs] for each in found] == [["0"], [], ["2"]]
 
 

@@ -312,7 +312,7 @@ def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) 
     count = inputs.jobs or (os.cpu_count() or 1 if worth else 1)
     from perfledger.ingest.record.reader import Processes
 
-    yield Processes(count, anew=bool(folders))
+    yield Processes(count, fresh=bool(folders))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Read logs on a Dask cluster: batches of jobs go to its workers, and what they read comes back in the same order.
+"""Read logs on a Dask cluster: batches of jobs go to its workers, and the results come back in the same order.
 
-Dask schedules, and gives the work of a worker that died to another one. A worker has each batch read by a process of
-its own: that has a main thread, which alone can limit the time of a log, and what kills it does not kill the worker.
+Dask schedules, and gives the work of a worker that died to another one. A worker starts a process for each batch: only
+a main thread can limit the time of a log, and a log that kills the process does not kill the worker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from perfledger.ingest.record.reader import FolderRead, Processes, ReadingJob, a
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
-#: What `--on` says of a cluster of this machine; anything else is the address of a scheduler.
+#: The value of `--on` for a cluster of this machine; all others are addresses of schedulers.
 LOCAL = "dask"
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 #: Seconds to wait for a scheduler to answer.
@@ -123,7 +123,7 @@ def _of_this_machine(workers: int) -> LocalCluster:
 
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        # What fails is raised here. A worker that is closed may print a traceback besides, of a late heartbeat.
+        # Failures are raised here. A worker that is closed may also print a traceback of a late heartbeat.
         silent = logging.CRITICAL
         return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=silent)
     finally:
@@ -132,10 +132,10 @@ def _of_this_machine(workers: int) -> LocalCluster:
 
 @contextmanager
 def _answering(where: str) -> Iterator[None]:
-    """Take what Dask raises where a cluster cannot be reached, or is no longer there, for a fault of the cluster.
+    """Report errors that Dask raises if a cluster cannot be reached, or is no longer there.
 
     Raises:
-        UsageError: that, and what to do.
+        UsageError: the cluster does not answer; the message says how to go on.
     """
     try:
         yield
@@ -151,7 +151,7 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
     """Ask every worker for its version of Perfledger and for the paths.
 
     Raises:
-        UsageError: one has none, another one, or lacks a path.
+        UsageError: a worker cannot import it, has another version, or lacks a path.
     """
     asked = os.getcwd(), layout, tuple(map(str, paths))  # noqa: PTH109
     ours = state_of_process(*asked)
@@ -190,7 +190,7 @@ def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
 
 @dataclass(frozen=True)
 class LogBatch:
-    """What is read together, in the folder that paths start from; `code` is that of who sent it."""
+    """Jobs that are read together, in the folder that paths start from; `code` is that of the sender."""
 
     jobs: tuple[ReadingJob, ...]
     layout: str
@@ -200,7 +200,7 @@ class LogBatch:
 
 @dataclass(frozen=True)
 class WorkerState:
-    """What a worker says before it reads: the hash of its code, and which of the paths it does not have."""
+    """The state of a worker before it reads: the hash of its code, and the paths that it lacks."""
 
     code: str
     missing: tuple[str, ...]
@@ -223,12 +223,12 @@ def read_batch(given: LogBatch) -> list[FolderRead]:
     """Return what each job gives; called on a worker.
 
     Raises:
-        UsageError: what no log can cause.
+        UsageError: the worker has another version; no log can cause this.
     """
     # Logs in stores need no folder that all workers share.
     folder = given.folder if Path(given.folder).is_dir() else None
     work = partial(_read_by_same_code, given.layout, given.code)
-    return [*Processes(1, anew=True, folder=folder, work=work).read(given.jobs)]
+    return [*Processes(1, fresh=True, folder=folder, work=work).read(given.jobs)]
 
 
 def _read_by_same_code(layout: str, code: str, job: ReadingJob) -> FolderRead:

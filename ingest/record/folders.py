@@ -1,4 +1,4 @@
-"""Folders of logs on this machine: each is a job for a reader, with the key of what it gives in the cache.
+"""Folders of logs on this machine: each is a job for a reader, and has a key in the cache.
 
 A folder (in our own tree, one case) has a file of the ledger. Its key is made of the hashes of its files and of the
 code that reads them.
@@ -33,9 +33,9 @@ from perfledger.schema.records import Problem, Run
 from perfledger.schema.redaction.redact import redact_record, redacted
 
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
-#: What reading a log costs besides its bytes, in bytes.
+#: Cost of reading a log, in bytes that are read in the same time; the bytes of the log are added to it.
 COST_OF_LOG = 64 << 10
-#: Returns the rules by which others computed what they published of a log, by its name.
+#: Returns the rules of those who published figures of a log, by its name.
 ExtraRules = Callable[[str], tuple[str, ...]]
 #: SHA-256 of files by path, empty for a file that cannot be read.
 Hashes = Mapping[str, str]
@@ -112,7 +112,7 @@ class LocalFolder:
         return sum(COST_OF_LOG + (at[0] if (at := stamp(log.path)) else 0) for log in self.inputs)
 
     def of(self, logs: Collection[str], *, beside: bool = True) -> LocalFolder:
-        """Return the folder with some of its logs, without telemetry if so asked."""
+        """Return the folder with some of its logs, and with its telemetry if `beside`."""
         inputs = tuple(each for each in self.inputs if each.name in logs)
         return replace(self, inputs=inputs, samples=self.samples if beside else ())
 

@@ -1,4 +1,4 @@
-"""Which run it is: its id, and the fingerprint by which the same run in another file is recognised."""
+"""Identity of a run: its id, and its fingerprint, which is the same for the same run in another file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ENOUGH = 10
 
 
 def fingerprint(session: Session) -> str | None:
-    """Hash the records and facts of a session, whatever else its log holds; None if there are too few of them.
+    """Hash the records and facts of a session, not other lines of its log; return None if there are too few of them.
 
-    A log with a run.json beside it needs none: there the runner says which run it was, and what its bytes were.
+    A log with a run.json does not need one: the runner states there which run it was, and the hash of its bytes.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""What earlier calls read and made, and what stays true of it: the only place that keeps results of logs.
+"""Results of earlier calls, as long as they stay true: the only module that keeps results of logs.
 
 A job's result is kept under the job's key, and a list of files under the keys of all jobs that they were made of. A
 file is made again only if its key changed, or if the store has it no longer.
@@ -22,11 +22,11 @@ from perfledger.ingest.record.slim import Slimmer
 from perfledger.ingest.record.store import Store
 from perfledger.schema.records import Problem, Run, from_text
 
-#: Keys are sorted, as in the lines of the ledger: a run is the same whether it was read or kept.
+#: Keys are sorted, as in the lines of the ledger: a run is the same whether it was read now or earlier.
 _WRITER = msgspec.json.Encoder(order="sorted")
 #: Raised by values that cannot be decoded; they count as missing.
 DAMAGED = (ValueError, MsgspecError, RecursionError)
-#: Problems that say nothing about the bytes of a log: the next call may read it, so its runs are not kept.
+#: Problems that say nothing about the bytes of a log: the next call may read it, so its runs do not enter the cache.
 _PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed", "reader_crashed"})
 #: Called with the number of logs that were read since the last call.
 Progress = Callable[[int], object]
@@ -38,7 +38,7 @@ def passes(runs: Iterable[Run], problems: Iterable[Problem] = ()) -> bool:
 
 
 class FilesMade(Struct, frozen=True):
-    """Files of the ledger that some input gave, by name with their hashes, and what is not in them."""
+    """Files of the ledger by name with their hashes, and the problems and names that are not in them."""
 
     hashes: dict[str, str]
     problems: Sequence[Problem] = ()

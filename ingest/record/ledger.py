@@ -1,6 +1,6 @@
 """The ledger: one line per run, in files of a store.
 
-The folders of logs are the jobs of a reader. Of many logs, only what pages of many runs show of each stays in memory.
+The folders of logs are the jobs of a reader. Of many logs, only the part that pages of many runs show stays in memory.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from perfledger.ingest.record.store import Store
 from perfledger.schema.records import Problem, Run
 
 _WRITER = msgspec.json.Encoder(order="sorted")
-#: Problems of a log with which the runs that an earlier call read stay.
+#: Problems of a log that leave the runs of an earlier call in the ledger.
 _KEEPS_EARLIER = frozenset({"unreadable", "changing", "reader_killed", "reader_crashed"})
-#: What marking changes of a run: compare `identify` and `duplicates.mark`.
+#: Fields that marking changes: compare `identify` and `duplicates.mark`.
 _MARKS = ("id", "published", "duplicate_of", "problems")
 
 
@@ -78,8 +78,8 @@ def collect(
 
     Args:
         logs: the logs on this machine.
-        store: where the ledger of an earlier call is.
-        cached: what earlier calls read.
+        store: the store of the ledger.
+        cached: the cache of earlier calls.
         stored: folders of logs in object stores.
         reader: reads logs; one process of this machine if None.
         progress: called with the number of logs read.
@@ -124,7 +124,7 @@ def _made(read: FolderRead, kept: Kept, key: str) -> tuple[FilesMade, dict[str, 
 
 
 def _runs_in(files: Mapping[str, bytes], slimmer: Slimmer | None) -> Mapping[str, Sequence[Run]]:
-    """Return the runs of each file: what their lines say, also in the order of keys, whether just read or kept."""
+    """Return the runs of each file, as its lines state them: the order of keys is the same in every call."""
     in_form = slimmer.slim if slimmer else lambda run: run
     return {name: [in_form(run) for run in ledger_files.runs_in(name, data)] for name, data in files.items()}
 
@@ -132,7 +132,7 @@ def _runs_in(files: Mapping[str, bytes], slimmer: Slimmer | None) -> Mapping[str
 def _content(name: str, read: FolderRead, marked: Mapping[str, Sequence[Run]], kept: Kept) -> bytes:
     """Return the content of a file with the marked runs of its folders.
 
-    Of a dataset, it is the content in the store if that was made of the same.
+    The content of a dataset's file is taken from the store if it was made of the same runs.
     """
     every_marked = [run for runs in marked.values() for run in runs]
     if not kept.slimmer:
@@ -153,7 +153,7 @@ def _with_marks(run: Run, marked: Run) -> Run:
 
 
 def _with_earlier(read: FolderRead, kept: Kept) -> FolderRead:
-    """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
+    """Replace logs that cannot be read now by their runs of an earlier call, with the problem added."""
     lost = {name: paths for name, runs in read.runs.items() if (paths := _lost(runs))}
     if not lost:
         return read
@@ -170,7 +170,7 @@ def _with_earlier(read: FolderRead, kept: Kept) -> FolderRead:
 
 
 def _lost(runs: Sequence[Run]) -> set[str]:
-    """Return the logs of which only a problem is known: that they cannot be read now."""
+    """Return the logs that cannot be read now, and have no run."""
     unread = (run for run in runs if run.format is None)
     return {run.path for run in unread if any(each.code in _KEEPS_EARLIER for each in run.problems)}
 

@@ -1,7 +1,7 @@
 """The two forms of the ledger's files: JSON Lines and Parquet, with the same lines, one for each run.
 
 Up to MANY_LOGS, a file of JSON Lines per folder of logs, whose changes git shows; beyond, or in a store that the user
-names, a dataset of Parquet files, of which one changed log rewrites one.
+names, a dataset of Parquet files; one changed log rewrites one file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RUNS_OF_PART = 1_000
 _LEVEL = 9
 #: Written into each file of a dataset; another one is not read.
 VERSION = 1
-#: What a query can select by; `line` is the whole record, which the schema `run.schema.json` types.
+#: Columns for queries; `line` is the whole record, whose schema is `run.schema.json`.
 _TEXTS = ("id", "path", "sha256", "format", "outcome", "model", "framework", "hardware", "precision")
 _COUNTS = ("session", "nodes", "devices", "batch_size")
 
@@ -49,7 +49,7 @@ def folders_of_files(runs: Mapping[str, Sequence[Run]], *, is_dataset: bool) -> 
 
 
 def file_names(folders: Sequence[str]) -> dict[str, str]:
-    """Return the file of JSON lines of each folder, without what must not be published."""
+    """Return the file of JSON Lines of each folder; private names in a folder are redacted."""
     slugs = {each: _slug(redacted(each)) for each in folders}
     alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
     digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
@@ -64,7 +64,7 @@ def _slug(folder: str) -> str:
 
 
 def part_names(folders: Collection[str], runs: int) -> dict[str, str]:
-    """Return the file of the dataset that holds each folder; their number doubles as the runs do."""
+    """Return the file of the dataset for each folder; the number of files doubles with the runs."""
     count = 1
     while runs > count * _RUNS_OF_PART:
         count *= 2
@@ -88,7 +88,7 @@ def lines_of(name: str, data: bytes) -> list[bytes]:
     """Return the lines of a file of the ledger.
 
     Raises:
-        ValueError: it is no file of a dataset, or of another version.
+        ValueError: the file is damaged, not of a dataset, or of another version.
     """
     if not name.endswith(PART):
         return data.splitlines()
@@ -99,8 +99,8 @@ def runs_in(name: str, data: bytes) -> Iterator[Run]:
     """Yield the runs of a file of the ledger.
 
     Raises:
-        ValueError: a line is no JSON, or the file is no dataset.
-        msgspec.ValidationError: a line is no run.
+        ValueError: a line is not JSON, or the file is damaged.
+        msgspec.ValidationError: a line is not a run.
     """
     return (from_text(each, Run) for each in lines_of(name, data))
 
@@ -116,7 +116,7 @@ def runs_named(name: str, data: bytes, ids: Collection[str]) -> list[Run]:
 
 
 def same(name: str, one: bytes, other: bytes | None) -> bool:
-    """Return whether two contents of a file hold the same lines; versions of Parquet's library differ in bytes."""
+    """Return whether two contents of a file have the same lines; versions of Parquet's library differ in bytes."""
     if one == other or other is None or not name.endswith(PART):
         return one == other
     try:

@@ -1,4 +1,4 @@
-"""What the records and the end of a session show of a run: observations, outcome, progress, clocks, and its curve."""
+"""Observations, outcome, progress, clocks and curve of a run, from the records and the end of its session."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure, RunProgress, Trace
 
 TRACE_POINTS = 400
-#: Outcomes by run.json that stand in tables.
+#: Outcomes by run.json that tables show.
 _PUBLISHABLE = (None, "completed", "truncated", "missed", "oom")
 
 
 def observations(session: Session) -> int:
-    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock.
+    """Return the number of records of the main metric: those with a speed or a duration, else those with a clock.
 
-    What a printer says of the whole run besides its records is none, unless there is nothing else.
+    A summary of the whole run counts only if there are no other records.
     """
     beside = [each is not session.main and each.reading.span == "run" for each in session.records]
     for skipped, columns in product((True, False), (("throughput",), TIMED, ("clock",))):
@@ -38,7 +38,7 @@ def observations(session: Session) -> int:
 def clock_of(session: Session) -> tuple[str, str] | None:
     """Return first and last clock of the records in the host's local time; None if the log prints no date and time.
 
-    Seconds since 1970 are no such clock: which zone the host was in they do not say.
+    Seconds since 1970 do not count: they do not state the time zone of the host.
     """
     import numpy as np
 
@@ -75,7 +75,7 @@ def measured_clock_of(series: Callable[[], ThroughputSeries], headline: Figure |
 def outcome_of(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log.
 
-    A trial that did not fail is one whatever it came to, so that nothing of it is published.
+    A trial that did not fail stays a trial, however it ended, so that its figures are not published.
     """
     if run_json.document and run_json.document.smoke and run_json.document.outcome in _PUBLISHABLE:
         return "trial"

@@ -25,10 +25,10 @@ from perfledger.schema.redaction.redact import redact_record
 
 
 class FolderRead(Struct, frozen=True, omit_defaults=True):
-    """What the logs of jobs gave.
+    """Results of jobs.
 
     `runs` are by folder of the ledger, `problems` those of files that belong to no run, and `passed_over` the names of
-    files that are no logs. If runs are slim, `full` has what they were made of, by folder and packed.
+    files that are not logs. If runs are slim, `full` has the results with the whole runs, by folder and packed.
     """
 
     runs: dict[str, list[Run]]
@@ -72,8 +72,8 @@ def merged(parts: Iterable[FolderRead]) -> FolderRead:
 class ReadingJob(Protocol):
     """Logs that are read together, on whatever machine.
 
-    `logs` are their names, and `files_beside` those of files that may be left out. `size` is in bytes, with what each
-    log costs besides. `key` is that of what they give in the cache, empty if that must not be cached.
+    `logs` are their names, and `files_beside` those of files that may be left out. `size` is in bytes, and includes a
+    fixed cost for each log. `key` is the key of the result in the cache, empty if the result must not be cached.
     """
 
     @property
@@ -91,13 +91,13 @@ class ReadingJob(Protocol):
     def read(self) -> FolderRead: ...  # noqa: D102
 
     def of(self, logs: Collection[str], *, beside: bool = True) -> Self:
-        """Return a job of some of the logs, without the files beside them if so asked."""
+        """Return a job of some of the logs, and with the files next to them if `beside`."""
 
     def lost(self, problem: Problem) -> FolderRead:
-        """Return what is known of a log, the problem's, that cannot be read."""
+        """Return the result of a log that cannot be read: the problem, which names it."""
 
     def confirmed(self, found: FolderRead, cached: Cache) -> FolderRead:
-        """Return what its logs gave, without those that changed since the job was made."""
+        """Return the result without logs that changed since the job was made; they get a problem."""
 
 
 class Reader(Protocol):
@@ -119,18 +119,18 @@ class ThisProcess:
 class Processes:
     """Reads in processes of this machine.
 
-    `most` is their number; there are never more than jobs. `anew` and `folder` are those of `Worker`. `work` reads a
-    job, if it is not simply read.
+    `most` is the largest number of processes. `fresh` starts Python again for each, in `folder`, instead of copying
+    this process. `work` reads a job; by default `read_job`.
     """
 
     most: int = 1
-    anew: bool = False
+    fresh: bool = False
     folder: str | None = None
     work: Callable[[ReadingJob], FolderRead] | None = None
 
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order."""
-        if jobs and not self.anew:
+        if jobs and not self.fresh:
             formats()  # once, for all copies of this process
         waiting, ready = deque(enumerate(jobs)), dict[int, FolderRead]()
         idle, busy, dead = list[Worker](), dict[Worker, int](), list[int]()
@@ -158,7 +158,7 @@ class Processes:
                 worker.close()
 
     def _started(self) -> Worker:
-        return Worker(self.work or read_job, anew=self.anew, folder=self.folder)
+        return Worker(self.work or read_job, anew=self.fresh, folder=self.folder)
 
     def _read_alone(self, job: ReadingJob) -> FolderRead | Death:
         with closing(self._started()) as worker:
@@ -179,7 +179,7 @@ def problem_of(death: Death, path: str) -> Problem:
 
 
 def all_killed(job: ReadingJob) -> FolderRead:
-    """Return what is known of logs whose reader was killed again and again."""
+    """Return the result of logs whose reader was killed again and again."""
     return _with_lost(job, FolderRead({}), dict.fromkeys(job.logs, Death(-signal.SIGKILL)))
 
 
@@ -190,7 +190,7 @@ def _with_lost(job: ReadingJob, found: FolderRead, deaths: Mapping[str, Death]) 
 
 
 def read_again(job: ReadingJob, read: Callable[[ReadingJob], FolderRead | Death]) -> FolderRead:
-    """Read logs over which a process died: all except those over which another one dies that reads nothing else."""
+    """Read logs again after a process died over them, except those that end a process of their own."""
     found = read(job)
     if not isinstance(found, Death):
         return found

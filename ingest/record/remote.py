@@ -1,7 +1,7 @@
-"""Logs in object stores, read a folder at a time: a worker fetches what belongs to the logs of a folder into a
-temporary one, reads it as it reads local logs, and removes it again.
+"""Logs in object stores, read a folder at a time: a worker fetches all objects of a folder into a temporary one, reads
+them as it reads local logs, and removes them again.
 
-What was listed (names, sizes and tags) is the key of what was read, so that what has not changed is not fetched again.
+The listing (names, sizes and tags) is the key of the result, so that unchanged objects are not fetched again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StoredFolder:
     """A folder of logs in a store, with all that is read with them: the objects of runs below, and files elsewhere.
 
     `label` is the name of the store's folder on the site, `objects` are its own, and `elsewhere` those of other folders
-    that the layout reads beside its logs.
+    that the layout reads with its logs.
     """
 
     store: ObjectFolder
@@ -78,7 +78,7 @@ class StoredFolder:
         return FolderRead({folder_of(problem.path, beside_run=beside_run): [unread(problem)]})
 
     def confirmed(self, found: FolderRead, cached: Cache) -> FolderRead:
-        """Return what its logs gave: objects are fetched as they were listed, or not at all."""
+        """Return the result: objects are fetched as they were listed, or not at all."""
         return found
 
     def read(self) -> FolderRead:
@@ -119,7 +119,7 @@ class StoredFolder:
         return sum(ThisProcess().read(folders), read)
 
     def _lost_beside(self, name: str, error: Exception) -> FolderRead:
-        """Return a problem of each log without a file next to them; of the file if there are no logs."""
+        """Return a problem of each log, since a file next to them is missing, or else of that file."""
         why = "it changed" if has_changed(error) else cause(error)
         if not self.logs:
             return FolderRead({}, [Problem("unreadable", name, args={"cause": why})])
@@ -210,13 +210,13 @@ def _above(name: str) -> Iterator[str]:
 
 
 def _folder(name: str, runs: set[str]) -> str:
-    """Return the folder that an object is read with: above the outermost run that it is part of, otherwise its own."""
+    """Return the folder that an object is read with: above the outermost run that it is part of, else its own."""
     outermost = [each for each in _above(name) if each in runs]
     return posixpath.dirname(outermost[-1]) if outermost else posixpath.dirname(name)
 
 
 def _may_be_read(name: str, runs: set[str]) -> bool:
-    """Return whether an object may matter: all of a run does, otherwise logs and what may lie beside them."""
+    """Return whether an object may matter: every object of a run, else logs and their companions."""
     path = Path(name)
     if any(each in runs for each in _above(name)):
         return True
@@ -224,13 +224,13 @@ def _may_be_read(name: str, runs: set[str]) -> bool:
 
 
 def _begins(name: str) -> bool:
-    """Return whether a folder with this object has something to tell."""
+    """Return whether a folder with this object may give runs or problems."""
     path = Path(name)
     return may_be_log(path) or may_be_telemetry(path) or path.name in _RUNS
 
 
 def _beside(store: ObjectFolder, name: str, layout: Layout, known: Mapping[str, StoredObject]) -> list[str]:
-    """Return the objects that the layout reads beside a log."""
+    """Return the objects that the layout reads with a log."""
     match = layout.match((store.path / name).as_posix())
     folder = posixpath.dirname(name)
     wanted = [posixpath.normpath(posixpath.join(folder, each)) for each in (match.beside if match else ())]
@@ -238,7 +238,7 @@ def _beside(store: ObjectFolder, name: str, layout: Layout, known: Mapping[str, 
 
 
 def _named(wanted: str, known: Mapping[str, StoredObject]) -> list[str]:
-    """Return the objects of a name, in which a `*` stands for any part of the last component."""
+    """Return the objects of a name; a `*` in it matches any part of the last component."""
     if "*" not in wanted:
         return [wanted] if wanted in known else []
     folder = posixpath.dirname(wanted)
@@ -249,7 +249,7 @@ def kept(found: Sequence[StoredFolder], wanted: Collection[str], at: Path) -> di
     """Fetch the logs whose lines pages show, and return where they lie, by their redacted names.
 
     They stay for the next build, which fetches only what has changed; others in the folder are removed. One that the
-    store does not give is left out, and its page says that its lines cannot be shown.
+    store does not give is left out, and its page says so instead of its lines.
     """
     places: dict[str, tuple[Path, ...]] = {}
     for folder in found:

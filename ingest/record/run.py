@@ -42,13 +42,13 @@ _FROM_RUN_JSON = (
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
     """Read one log: a run per session, or one run that states why it has no session, or which fault of ours it met.
 
-    A file that no format claims, that is not named like a log and has no run.json is no log, and gives no run.
+    A file is not a log, and gives no run, if no format claims it, its name is not one of a log, and it has no run.json.
 
     Args:
         given: the log.
         layout: how its tree names things.
         sha256: hash of its bytes.
-        extra_rules: rules by which others computed what they published of this log; for the audit.
+        extra_rules: rules of those who published figures of this log; for the audit.
     """
     found = guarded(given.name, given.path, lambda: _writable_runs(given, layout, sha256, extra_rules))
     if isinstance(found, Problem):

@@ -1,4 +1,4 @@
-"""Facts of a run: what run.json, the log, files beside it and its path state, and what follows from the records."""
+"""Facts of a run: from run.json, the log, files next to it and its path, and from the records themselves."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 #: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.
 _ALLOWS_TF32 = "NGC "
 _OVERRIDE = "NVIDIA_TF32_OVERRIDE"
-#: What states the batch size of a device, or that a step is not one batch of each.
+#: Facts that state the batch size of a device, or that a step is not one batch of each.
 _NO_BATCH_OF_RECORDS = frozenset({"batch_size", "accumulation", *facts.CUTS})
-#: How far a product of two printed figures may lie from the whole number that it stands for.
+#: Largest relative distance of a product of two printed figures from a whole batch.
 _ROUNDED = 0.005
 
 
-def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.Merged:
-    """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
+def facts_of(session: Session, run_json: RunJsonFile, path_facts: PathFacts) -> facts.Merged:
+    """Merge the facts of a session: from its run.json, its log, files next to it, and its path by the layout."""
     within = session.view.format.framework if session.view else ""
     implied, said = {"framework": session.format.framework or within}, session.format.id
-    merged = facts.merge(run_json.case(), session.facts, told, implied, said)
+    merged = facts.merge(run_json.case(), session.facts, path_facts, implied, said)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
         merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
     return _with_tf32(merged, run_json)
 
 
-def environment_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> dict[str, Stated]:
-    """Return the environment by run.json, completed by the log and by files beside it."""
+def environment_of(session: Session, run_json: RunJsonFile, path_facts: PathFacts) -> dict[str, Stated]:
+    """Return the environment by run.json, completed by the log and by files next to it."""
     known = dict(run_json.document.environment) if run_json.document else {}
     for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
         if fact in session.facts:
             known.setdefault(name, session.facts[fact].value)
-    return {**told.environment, **known}
+    return {**path_facts.environment, **known}
 
 
 def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
-    """Return the facts with what FP32 is where the framework may have computed it as TF32, and nothing says otherwise.
+    """Return the facts with the precision TF32 or FP32 if the framework may compute FP32 as TF32.
 
-    run.json is taken at its word, and so is a switch that the log prints.
+    A precision in run.json stays, and so does one that a switch in the log states.
     """
     used = {name: merged.stated[name] for name in ("precision", "framework", "hardware") if name in merged.stated}
     if len(used) < 3 or used["precision"].value != "fp32" or used["precision"].source == "run.json":
@@ -65,7 +65,7 @@ def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
 
 
 def _batch_of_records(session: Session) -> dict[str, FactValue]:
-    """Return the batch size, of a device or the job, that nothing states but all speeds times their seconds."""
+    """Return the batch size, of a device or the job, from all speeds times their seconds."""
     import numpy as np
 
     counted = next((each for each in session.records if len(each) and each.reading.span != "run"), session.main)
@@ -84,7 +84,7 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
 
 
 def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str, FactValue]:
-    """Add the number of devices that share the stated batch of the job, where nothing else states one of the two."""
+    """Add the number of devices that share the stated batch of the job, if one of the two is not stated."""
     job, each = merged.stated.get("batch_size_of_job"), found.get("batch_size")
     if job is None:
         return found
@@ -96,7 +96,7 @@ def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str
 def _batch_products(records: SessionRecords) -> NDArray[np.float64] | None:
     """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
-    Where a record prints its samples, its batch size is the most that there may be.
+    If a record prints its samples, its batch size is only an upper limit.
     """
     printed = "step_seconds" in records and "throughput" in records and "samples" not in records
     if records.reading.scope not in {"device", "job"} or not printed:

@@ -34,7 +34,7 @@ _NO_LOG = frozenset({"unknown_format", "binary", "long_line", "empty"})
 _PROSE_LINES = 10
 #: Bytes of the first lines.
 _PROSE_BYTES = 1 << 16
-#: Outcomes that do not explain why there is no step.
+#: Outcomes that do not explain a session without steps.
 _WITHOUT_FAILURE = frozenset({"completed", "truncated", "unread"})
 #: Characters of a line that a problem quotes.
 _LONGEST_SAMPLE = 160
@@ -79,7 +79,7 @@ _LACKS = {
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log file, with what its run.json and its path state."""
+    """A log file, and the statements of its run.json and its path."""
 
     given: Input
     run_json: RunJsonFile
@@ -93,7 +93,7 @@ class LogFile:
 
 @dataclass(frozen=True)
 class JudgedSession:
-    """A session of a log, its facts, and the figures that were computed from it."""
+    """A session of a log, its facts, and its figures."""
 
     file: LogFile
     log: Log
@@ -150,7 +150,7 @@ def of_unclaimed(log: Log, given: Input) -> Problem:
 
 
 def is_no_log(file: LogFile, problem: Problem) -> bool:
-    """Return whether a file that was not understood is no log: neither its user, its name nor a run.json says so."""
+    """Return whether a file may be of another kind: neither its user, its name nor a run.json call it a log."""
     may_be_other = problem.code in _NO_LOG and file.run_json == RunJsonFile()
     return may_be_other and not (file.given.asked or _may_be_meant(file.given.path))
 
@@ -235,7 +235,7 @@ def _other_format(judged: JudgedSession) -> list[Problem]:
 
 
 def _no_figure(judged: JudgedSession) -> list[Problem]:
-    """Return why there is no figure, unless a missing fact is the reason, or the run is understood without it."""
+    """Return the problem of a missing figure, unless a fact is missing, or the run is understood without a figure."""
     if isinstance(judged.headline, Figure) or (judged.missing and judged.lacks_facts):
         return []
     found = _problem_of_reason(judged, judged.headline.reason)
@@ -246,7 +246,7 @@ def _no_figure(judged: JudgedSession) -> list[Problem]:
 
 
 def _missing_facts(judged: JudgedSession) -> list[Problem]:
-    """Return a problem that names the facts without which there is no throughput."""
+    """Return a problem that names the facts that a throughput needs."""
     if not judged.lacks_facts or judged.knows("latency") or judged.file.run_json.problem:
         return []
     blanks = {name: 0 if name in COUNTS else "" for name in judged.missing}
@@ -271,7 +271,7 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
 
 
 def _without_records(judged: JudgedSession) -> Problem:
-    """Return the problem of a session in which no record of progress was read."""
+    """Return the problem of a session without records of progress."""
     name, session = judged.file.name, judged.session
     line = session.ending.line or session.first_line
     if judged.outcome not in _WITHOUT_FAILURE or session.stated.message:
@@ -284,7 +284,7 @@ def _without_records(judged: JudgedSession) -> Problem:
 def _expected_and_found(session: Session) -> dict[str, Any]:
     """Return which line was expected after a start, and what was found."""
     expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
-    # Of a document or a table, the longest line.
+    # A sample may be a document or a table: its longest line.
     shown = max(text(expected).splitlines(), key=len).strip()
     end = session.stated.end_line
     return {
@@ -297,7 +297,7 @@ def _expected_and_found(session: Session) -> dict[str, Any]:
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the problem of a withheld figure, with which of the two is likelier to be wrong."""
+    """Return the arguments of the problem of a withheld figure, and the reason that is likelier."""
     named = {name: value for name, value in args.items() if name not in {"line", "witness", "likelier"}}
     faster = str(args["difference"]).startswith("-")
     usual = {"clock": "clock_faster" if faster else "clock_slower", "arithmetic": "other_batch_size"}

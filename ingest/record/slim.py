@@ -1,4 +1,4 @@
-"""Runs without what only their own pages show, for ledgers of so many that all of each would not fit into memory."""
+"""Slim runs, without the parts that only their own pages show: whole runs of a large ledger do not fit into memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLAIN: dict[type, tuple[str, ...]] = {
 
 
 class Slimmer:
-    """Makes runs slim: without traces and arithmetic, and with one object for what many runs have alike.
+    """Makes runs slim: without traces and arithmetic, and with one object for equal parts of many runs.
 
     The headline figure keeps its arithmetic.
     """
@@ -36,7 +36,7 @@ class Slimmer:
         self._records: dict[tuple[type, bytes], Any] = {}
 
     def slim(self, run: Run) -> Run:
-        """Return a run without what only its page shows."""
+        """Return a run without the parts that only its page shows."""
         return replace(
             run,
             trace=None,
@@ -63,7 +63,7 @@ class Slimmer:
         return self._record(record) if record.value is None else replace(record, **self._plain(record), **changes)
 
     def _problem(self, problem: Problem, run: Run) -> Problem:
-        """Return a problem in which the names of logs are those of the run."""
+        """Return a problem that shares the names of logs with its run."""
         names = {run.path: run.path, run.duplicate_of: run.duplicate_of}
         args = {name: names.get(each, each) if isinstance(each, str) else each for name, each in problem.args.items()}
         path = run.path if problem.path == run.path else problem.path

@@ -1,4 +1,4 @@
-"""Where files of the ledger are kept: in a folder of this machine, or in an object store."""
+"""Stores of the ledger's files: a folder of this machine, or an object store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Store(Protocol):
         """Return the names of the ledger's files."""
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that can be read."""
+        """Return the content of a file; None if it is missing or cannot be read."""
 
     def put(self, name: str, data: bytes) -> bool:
         """Write a file; return False if it has these bytes already."""
@@ -65,7 +65,7 @@ class FolderStore:
         return sorted(path.name for form in FORMS for path in folder.glob(f"*{form}"))
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that can be read."""
+        """Return the content of a file; None if it is missing or cannot be read."""
         try:
             return read_bytes(self.top / self.below / name, MOST_OF_SITE)
         except (OSError, DocumentError):
@@ -99,7 +99,7 @@ class ObjectStore:
         return [each.name for each in self.folder.listed() if "/" not in each.name and each.name.endswith(FORMS)]
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of an object; None if there is none that can be read."""
+        """Return the content of an object; None if it is missing."""
         return self.folder.get(name)
 
     def put(self, name: str, data: bytes) -> bool:

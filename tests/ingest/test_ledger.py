@@ -17,15 +17,18 @@ from perfledger.ingest.cli import main
 from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.common.files import file_hash, write_if_changed
 from perfledger.ingest.common.words import Words
+from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record import code_version, folders, ledger, run
+from perfledger.ingest.record.folders import LogFiles
 from perfledger.ingest.record.identity import identify
 from perfledger.ingest.record.kept import Kept
+from perfledger.ingest.record.reader import Processes, ThisProcess
 from perfledger.ingest.record.store import FolderStore
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.pages import log as log_pages
 from perfledger.ingest.site.render import jinja
-from perfledger.schema.records import Run
+from perfledger.schema.records import Run, text_of
 
 Ingest = Callable[..., Called]
 
@@ -329,6 +332,15 @@ def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, t
     assert ingest(tree, "--out", tmp_path / "one", "--jobs", "1").code == 1
     assert ingest(tree, "--out", tmp_path / "two", "--jobs", "2").code == 1
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_this_process_and_others_read_the_same(tree: Path, tmp_path: Path) -> None:
+    with Cache(tmp_path / "kept.sqlite") as cached:
+        jobs, _ = LogFiles(walk([tree]).inputs).folders(cached)
+    assert len(jobs) == 3
+    here, there = ([text_of(found) for found in reader.read(jobs)] for reader in (ThisProcess(), Processes(2)))
+    assert here == there
+    assert all('"figures"' in each for each in here)
 
 
 def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def read_and_record(root: str, out: str, layout: str) -> None:
 
     state = build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out)))
     assert state.ledger.runs
-    ledger.write(state.ledger, state.place)
+    ledger.write(state.ledger, state.store)
     build.remember(state)
 
 

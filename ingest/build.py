@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from perfledger.ingest.read.plans import Plans
     from perfledger.ingest.read.walk import FoundFiles
     from perfledger.ingest.record.ledger import Ledger
-    from perfledger.ingest.record.ledger_files import LedgerPlace
-    from perfledger.ingest.record.reading import ReadJobs
+    from perfledger.ingest.record.reader import Reader
     from perfledger.ingest.record.remote import StoredFolder
+    from perfledger.ingest.record.store import Store
     from perfledger.ingest.site.builder import Built
 
 #: From so many logs, or so many bytes, on it pays to start further processes.
@@ -61,8 +61,8 @@ class Inputs:
 class State:
     """Everything that was read and computed; nothing has been written yet.
 
-    `logs` are the places of logs on this machine, by their redacted path, which several may share. `place` is where the
-    ledger lies, `sources` the state of the files that it was read from, `fresh` what the cache lacks of it, `used` what
+    `logs` are the places of logs on this machine, by their redacted path, which several may share. `store` has the
+    ledger, `sources` the state of the files that it was read from, `fresh` what the cache lacks of it, `used` what
     it had and does not know to be used, and `folders` are those of object stores. `problems` are all, `of_no_run` those
     that no run has.
     """
@@ -70,7 +70,7 @@ class State:
     inputs: Inputs
     logs: Mapping[str, tuple[Path, ...]]
     ledger: Ledger
-    place: LedgerPlace
+    store: Store
     publications: Publications
     accelerators: Accelerators
     changes: ChangeNotes
@@ -127,14 +127,15 @@ def read(inputs: Inputs) -> State:
     from perfledger.ingest.published import publications
     from perfledger.ingest.read import accelerators, change_notes, layout, objects, plans, reader_facts
     from perfledger.ingest.read.walk import labels, walk
-    from perfledger.ingest.record import ledger, ledger_files, remote
-    from perfledger.ingest.record.slim import Slimmer
+    from perfledger.ingest.record import ledger, remote
+    from perfledger.ingest.record.folders import LogFiles
+    from perfledger.ingest.record.store import store_of
 
     processes.keep_objects()
     checked(inputs)
-    before, place = sources.state(inputs.paths, inputs.layout), ledger_files.place_of(inputs.ledger, inputs.out)
+    before, store = sources.state(inputs.paths, inputs.layout), store_of(inputs.ledger, inputs.out)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
-    stores = [objects.store(each) for each in inputs.stores]
+    stores = [objects.object_folder(each) for each in inputs.stores]
     names = labels([*inputs.paths, *(each.path for each in stores)])
     here, there = names[: len(inputs.paths)], names[len(inputs.paths) :]
     walked = walk(inputs.paths, here)
@@ -142,38 +143,28 @@ def read(inputs: Inputs) -> State:
     named = layout.load(inputs.layout)
     found = reader_facts.with_facts(named.logs_of(walked), dict(inputs.assumed))
     stated = accelerators.found(inputs.paths)
-    folders, wrong = remote.listed(stores, there, inputs.layout, others.rules_of)
+    pairs = zip(stores, there, strict=True)
+    folders, wrong = remote.listed(
+        [remote.StoredLogs(each, name, inputs.layout, others.rules_of) for each, name in pairs]
+    )
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
     found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))
     if not (found.inputs or folders):
         nothing, problems = ledger.Ledger(), found.problems
-        return State(inputs, {}, nothing, place, others, stated, changes, planned, problems, problems, before, {})
-    logs = len(found.inputs) + sum(len(each.logs) for each in folders)
-    slimmer = Slimmer() if ledger.is_many(logs, place) else None
+        return State(inputs, {}, nothing, store, others, stated, changes, planned, problems, problems, before, {})
+    logs = LogFiles(found.inputs, found.beside, inputs.layout, others.rules_of)
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
         _reader(inputs, found, folders) as reader,
-        _progress(logs) as progress,
+        _progress(len(found.inputs) + sum(len(each.logs) for each in folders)) as progress,
     ):
-        stored = remote.read(folders, cached, reader, progress, slimmer)
-        collected = ledger.collect(
-            found.inputs,
-            inputs.layout,
-            place,
-            cached,
-            reader,
-            progress,
-            others.rules_of,
-            found.beside,
-            stored,
-            slimmer,
-        )
+        collected = ledger.collect(logs, store, cached, folders, reader, progress)
     found = _with_problems(found, collected.problems)
     return State(
         inputs,
         _places(found, collected),
         collected,
-        place,
+        store,
         others,
         stated,
         changes,
@@ -198,6 +189,7 @@ def write(state: State) -> Written:
     from perfledger.ingest.common.below import refuse_ways_out
     from perfledger.ingest.common.files import notes, remove_unfinished
     from perfledger.ingest.record import ledger
+    from perfledger.ingest.record.kept import passes
     from perfledger.ingest.site.builder import WRITTEN_TO
 
     out = state.inputs.out
@@ -206,7 +198,7 @@ def write(state: State) -> Written:
         remove_unfinished([notes(out), *(out / each for each in WRITTEN_TO)])
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
-        written, removed = ledger.write(state.ledger, state.place)
+        written, removed = ledger.write(state.ledger, state.store)
         sources.record(out, state.sources)
         remember(state)
     except OSError as error:
@@ -216,7 +208,7 @@ def write(state: State) -> Written:
             f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
             f"the rest: {remedy}, and run again"
         ) from None
-    lasting = built.lasting and not ledger.passes(state.ledger.runs, state.problems)
+    lasting = built.lasting and not passes(state.ledger.runs, state.problems)
     return Written(
         len(written) + len(built.written),
         len(built.unchanged),
@@ -239,7 +231,7 @@ def stale(state: State) -> list[str]:
     from perfledger.ingest.record import ledger
 
     pages = _site(state, check=True).stale
-    return [*ledger.stale(state.ledger, state.place), *(str(state.inputs.out / each) for each in pages)]
+    return [*ledger.stale(state.ledger, state.store), *(str(state.inputs.out / each) for each in pages)]
 
 
 def _site(state: State, *, check: bool) -> Built:
@@ -254,7 +246,7 @@ def _site(state: State, *, check: bool) -> Built:
         check=check,
         published=state.publications,
         logs={} if check else {**state.logs, **_stored_logs(state)},
-        shards=state.ledger.shards if state.place.is_of_pages else {},
+        shards=state.ledger.shards if state.store.is_of_pages else {},
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
         changes=state.changes,
@@ -307,22 +299,20 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
 
 
 @contextmanager
-def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[ReadJobs]:
+def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[Reader]:
     """Read on one process, on several if there is enough to read that they pay off, or on what the user asks for."""
     if inputs.on:
         from perfledger.ingest.record import cluster
 
-        with cluster.reading(inputs.on, inputs.jobs, inputs.layout, inputs.paths) as reader:
+        with cluster.connected(inputs.on, inputs.jobs, inputs.layout, inputs.paths) as reader:
             yield reader
         return
     size = sum(at[0] for each in found.inputs if (at := stamp(each.path)))
     worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES or len(folders) > 1  # fetching is waiting
     count = inputs.jobs or (os.cpu_count() or 1 if worth else 1)
-    from functools import partial
+    from perfledger.ingest.record.reader import Processes
 
-    from perfledger.ingest.record import reading
-
-    yield partial(reading.on_processes, count, anew=bool(folders))
+    yield Processes(count, fresh=bool(folders))
 
 
 @contextmanager

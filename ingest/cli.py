@@ -618,7 +618,7 @@ def new_suite(name: str, out: Path | None) -> int:
     docs/data.
     """
     from perfledger.ingest import new_suite as creation
-    from perfledger.ingest.record.ledger_files import FOLDER
+    from perfledger.ingest.record.store import FOLDER
 
     print(printable(creation.create(name, (out or Path("docs")) / FOLDER)))
     return UNDERSTOOD

@@ -15,7 +15,8 @@ from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.toml_file import display_path
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.record.ledger_files import LedgerFolder, lines_of
+from perfledger.ingest.record.ledger_files import lines_of
+from perfledger.ingest.record.store import FolderStore
 from perfledger.schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.
@@ -107,7 +108,7 @@ def _check(name: str, path: Path) -> None:
 
 def _without_suite(runs: Path) -> Iterator[Run]:
     """Yield the ledger's runs of models that no suite compares, without lines that cannot be read."""
-    place = LedgerFolder(runs, Path())
+    place = FolderStore(runs, Path())
     for name in place.names():
         for line in _lines(name, place.get(name) or b""):
             try:

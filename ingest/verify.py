@@ -23,7 +23,8 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute.results import results, unplaced
-from perfledger.ingest.record.ledger_files import LedgerPlace, place_of, runs_in
+from perfledger.ingest.record.ledger_files import runs_in
+from perfledger.ingest.record.store import Store, store_of
 from perfledger.ingest.site import addresses, run_paging
 from perfledger.schema.records import NoFigure, Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
@@ -73,7 +74,7 @@ def verify(site: Path, state: State | None, ledger: str = "") -> Verified:
     Raises:
         UsageError: the folder holds no built site, or its data cannot be read.
     """
-    found = _Site(site, place_of(ledger, site))
+    found = _Site(site, store_of(ledger, site))
     told = Verified(len(found.runs), len(found.results))
     told.wrong += _results(found)
     told.wrong += _pages(found, told)
@@ -112,7 +113,7 @@ def summary(told: Verified) -> str:
 class _Site:
     """The data of a built site."""
 
-    def __init__(self, folder: Path, ledger: LedgerPlace) -> None:
+    def __init__(self, folder: Path, ledger: Store) -> None:
         self.folder, self.ledger = folder, ledger
         if not (folder / "index.html").is_file() or not (folder / _RESULTS).is_file():
             raise UsageError(f"verify {folder}: holds no built site; run mkdocs build, then give its folder")
@@ -267,7 +268,7 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
         for run in found.values()
         if run.id not in site.runs
     )
-    at_site = with_fields(state, inputs=with_fields(state.inputs, out=site.folder), place=site.ledger)
+    at_site = with_fields(state, inputs=with_fields(state.inputs, out=site.folder), store=site.ledger)
     yield from (f"{each}: is not what the logs give" for each in builder.stale(at_site))
 
 

@@ -31,8 +31,7 @@ from tests import reference
 #: Modules whose functions are watched if none are named.
 MODULES = (
     "ingest/compute",
-    "ingest/record/run.py",
-    "ingest/record/duplicates.py",
+    "ingest/record",
     "parsers/contract",
     "parsers/engine",
 )

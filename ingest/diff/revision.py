@@ -14,7 +14,8 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.record.ledger_files import FOLDER, LINES, PART, LedgerFolder, lines_of
+from perfledger.ingest.record.ledger_files import FORMS, LINES, lines_of
+from perfledger.ingest.record.store import FOLDER, FolderStore
 from perfledger.schema.records import Run, from_text
 
 _PUBLISHED = "published.csv"
@@ -65,7 +66,7 @@ def at(rev: str, out: Path) -> tuple[Commit, RecordedState]:
 def _files(out: Path) -> dict[str, bytes]:
     """Return the files below `out/data` by name."""
     folder = out / FOLDER
-    place = LedgerFolder(out)
+    place = FolderStore(out)
     found = {f"{FOLDER.name}/{name}": place.get(name) or b"" for name in place.names()}
     if not found:
         raise UsageError(f"diff: {folder}/ holds no ledger; run python -m ingest raw_logs/ first, or name it by --out")
@@ -135,7 +136,7 @@ def _state(files: Mapping[str, bytes], where: str) -> RecordedState:
 
 
 def _is_ledger(name: str) -> bool:
-    return name.endswith((LINES, PART))
+    return name.endswith(FORMS)
 
 
 def _runs(name: str, data: bytes, where: str) -> list[Run]:

@@ -47,7 +47,7 @@ class StoredObject:
 
 
 @dataclass(frozen=True)
-class Store:
+class ObjectFolder:
     """A folder of an object store, or one object; `url` has neither user, password nor query.
 
     `single` is the name of the object, where the address is of one.
@@ -184,8 +184,8 @@ def cause(error: Exception) -> str:
     return f"the server answers with {status[1]}" if status else "it does not answer, or the answer breaks off"
 
 
-def store(address: str) -> Store:
-    """Return the store of an address.
+def object_folder(address: str) -> ObjectFolder:
+    """Return the folder of an object store that has an address.
 
     Raises:
         UsageError: it is of a kind that is not known, names no bucket, holds credentials or a query, or obstore is not
@@ -204,7 +204,7 @@ def store(address: str) -> Store:
     except ImportError:
         raise UsageError(f"{shown}: object stores need one more package; run: python -m pip install obstore") from None
     url = f"{parts.scheme}://{parts.netloc}{posixpath.normpath(parts.path) if parts.path.strip('/') else ''}"
-    found = Store(url)
+    found = ObjectFolder(url)
     try:
         _reached(url)
     except (obstore.exceptions.BaseError, OSError, ValueError):
@@ -212,7 +212,7 @@ def store(address: str) -> Store:
     return _single(found) or found
 
 
-def _single(found: Store) -> Store | None:
+def _single(found: ObjectFolder) -> ObjectFolder | None:
     """Return the store of one object, where the address is of one and not of a folder."""
     from obstore.exceptions import BaseError
 
@@ -226,7 +226,7 @@ def _single(found: Store) -> Store | None:
         client.head(prefix + name)
     except (BaseError, OSError, ValueError):
         return None
-    return Store(folder, name)
+    return ObjectFolder(folder, name)
 
 
 def _reached(url: str) -> tuple[Any, str]:

@@ -1,7 +1,7 @@
-"""Read logs on a Dask cluster: batches of jobs go to its workers, and what they read comes back in the same order.
+"""Read logs on a Dask cluster: batches of jobs go to its workers, and the results come back in the same order.
 
-Dask schedules, and gives the work of a worker that died to another one. A worker has each batch read by a process of
-its own (`ingest.record.batch`), so that a log that kills its reader kills no worker.
+Dask schedules, and gives the work of a worker that died to another one. A worker starts a process for each batch: only
+a main thread can limit the time of a log, and a log that kills the process does not kill the worker.
 """
 
 from __future__ import annotations
@@ -14,43 +14,91 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfledger import project_folder
+from perfledger import PROJECT_VARIABLE, project_folder
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.record import batch
-from perfledger.ingest.record.batch import LogBatch
-from perfledger.ingest.record.reading import ReadingJob, ReadJobs, lost
+from perfledger.ingest.record.code_version import code_of
+from perfledger.ingest.record.reader import FolderRead, Processes, ReadingJob, all_killed
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
-#: What `--on` says of a cluster of this machine; anything else is the address of a scheduler.
+#: The value of `--on` for a cluster of this machine; all others are addresses of schedulers.
 LOCAL = "dask"
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-#: Seconds to wait for a scheduler to answer, and for its first worker.
-_ANSWER, _FIRST_WORKER = 10, 60
-#: Bytes of logs in a batch: as many as these, fewer where all workers would not have some, and no less than these.
-_MOST, _LEAST = 64 << 20, 8 << 20
+#: Seconds to wait for a scheduler to answer.
+_ANSWER = 10
+#: Seconds to wait for the first worker.
+_FIRST_WORKER = 60
+#: Bytes of logs in a batch, at most.
+_MOST = 64 << 20
+#: Bytes of logs in a batch, at least, also where not all workers get one.
+_LEAST = 8 << 20
 #: Batches of each worker that are under way or waiting, so that none is idle, and few wait to be fetched.
 _AHEAD = 3
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster that answers; `where` is what the user calls it, and `layout` that of all logs."""
+
+    client: Client
+    where: str
+    layout: str
+
+    def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
+        """Yield what each job gives, in their order.
+
+        Raises:
+            UsageError: the scheduler ended meanwhile.
+        """
+        with _answering(self.where):
+            workers = max(1, len(self.client.ncores()))
+        waiting: deque[tuple[LogBatch, Future[Any]]] = deque()
+        for each in map(self._batch, cut(jobs, workers)):
+            waiting.append((each, self._submit(each)))
+            if len(waiting) > _AHEAD * workers:
+                yield from self._result(*waiting.popleft())
+        while waiting:
+            yield from self._result(*waiting.popleft())
+
+    def _batch(self, jobs: Sequence[ReadingJob]) -> LogBatch:
+        return LogBatch(tuple(jobs), self.layout, os.getcwd(), code_of(self.layout))  # noqa: PTH109
+
+    def _submit(self, given: LogBatch) -> Future[Any]:
+        return self.client.submit(read_batch, given, pure=False)
+
+    def _result(self, given: LogBatch, future: Future[Any]) -> list[FolderRead]:
+        """Return what each job gives; if workers died over a batch again and again, its jobs are read one by one."""
+        from distributed import KilledWorker
+
+        try:
+            with _answering(self.where):
+                return [*future.result()]
+        except KilledWorker:
+            if len(given.jobs) == 1:
+                return [all_killed(given.jobs[0])]
+            alone = [replace(given, jobs=(each,)) for each in given.jobs]
+            return [found for each in alone for found in self._result(each, self._submit(each))]
+
+
 @contextmanager
-def reading(where: str, jobs: int, layout: str, paths: Sequence[Path]) -> Iterator[ReadJobs]:
-    """Yield what reads on a cluster.
+def connected(where: str, workers: int, layout: str, paths: Sequence[Path]) -> Iterator[Cluster]:
+    """Yield a reader on a cluster.
 
     Args:
         where: `dask` for a cluster of this machine, or the address of a scheduler.
-        jobs: workers on this machine, 0 for one per processor; a scheduler has its own.
+        workers: workers on this machine, 0 for one per processor; a scheduler has its own.
         layout: name or file of the layout, which must be the same for all workers.
         paths: what is read, which all workers must have under these names.
 
     Raises:
         UsageError: Dask is not installed, the scheduler does not answer, a worker differs from this program or lacks a
-            path, or the scheduler ended while logs were read. Nothing has been written then.
+            path. Nothing has been written then.
     """
     if where != LOCAL and not where.startswith(_SCHEMES):
         raise UsageError(f"--on {where}: give {LOCAL}, or the address of a scheduler such as tcp://host:8786")
@@ -62,11 +110,11 @@ def reading(where: str, jobs: int, layout: str, paths: Sequence[Path]) -> Iterat
         with _answering(where):
             address: Any = where
             if where == LOCAL:
-                address = opened.enter_context(_of_this_machine(jobs or os.cpu_count() or 1))
+                address = opened.enter_context(_of_this_machine(workers or os.cpu_count() or 1))
             client = opened.enter_context(distributed.Client(address, timeout=_ANSWER))
             client.wait_for_workers(1, timeout=_FIRST_WORKER)
             _compare(client, where, layout, paths)
-        yield partial(_read, client, where)
+        yield Cluster(client, where, layout)
 
 
 def _of_this_machine(workers: int) -> LocalCluster:
@@ -75,7 +123,7 @@ def _of_this_machine(workers: int) -> LocalCluster:
 
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        # What fails is raised here. A worker that is closed may print a traceback besides, of a late heartbeat.
+        # Failures are raised here. A worker that is closed may also print a traceback of a late heartbeat.
         silent = logging.CRITICAL
         return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=silent)
     finally:
@@ -84,10 +132,10 @@ def _of_this_machine(workers: int) -> LocalCluster:
 
 @contextmanager
 def _answering(where: str) -> Iterator[None]:
-    """Take what Dask raises where a cluster cannot be reached, or is no longer there, for a fault of the cluster.
+    """Report errors that Dask raises if a cluster cannot be reached, or is no longer there.
 
     Raises:
-        UsageError: that, and what to do.
+        UsageError: the cluster does not answer; the message says how to go on.
     """
     try:
         yield
@@ -103,13 +151,13 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
     """Ask every worker for its version of Perfledger and for the paths.
 
     Raises:
-        UsageError: one has none, another one, or lacks a path.
+        UsageError: a worker cannot import it, has another version, or lacks a path.
     """
     asked = os.getcwd(), layout, tuple(map(str, paths))  # noqa: PTH109
-    ours = batch.stated(*asked)
+    ours = state_of_process(*asked)
     # Without a project: a path that has none, since an empty text would mean the worker's own folder.
     project = str(project_folder() or os.devnull)
-    theirs: Mapping[str, Any] = client.run(batch.prepared, project, *asked, on_error="return")
+    theirs: Mapping[str, Any] = client.run(prepared, project, *asked, on_error="return")
     for worker, found in sorted(theirs.items()):
         if isinstance(found, BaseException):
             raise UsageError(
@@ -124,47 +172,66 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
             raise UsageError(f"--on {where}: worker {worker} has no {missing[0]}; share the folder under this path")
 
 
-def _read(client: Client, where: str, jobs: Sequence[ReadingJob[Any]]) -> Iterator[Any]:
-    with _answering(where):
-        workers = max(1, len(client.ncores()))
-    waiting: deque[tuple[LogBatch, Future[Any]]] = deque()
-    for each in cut(jobs, workers):
-        waiting.append((each, _submit(client, each)))
-        if len(waiting) > _AHEAD * workers:
-            yield from _result(client, where, *waiting.popleft())
-    while waiting:
-        yield from _result(client, where, *waiting.popleft())
-
-
-def _submit(client: Client, given: LogBatch) -> Future[Any]:
-    return client.submit(batch.read, given, pure=False)
-
-
-def _result(client: Client, where: str, given: LogBatch, future: Future[Any]) -> list[Any]:
-    """Return what each job reads; if workers died over a batch again and again, its jobs are read one by one."""
-    from distributed import KilledWorker
-
-    try:
-        with _answering(where):
-            return [*future.result()]
-    except KilledWorker:
-        if len(given.jobs) == 1:
-            return [lost(given.jobs[0])]
-        alone = [given.of(each) for each in given.jobs]
-        return [found for each in alone for found in _result(client, where, each, _submit(client, each))]
-
-
-def cut(jobs: Sequence[ReadingJob[Any]], workers: int) -> Iterator[LogBatch]:
-    """Yield jobs in batches of about as many bytes."""
+def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
+    """Yield jobs in parts of about as many bytes."""
     sizes = [each.size for each in jobs]
     most = max(_LEAST, min(_MOST, sum(sizes) // (2 * _AHEAD * workers)))
-    part: list[ReadingJob[Any]] = []
+    part: list[ReadingJob] = []
     total = 0
     for job, size in zip(jobs, sizes, strict=True):
         if part and total + size > most:
-            yield LogBatch.made(part)
+            yield part
             part, total = [], 0
         part.append(job)
         total += size
     if part:
-        yield LogBatch.made(part)
+        yield part
+
+
+@dataclass(frozen=True)
+class LogBatch:
+    """Jobs that are read together, in the folder that paths start from; `code` is that of the sender."""
+
+    jobs: tuple[ReadingJob, ...]
+    layout: str
+    folder: str
+    code: str
+
+
+@dataclass(frozen=True)
+class WorkerState:
+    """The state of a worker before it reads: the hash of its code, and the paths that it lacks."""
+
+    code: str
+    missing: tuple[str, ...]
+
+
+def prepared(project: str, folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
+    """Return the state of this worker, which reads with the user's project from now on."""
+    os.environ[PROJECT_VARIABLE] = project
+    return state_of_process(folder, layout, paths)
+
+
+def state_of_process(folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
+    """Return the state of a process for logs in a folder; without the folder all paths are missing."""
+    own = Path(folder, layout)
+    code = code_of(str(own) if layout.endswith(".toml") and own.is_file() else layout)
+    return WorkerState(code, tuple(each for each in paths if not os.path.lexists(Path(folder, each))))
+
+
+def read_batch(given: LogBatch) -> list[FolderRead]:
+    """Return what each job gives; called on a worker.
+
+    Raises:
+        UsageError: the worker has another version; no log can cause this.
+    """
+    # Logs in stores need no folder that all workers share.
+    folder = given.folder if Path(given.folder).is_dir() else None
+    work = partial(_read_by_same_code, given.layout, given.code)
+    return [*Processes(1, fresh=True, folder=folder, work=work).read(given.jobs)]
+
+
+def _read_by_same_code(layout: str, code: str, job: ReadingJob) -> FolderRead:
+    if code_of(layout) != code:
+        raise UsageError("a worker has another version of Perfledger, or of the layout; install the same")
+    return job.read()

@@ -8,7 +8,6 @@ adding or removing a log can change which one is the original.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,40 +20,16 @@ from msgspec.structs import replace
 from perfledger.ingest.compute.results import ALIKE
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.facts import Contradiction
-from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import FactValue, Problem, Run
 
-#: Measured columns. Steps, epochs and losses do not count: they are the same in every repeat of a seeded run.
-_MEASURED = frozenset(
-    {"throughput", "step_seconds", "steps_per_second", "duration", "reader_seconds", "clock", "seconds"}
-)
-#: Two different runs do not share this many different measured numbers.
-_ENOUGH = 10
 _CODES = frozenset({"duplicate", "same_run", "other_rank", "other_log"})
-#: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
+#: Names that launchers give the log of one rank: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
 _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
-#: What the log of one machine is named by. It counts only where a job runs on several: jobs of one machine each may be
-#: at work at the same time.
+#: Names of the log of one machine. They count only if a job runs on several: jobs of one machine each may run at the
+#: same time.
 _MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9
-
-
-def fingerprint(session: Session) -> str | None:
-    """Hash the records and facts of a session, whatever else its log holds; None if there are too few of them.
-
-    A log with a run.json beside it needs none: there the runner says which run it was, and what its bytes were.
-    """
-    import numpy as np
-
-    digest, numbers = hashlib.sha256(session.format.id.encode()), 0
-    for name, quoted in sorted(session.facts.items()):
-        digest.update(f"{name}={quoted.value}\n".encode())
-    for number, records in enumerate(session.records):
-        for name in sorted(records.columns) if len(records) else ():
-            digest.update(f"{number} {name} {len(records)}\n".encode() + records[name].tobytes())
-            numbers += len(np.unique(records[name][:_ENOUGH])) if name in _MEASURED else 0
-    return digest.hexdigest() if numbers >= _ENOUGH else None
 
 
 def mark(runs: Sequence[Run]) -> list[Run]:
@@ -84,7 +59,7 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
 
 
 def _mark_other_logs(runs: dict[int, Run]) -> None:
-    """Mark what a run left in other formats, such as JSON lines beside what it printed, in its folder or one below."""
+    """Mark logs of a run in other formats, such as JSON lines next to its output, in its folder or one below."""
     groups: dict[bytes, list[int]] = defaultdict(list)
     for index, run in runs.items():
         if run.format and run.sound and not run.duplicate_of and run.sessions == 1:
@@ -115,9 +90,10 @@ def _tell_the_same(one: Run, other: Run) -> bool:
 
 
 def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
-    """Yield the runs, by their keys, that are ranks of one job, for each job of which there are several.
+    """Yield for each job with several ranks the keys of its runs.
 
-    They were written at the same time. Of files without times, names tell: they number ranks and machines from 0.
+    They were written at the same time. Files without times are recognised by names, which number ranks and machines
+    from 0.
     """
     clocks = {each: clock for each, run in runs.items() if (clock := run.clock or run.measured_clock)}
     periods = {each: (datetime.fromisoformat(a), datetime.fromisoformat(b)) for each, (a, b) in clocks.items()}

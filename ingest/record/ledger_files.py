@@ -1,7 +1,7 @@
-"""The files of the ledger: where they lie, and their two forms.
+"""The two forms of the ledger's files: JSON Lines and Parquet, with the same lines, one for each run.
 
-Up to MANY_LOGS, a file of JSON lines per folder of logs, whose changes git shows; beyond, or in a place that
-the user names, a dataset of Parquet files, of which one changed log rewrites one. Both hold the same lines.
+Up to MANY_LOGS, a file of JSON Lines per folder of logs, whose changes git shows; beyond, or in a store that the user
+names, a dataset of Parquet files; one changed log rewrites one file.
 """
 
 from __future__ import annotations
@@ -11,150 +11,45 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from perfledger.ingest.common.below import refuse_ways_out
-from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
-from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.files import write_if_changed
-from perfledger.ingest.read.objects import Store, is_url, store
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.redaction.redact import redacted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER = Path("data") / "runs"
-LINES, PART = ".jsonl", ".parquet"
+LINES = ".jsonl"
+PART = ".parquet"
+FORMS = (LINES, PART)
 #: Runs of a file of the dataset, at most on average.
 _RUNS_OF_PART = 1_000
 #: Of zstd: a sixth smaller than by its default, for 30 µs a run; the levels above save little more.
 _LEVEL = 9
 #: Written into each file of a dataset; another one is not read.
 VERSION = 1
-#: What a query can select by; `line` is the whole record, which the schema `run.schema.json` types.
+#: Columns for queries; `line` is the whole record, whose schema is `run.schema.json`.
 _TEXTS = ("id", "path", "sha256", "format", "outcome", "model", "framework", "hardware", "precision")
 _COUNTS = ("session", "nodes", "devices", "batch_size")
 
 
-class LedgerPlace(Protocol):
-    """Where files of the ledger lie.
+def folders_of_files(runs: Mapping[str, Sequence[Run]], *, is_dataset: bool) -> dict[str, list[str]]:
+    """Return the folders of each file of the ledger, in their order.
 
-    `label` is their folder or address, and `is_of_pages` says whether that is the folder of the pages' data.
+    Args:
+        runs: runs by folder.
+        is_dataset: whether files are parts of a dataset, or of JSON Lines.
     """
-
-    @property
-    def label(self) -> str: ...  # noqa: D102
-
-    @property
-    def is_of_pages(self) -> bool: ...  # noqa: D102
-
-    def names(self) -> list[str]: ...  # noqa: D102
-
-    def get(self, name: str) -> bytes | None: ...  # noqa: D102
-
-    def put(self, name: str, data: bytes) -> bool: ...  # noqa: D102
-
-    def remove(self, name: str) -> None: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class LedgerFolder:
-    """A folder of this machine, by default that of the pages' data."""
-
-    top: Path
-    below: Path = FOLDER
-
-    @property
-    def label(self) -> str:
-        """The folder."""
-        return str(self.top / self.below)
-
-    @property
-    def is_of_pages(self) -> bool:
-        """Whether readers of the pages can load its files."""
-        return self.below == FOLDER
-
-    def names(self) -> list[str]:
-        """Return the names of the ledger's files."""
-        folder = self.top / self.below
-        return sorted(path.name for form in (LINES, PART) for path in folder.glob(f"*{form}"))
-
-    def get(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that can be read."""
-        try:
-            return read_bytes(self.top / self.below / name, MOST_OF_SITE)
-        except (OSError, DocumentError):
-            return None
-
-    def put(self, name: str, data: bytes) -> bool:
-        """Write a file; return False if it holds these bytes already."""
-        refuse_ways_out(self.top, [str(self.below / name)])
-        return write_if_changed(self.top / self.below / name, data)
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        refuse_ways_out(self.top, [str(self.below / name)])
-        (self.top / self.below / name).unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class LedgerStore:
-    """A folder of an object store."""
-
-    store: Store
-
-    @property
-    def label(self) -> str:
-        """The address."""
-        return self.store.url
-
-    @property
-    def is_of_pages(self) -> bool:
-        """No: whoever reads the pages may not read the store."""
-        return False
-
-    def names(self) -> list[str]:
-        """Return the names of the ledger's files."""
-        return [each.name for each in self.store.listed() if "/" not in each.name and each.name.endswith((LINES, PART))]
-
-    def get(self, name: str) -> bytes | None:
-        """Return the content of an object; None if there is none that can be read."""
-        return self.store.get(name)
-
-    def put(self, name: str, data: bytes) -> bool:
-        """Write an object; return False if it holds these bytes already."""
-        if self.get(name) == data:
-            return False
-        self.store.put(name, data)
-        return True
-
-    def remove(self, name: str) -> None:
-        """Remove an object."""
-        self.store.remove(name)
-
-
-def place_of(given: str, out: Path) -> LedgerPlace:
-    """Return the place that the user names; without a name, the folder of the pages' data.
-
-    Raises:
-        UsageError: it is a file, or no address that can be used, or a store that refuses to list it.
-    """
-    if not given:
-        return LedgerFolder(out)
-    if is_url(given):
-        found = LedgerStore(store(given))
-        found.names()
-        return found
-    if Path(given).exists() and not Path(given).is_dir():
-        raise UsageError(f"--ledger {given}: is a file; give a folder, or the address of one in an object store")
-    return LedgerFolder(Path(given), Path())
+    folders = sorted(runs)
+    names = part_names(folders, sum(map(len, runs.values()))) if is_dataset else file_names(folders)
+    found: dict[str, list[str]] = defaultdict(list)
+    for each in folders:
+        found[names[each]].append(each)
+    return found
 
 
 def file_names(folders: Sequence[str]) -> dict[str, str]:
-    """Return the file of JSON lines of each folder, without what must not be published."""
+    """Return the file of JSON Lines of each folder; private names in a folder are redacted."""
     slugs = {each: _slug(redacted(each)) for each in folders}
     alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
     digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
@@ -168,21 +63,13 @@ def _slug(folder: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
 
 
-def part_names(folders: Collection[str], logs: int) -> dict[str, str]:
-    """Return the file of the dataset that holds each folder; their number doubles as the logs do."""
+def part_names(folders: Collection[str], runs: int) -> dict[str, str]:
+    """Return the file of the dataset for each folder; the number of files doubles with the runs."""
     count = 1
-    while logs > count * _RUNS_OF_PART:
+    while runs > count * _RUNS_OF_PART:
         count *= 2
     places = {each: int(hashlib.sha256(each.encode()).hexdigest()[:8], 16) % count for each in folders}
     return {each: f"runs-{place + 1:05d}-of-{count:05d}{PART}" for each, place in places.items()}
-
-
-def grouped(names: Mapping[str, str], folders: Sequence[str]) -> dict[str, list[str]]:
-    """Return the folders of each file, in their order."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for each in folders:
-        found[names[each]].append(each)
-    return found
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:
@@ -201,7 +88,7 @@ def lines_of(name: str, data: bytes) -> list[bytes]:
     """Return the lines of a file of the ledger.
 
     Raises:
-        ValueError: it is no file of a dataset, or of another version.
+        ValueError: the file is damaged, not of a dataset, or of another version.
     """
     if not name.endswith(PART):
         return data.splitlines()
@@ -212,8 +99,8 @@ def runs_in(name: str, data: bytes) -> Iterator[Run]:
     """Yield the runs of a file of the ledger.
 
     Raises:
-        ValueError: a line is no JSON, or the file is no dataset.
-        msgspec.ValidationError: a line is no run.
+        ValueError: a line is not JSON, or the file is damaged.
+        msgspec.ValidationError: a line is not a run.
     """
     return (from_text(each, Run) for each in lines_of(name, data))
 
@@ -229,7 +116,7 @@ def runs_named(name: str, data: bytes, ids: Collection[str]) -> list[Run]:
 
 
 def same(name: str, one: bytes, other: bytes | None) -> bool:
-    """Return whether two contents of a file hold the same lines; versions of Parquet's library differ in bytes."""
+    """Return whether two contents of a file have the same lines; versions of Parquet's library differ in bytes."""
     if one == other or other is None or not name.endswith(PART):
         return one == other
     try:

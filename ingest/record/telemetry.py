@@ -1,4 +1,4 @@
-"""Telemetry of a run: which files beside the logs are telemetry, and to which run each of them belongs.
+"""Telemetry of a run: which files next to logs are telemetry, and the run of each file.
 
 A file is recognised by its content, whatever its name. It belongs to the log that it is named after, to the only log of
 its folder, or to the runs whose clocks it covers; if none of these applies, it is a problem and gives no figure.
@@ -35,11 +35,11 @@ from perfledger.schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"
-#: What is measured of a whole GPU only, and not of a slice of it.
+#: Quantities that are measured for a whole GPU, not for a slice of it.
 _OF_WHOLE_GPU = ("power", "power_limit", "memory_used", "memory_total", "utilisation", "memory_utilisation")
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
-#: Names of what samples devices, whatever else stands in the name of its file.
+#: Names of programs that sample devices, anywhere in the name of a file.
 _OF_DEVICES = re.compile(r"(?:^|[._-])(?:gpus?|nvidia|nvsmi|smi|dmon|dcgmi?)(?=[._-])", re.IGNORECASE)
 _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
@@ -85,11 +85,11 @@ class Sorted:
 
 
 def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Input], str | Problem]) -> Sorted:
-    """Tell telemetry from logs.
+    """Separate telemetry from logs.
 
     Args:
         inputs: files that may be logs.
-        beside: files that are no logs by their names, and may be telemetry.
+        beside: files that are not logs by their names, and may be telemetry.
         kind: returns the id of the telemetry format that claims a file, empty where none does; or why it is not known.
     """
     told = {each.name: kind(each) for each in (*inputs, *beside)}
@@ -122,7 +122,7 @@ def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Probl
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
-    """Yield problems of files that are named like telemetry, or hold samples, and are not understood."""
+    """Yield problems of files that are named like telemetry, or contain samples, and are not understood."""
     stems = {(each.path.parent, stem(each.path.name)) for each in logs}
     for each in others:
         of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
@@ -155,7 +155,7 @@ def bare(name: str) -> str:
 
 
 def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashes: Mapping[str, str]) -> list[Run]:
-    """Return the runs with what the files of their folders say under `telemetry`, and what is wrong under `problems`.
+    """Return the runs with the telemetry of their folders, and with problems of its files.
 
     Args:
         logs: every log with its runs.
@@ -175,7 +175,7 @@ def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashe
 
 
 def _is_as_stated(file: File, runs: Sequence[_RunData]) -> bool:
-    """Return whether a file is still the one that the run.json beside a log names, if it names one.
+    """Return whether a file is still the one that the run.json of a log names, if it names one.
 
     A changed file is not used; `record.run` reports it as a problem.
     """
@@ -255,7 +255,7 @@ def _claimants(file: File, logs: Sequence[list[_RunData]]) -> tuple[list[_RunDat
     named = [runs for runs in logs if stem(runs[0].given.path.name) in names]
     found = [each for runs in (named if len(named) == 1 else logs) for each in runs]
     understood = [each for each in found if each.run.format]
-    # Of several copies of one log, only the first can own samples.
+    # If a log has several copies, only the first can own samples.
     once = {id(each) for each in {(e.run.sha256, e.run.session): e for e in reversed(understood)}.values()}
     return [each for each in understood if id(each) in once] or found, len(named) == 1
 
@@ -397,7 +397,7 @@ def _sampled(given: Recording, job: UsedDevices) -> Sampled:
 
 
 def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
-    """Return the figures while the records that count, and note the mean power of the first printer that tells it."""
+    """Return the figures while the records that count, and note the mean power of the first printer that has it."""
     clock = data.run.measured_clock
     window = None if clock is None else (seconds_of(clock[0]), seconds_of(clock[1]))
     inside = telemetry_figures.within(given, *window) if window and given.dated else None

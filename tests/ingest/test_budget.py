@@ -20,7 +20,8 @@ from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record import ledger
 from perfledger.ingest.record import run as record_run
-from perfledger.ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest.record.folders import LogFiles
+from perfledger.ingest.record.store import FolderStore
 
 Ingest = Callable[..., Called]
 _read = record_run.read
@@ -70,9 +71,7 @@ def test_it_is_read_anew_the_next_time(with_slow: Path, monkeypatch: pytest.Monk
     problems = []
     for _ in range(2):
         with Cache(kept) as cached:
-            found = ledger.collect(
-                walk([with_slow]).inputs, "perfledger", LedgerFolder(with_slow.parent / "docs"), cached
-            )
+            found = ledger.collect(LogFiles(walk([with_slow]).inputs), FolderStore(with_slow.parent / "docs"), cached)
         problems.append(
             [each.code for run in found.runs for each in run.problems if run.path.endswith("slow/1/train.log")]
         )

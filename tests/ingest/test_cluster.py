@@ -17,8 +17,10 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from perfledger.ingest.record import batch, cluster
-from perfledger.ingest.record.ledger import Shard
+from perfledger.ingest.record import cluster
+from perfledger.ingest.record.cluster import Cluster, LogBatch
+from perfledger.ingest.record.folders import LocalFolder
+from perfledger.ingest.record.reader import FolderRead
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -27,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: So that a tree of small logs is many batches.
 SMALL = 1
 #: A job without logs.
-EMPTY = Shard("", (), {}, {}, (), "", "perfledger")
+EMPTY = LocalFolder("", (), (), "perfledger", {}, {})
 #: Ends a process that opens a file with this name, as a fault of a library or a lack of memory would.
 POISON = """
 import os, signal, sys
@@ -89,23 +91,23 @@ def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
     assert others == expected
 
 
-def test_of_a_batch_over_which_workers_die_the_shards_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Dask says it after a few workers: a batch that no worker survives is asked for again, shard by shard."""
-    shards = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
+def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Dask says it after a few workers: a batch that no worker survives is asked for again, folder by folder."""
+    folders = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
 
     class Told:
-        def __init__(self, given: batch.LogBatch) -> None:
+        def __init__(self, given: LogBatch) -> None:
             self.given = given
 
-        def result(self) -> list[list[Any]]:
-            if shards[1] in self.given.jobs:
+        def result(self) -> list[FolderRead]:
+            if folders[1] in self.given.jobs:
                 raise distributed.KilledWorker("task", None, 4)
-            return [[each.folder] for each in self.given.jobs]
+            return [FolderRead({each.folder: []}) for each in self.given.jobs]
 
-    monkeypatch.setattr(cluster, "_submit", lambda _, given: Told(given))
-    given = batch.LogBatch(shards, "perfledger", "", "")
-    found = cluster._result(None, "dask", given, Told(given))  # type: ignore[arg-type]
-    assert found == [["0"], [], ["2"]]
+    monkeypatch.setattr(Cluster, "_submit", lambda _, given: Told(given))
+    given = LogBatch(folders, "perfledger", "", "")
+    found = Cluster(None, "dask", "perfledger")._result(given, Told(given))  # type: ignore[arg-type]
+    assert [[*each.runs] for each in found] == [["0"], [], ["2"]]
 
 
 @pytest.mark.parametrize(
@@ -132,22 +134,22 @@ def test_without_dask_the_remedy_is_named(few: Path, ingest: Ingest, monkeypatch
 
 def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    there = batch.stated(str(tmp_path), "perfledger", ("logs", "other"))
+    there = cluster.state_of_process(str(tmp_path), "perfledger", ("logs", "other"))
     assert there.missing == ("other",)
-    assert batch.stated(str(tmp_path / "gone"), "perfledger", ("logs",)).missing == ("logs",)
-    assert there.code == batch.code_of("perfledger")
+    assert cluster.state_of_process(str(tmp_path / "gone"), "perfledger", ("logs",)).missing == ("logs",)
+    assert there.code == cluster.code_of("perfledger")
 
 
 def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
     """A worker may join the cluster after the versions were compared."""
-    with pytest.raises(batch.UsageError, match="another version"):
-        batch.read(batch.LogBatch((EMPTY,), "perfledger", str(few), "another"))
+    with pytest.raises(cluster.UsageError, match="another version"):
+        cluster.read_batch(LogBatch((EMPTY,), "perfledger", str(few), "another"))
 
 
 def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
     """Logs in stores lie in no folder that workers share."""
-    given = batch.LogBatch((EMPTY,), "perfledger", "/no/such/folder", batch.code_of("perfledger"))
-    assert batch.read(given) == [[]]
+    given = LogBatch((EMPTY,), "perfledger", "/no/such/folder", cluster.code_of("perfledger"))
+    assert cluster.read_batch(given) == [FolderRead({"": []})]
 
 
 def start(*arguments: object) -> subprocess.Popen[bytes]:
@@ -170,7 +172,7 @@ def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_wri
     wait_for(told)
     address = json.loads(told.read_text("utf-8"))["address"]
     worker = start("distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
-    result = cluster._result
+    result = Cluster._result
 
     def end_scheduler(*args: Any) -> Any:
         found = result(*args)
@@ -178,7 +180,7 @@ def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_wri
         return found
 
     monkeypatch.setattr(cluster, "_LEAST", SMALL)
-    monkeypatch.setattr(cluster, "_result", end_scheduler)
+    monkeypatch.setattr(Cluster, "_result", end_scheduler)
     try:
         called = ingest(few, "--out", tmp_path / "docs", "--on", address)
     finally:
@@ -229,7 +231,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
     many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed: list[int] = []
-    result = cluster._result
+    result = Cluster._result
 
     def kill_one(*args: Any) -> Any:
         found = result(*args)
@@ -239,7 +241,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
         return found
 
     monkeypatch.setattr(cluster, "_LEAST", SMALL)
-    monkeypatch.setattr(cluster, "_result", kill_one)
+    monkeypatch.setattr(Cluster, "_result", kill_one)
     there = ingest(many, "--json", "--on", workers.scheduler_address)
     assert killed
     assert there.out == ingest(many, "--json").out
@@ -249,7 +251,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
 def test_workers_of_another_version_read_nothing(
     few: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "code_of", lambda _layout: "another")
+    monkeypatch.setattr(cluster, "code_of", lambda _layout: "another")
     called = ingest(few, "--json", "--on", workers.scheduler_address)
     assert called.code == 2
     assert "another version of Perfledger" in called.err

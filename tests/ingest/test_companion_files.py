@@ -18,7 +18,7 @@ from perfledger.ingest.common import documents, files, sources, suites, toml_fil
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.read import layout, plans, power
 from perfledger.ingest.read.walk import COMPANIONS
-from perfledger.ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest.record.store import FolderStore
 
 #: Longer than any document may be.
 HUGE = 200 << 20
@@ -190,7 +190,7 @@ def test_what_is_needed_and_is_no_document_is_a_wrong_use(kind: str, fault: str,
 #: What is looked for and may be missing: of anything else in its place nothing is taken.
 OWN: Mapping[str, Callable[[Path], object]] = {
     "plans": lambda path: plans.is_plans(path.parent),
-    "ledger": lambda path: LedgerFolder(path.parent, Path()).get(path.name),
+    "ledger": lambda path: FolderStore(path.parent, Path()).get(path.name),
     "head": lambda path: documents.head(path, 4),
 }
 

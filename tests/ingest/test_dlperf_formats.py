@@ -21,6 +21,7 @@ from perfledger.ingest.compute import results
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record import run
+from perfledger.ingest.record.identity import identify
 from perfledger.schema.records import Reason, Run, text_of
 
 BATCH = 32
@@ -57,7 +58,7 @@ def runs_of(folder: Path) -> list[Run]:
     """Return the runs of a tree in DLPerf's layout."""
     found, named = walk([folder]), layout.load("dlperf")
     assert not found.problems
-    return run.identify([one for each in found.inputs for one in run.runs_of(each, named, each.name)])
+    return identify([one for each in found.inputs for one in run.runs_of(each, named, each.name)])
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.explain import text
 from perfledger.ingest.read import environment_json, layout
 from perfledger.ingest.read import run_json as run_json_reader
-from perfledger.ingest.record import ledger, telemetry
+from perfledger.ingest.record import folders, telemetry
 from perfledger.ingest.record import run as record_run
 from perfledger.parsers.contract import FormatError
 from perfledger.schema.records import MetricFigure
@@ -118,8 +118,8 @@ def test_a_fault_beside_a_log_names_the_file(
 def test_a_fault_while_telemetry_is_told_from_logs_is_that_files(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = ledger.claimant
-    monkeypatch.setattr(ledger, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
+    real = folders.claimant
+    monkeypatch.setattr(folders, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
     with_parts(tree, telemetry=TELEMETRY)
     called = ingest(tree, "--json")
     assert [each.partition(": ")[0] for each in called.problems] == ["logs/bad/1/telemetry.csv"]

@@ -18,8 +18,10 @@ import pytest
 
 from perfledger.ingest.common import below
 from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
-from perfledger.ingest.record import ledger
+from perfledger.ingest.record.folders import LocalFolder
+from perfledger.ingest.record.kept import Kept, whole_runs
 from perfledger.ingest.record.slim import Slimmer
+from perfledger.ingest.record.store import FolderStore
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import columnar, explorer
 from tests.hooks import hook
@@ -235,10 +237,18 @@ def test_hashes_of_files_that_are_not_ours_are_not_followed(known: bytes) -> Non
     assert not builder._hashes(known)
 
 
-@pytest.mark.parametrize("content", [b"\xff", b"{}\n", b"[" * 99999, b'{"id": "../x"}'])
-def test_a_ledger_that_cannot_be_read_counts_as_none(content: bytes) -> None:
-    assert ledger._runs_known(content, None) is None
-    assert ledger._runs_known(content, Slimmer()) is None
+@pytest.mark.parametrize(
+    "content", [b"\xff", b"[]", b"{}", b'{"/dev/zero": "0"}', b"[" * 99999, b'{"runs": {"a": [{"id": "../x"}]}}']
+)
+def test_runs_that_cannot_be_decoded_count_as_missing(content: bytes, tmp_path: Path) -> None:
+    job = LocalFolder("", (), (), "perfledger", {}, {}, "key")
+    with Cache(tmp_path / "kept.sqlite") as cached:
+        cached.put("key", content)
+        for slimmer in (None, Slimmer()):
+            assert Kept(cached, FolderStore(tmp_path), slimmer)._kept(job) is None
+        cached.put("key", b'{"runs": {"a": []}, "full": {"a": ["AAAA"]}}')
+        assert (found := Kept(cached, FolderStore(tmp_path))._kept(job)) is not None
+        assert whole_runs(found, "a") == []
 
 
 def test_nothing_is_read_that_could_run_code() -> None:

@@ -15,7 +15,8 @@ from made_trees import Called, write_run
 from perfledger.ingest.compute.results import representative, results
 from perfledger.ingest.read.layout import OWN, load
 from perfledger.ingest.read.walk import walk
-from perfledger.ingest.record.run import identify, runs_of
+from perfledger.ingest.record.identity import identify
+from perfledger.ingest.record.run import runs_of
 from perfledger.schema.records import Result, Run
 
 #: Figures of runs by machine: one that ran often is far from the others.

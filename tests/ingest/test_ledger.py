@@ -15,15 +15,20 @@ from made_trees import Called, contents, make_tree, snapshot, write_run
 
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.cache import Cache
-from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.files import file_hash, write_if_changed
 from perfledger.ingest.common.words import Words
-from perfledger.ingest.record import ledger, run
-from perfledger.ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record import code_version, folders, ledger, run
+from perfledger.ingest.record.folders import LogFiles
+from perfledger.ingest.record.identity import identify
+from perfledger.ingest.record.kept import Kept
+from perfledger.ingest.record.reader import Processes, ThisProcess
+from perfledger.ingest.record.store import FolderStore
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.pages import log as log_pages
 from perfledger.ingest.site.render import jinja
-from perfledger.schema.records import Run
+from perfledger.schema.records import Run, text_of
 
 Ingest = Callable[..., Called]
 
@@ -83,9 +88,24 @@ def test_an_edited_ledger_is_not_taken_for_that_of_the_last_build(tree: Path, ou
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("known", ['{"../a": ""}', '{"other.jsonl": ""}', "[]", "{", '{"a": 1}', "[" * 2000])
+@pytest.mark.parametrize(
+    "known",
+    [
+        *(f'{{"hashes": {each}}}' for each in ('{"../a": ""}', '{"other.jsonl": ""}', "[]", '{"a": 1}')),
+        "[]", "{", "{}}", "[" * 2000,
+    ],
+)  # fmt: skip
 def test_what_the_cache_says_of_the_ledger_is_checked(out: Path, known: str) -> None:
-    assert ledger._previous_files(known.encode(), set(), LedgerFolder(out)) is None
+    """A file that the store does not list is not opened, and one that has other bytes is made again."""
+    with Cache(out.parent / "kept.sqlite") as cached:
+        kept = Kept(cached, FolderStore(out))
+        cached.put("key", known.encode())
+        assert kept.files("key") is None
+        (name, *_) = kept.store.names()
+        cached.put("key", json.dumps({"hashes": {name: file_hash(out / "data" / "runs" / name)}}).encode())
+        assert kept.files("key") is not None
+        cached.put("key", json.dumps({"hashes": {name: "0"}}).encode())
+        assert kept.files("key") is None
 
 
 def test_a_second_call_takes_the_ledger_as_it_was_written(
@@ -314,6 +334,15 @@ def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, t
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+def test_this_process_and_others_read_the_same(tree: Path, tmp_path: Path) -> None:
+    with Cache(tmp_path / "kept.sqlite") as cached:
+        jobs, _ = LogFiles(walk([tree]).inputs).folders(cached)
+    assert len(jobs) == 3
+    here, there = ([text_of(found) for found in reader.read(jobs)] for reader in (ThisProcess(), Processes(2)))
+    assert here == there
+    assert all('"figures"' in each for each in here)
+
+
 def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     first, second = tree / "seg/paddleseg/bs2", tree / "seg/paddleseg/bs4"
     ingest(first, second, "--out", tmp_path / "one")
@@ -443,16 +472,16 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/训练.log",
         "logs/日志.log",
     ]
-    ids = [each.id for each in run.identify([Run(path=path, sha256="") for path in paths])]
+    ids = [each.id for each in identify([Run(path=path, sha256="") for path in paths])]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
-    again = run.identify([Run(path=path, sha256="") for path in reversed(paths)])
+    again = identify([Run(path=path, sha256="") for path in reversed(paths)])
     assert [each.id for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
     runs = [Run(path="logs/a.log", sha256="", session=number, sessions=3) for number in (1, 2, 3)]
-    assert [each.id for each in run.identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
+    assert [each.id for each in identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 
 def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:
@@ -479,7 +508,7 @@ def test_the_key_depends_on_the_code(
     tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Changed rules or layouts read everything again."""
-    monkeypatch.setattr(ledger, "code_of", lambda layout: "another")
+    monkeypatch.setattr(folders, "code_of", lambda layout: "another")
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs()) == 5
 
@@ -489,9 +518,9 @@ def test_the_key_depends_on_the_code(
     ["parsers/a/b.py", "ingest/compute/a.py", "ingest/read/a.toml", "schema/a.toml", "report_templates/suites/a.toml"],
 )
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(ledger, "PACKAGES", tmp_path)
-    monkeypatch.setattr(ledger.suites, "SUITES", tmp_path / "report_templates/suites")
-    before = ledger._code_of.__wrapped__("perfledger", None)
+    monkeypatch.setattr(code_version, "PACKAGES", tmp_path)
+    monkeypatch.setattr(code_version.suites, "SUITES", tmp_path / "report_templates/suites")
+    before = code_version._code_of.__wrapped__("perfledger", None)
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")
-    assert ledger._code_of.__wrapped__("perfledger", None) != before
+    assert code_version._code_of.__wrapped__("perfledger", None) != before

@@ -15,6 +15,7 @@ from made_trees import Called, contents, held, snapshot, write_run
 from perfledger.ingest.build import Inputs, read
 from perfledger.ingest.cli import main
 from perfledger.ingest.record import ledger, ledger_files
+from perfledger.ingest.record.kept import Kept
 from perfledger.ingest.record.slim import Slimmer
 from perfledger.ingest.site import builder, run_paging
 from perfledger.ingest.site.run_paging import Limits
@@ -243,7 +244,7 @@ def test_runs_are_alike_to_the_order_of_keys_wherever_they_are_read(
         )
     assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 1
     of_ledger = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
-    monkeypatch.setattr(ledger, "_previous_files", lambda *_: None)
+    monkeypatch.setattr(Kept, "files", lambda *_: None)
     of_cache = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
     assert {each.code for run in of_cache for each in run.problems} >= {"contradiction"}
     assert [msgspec.json.encode(each) for each in of_cache] == [msgspec.json.encode(each) for each in of_ledger]

@@ -22,7 +22,8 @@ from perfledger.ingest.compute.window import training
 from perfledger.ingest.published.publications import COLUMNS
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
-from perfledger.ingest.record.run import identify, runs_of
+from perfledger.ingest.record.identity import identify
+from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Result, ResultMetric, Run

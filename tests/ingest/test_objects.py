@@ -24,8 +24,9 @@ from made_trees import Called, snapshot, write_run
 from perfledger.ingest.common.processes import Death
 from perfledger.ingest.read import objects
 from perfledger.ingest.read.objects import StoredObject
-from perfledger.ingest.record import reading, remote
-from perfledger.ingest.record.remote import RemoteRead, StoredFolder
+from perfledger.ingest.record import reader, remote
+from perfledger.ingest.record.reader import FolderRead
+from perfledger.ingest.record.remote import StoredFolder, StoredLogs
 
 pytest.importorskip("obstore", reason="obstore is not installed")
 
@@ -148,18 +149,18 @@ def test_the_ledger_may_lie_in_a_store(tree: Path, tmp_path: Path, ingest: Inges
     out, plain = tmp_path / "out" / "docs", tmp_path / "plain" / "docs"
     assert ingest(logs, "--out", out, "--ledger", place).code == 0
     assert ingest(tree, "--out", plain).code == 0
-    (first,) = objects.store(place).listed()
+    (first,) = objects.object_folder(place).listed()
     assert first.name.endswith(".parquet")
     assert not (out / "data" / "runs").exists()
     assert (out / "data/results.json").read_bytes() == (plain / "data/results.json").read_bytes()
     called = ingest(logs, "--out", out, "--ledger", place)
     assert "0 logs read" in called.out
-    assert objects.store(place).listed() == [first]
+    assert objects.object_folder(place).listed() == [first]
     assert ingest("check", logs, "--out", out, "--ledger", place).code == 0
     shutil.rmtree(tree / "seg/paddleseg/fast")
     assert ingest("check", tree, "--out", out, "--ledger", place).code == 2
     ingest(tree, "--out", out, "--ledger", place)
-    assert objects.store(place).listed() != [first]
+    assert objects.object_folder(place).listed() != [first]
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):
@@ -342,7 +343,7 @@ def test_names_that_stand_for_folders_are_no_logs(tree: Path, ingest: Ingest, s3
     address = s3(tree)
     before = ingest(address, "--json").out
     request("PUT", f"{os.environ['AWS_ENDPOINT_URL']}/bucket/logs/folder/")
-    assert any(each.name == "folder" for each in objects.store(address).listed())
+    assert any(each.name == "folder" for each in objects.object_folder(address).listed())
     assert ingest(address, "--json").out == before
 
 
@@ -352,15 +353,14 @@ def test_a_folder_is_a_store_too(tree: Path, ingest: Ingest) -> None:
 
 def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(tree: Path) -> None:
     write_run(tree, "seg/paddleseg/bs2/crash", seg([9.0] * 12, batch=2), run=run_json(batch_size=2, repeat=3))
-    (folder,), _ = remote.listed(
-        [objects.store(f"file://{tree}/seg/paddleseg/bs2")], ["bs2"], "perfledger", lambda _: ()
-    )
+    store = objects.object_folder(f"file://{tree}/seg/paddleseg/bs2")
+    (folder,), _ = remote.listed([StoredLogs(store, "bs2", "perfledger", lambda _: ())])
 
-    def read(job: StoredFolder) -> RemoteRead | Death:
-        return Death(-signal.SIGSEGV) if "crash/train.log" in job.logs else job.read()
+    def read(job: StoredFolder) -> FolderRead | Death:
+        return Death(-signal.SIGSEGV) if "bs2/crash/train.log" in job.logs else job.read()
 
-    found = reading._read_again(folder, read)
-    assert [(each.path, [one.code for one in each.problems]) for each in found.runs] == [
+    found = reader.read_again(folder, read)
+    assert [(each.path, [one.code for one in each.problems]) for each in found.runs["bs2"]] == [
         ("bs2/1/train.log", []),
         ("bs2/2/train.log", []),
         ("bs2/crash/train.log", ["reader_crashed"]),
@@ -371,7 +371,7 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(tree: Path) -> None
 def test_an_object_that_is_replaced_while_it_is_read_gives_no_figure(
     tree: Path, s3: Callable[..., str], tmp_path: Path
 ) -> None:
-    store = objects.store(s3(tree))
+    store = objects.object_folder(s3(tree))
     (first, *_) = [each for each in store.listed() if each.name.endswith("train.log")]
     stale = StoredObject(first.name, first.size, '"0123456789abcdef0123456789abcdef"')
     failed = store.fetch([first, stale], tmp_path / "fetched")

@@ -15,7 +15,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, held, write_run
 
-from perfledger.ingest.record import ledger, telemetry
+from perfledger.ingest.record import folders, telemetry
 from perfledger.ingest.record.telemetry import bare, stem
 from perfledger.ingest.site import pages
 from perfledger.ingest.site.pages import formats
@@ -507,7 +507,7 @@ def test_it_is_read_again_when_it_changes_and_only_then(
     root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked, read = (root.parent / name for name in ("looked", "read"))
-    for module, name, notes in ((ledger, "claimant", looked), (telemetry, "read_telemetry", read)):
+    for module, name, notes in ((folders, "claimant", looked), (telemetry, "read_telemetry", read)):
         real = getattr(module, name)
         notes.touch()
 

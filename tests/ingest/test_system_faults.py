@@ -28,7 +28,7 @@ from perfledger.ingest import explain
 from perfledger.ingest.common import files as common_files
 from perfledger.ingest.common import lock
 from perfledger.ingest.read import layout
-from perfledger.ingest.record import ledger, reading, telemetry
+from perfledger.ingest.record import folders, reader, telemetry
 from perfledger.ingest.record import run as record_run
 from perfledger.ingest.site.fault_table import faults
 
@@ -137,13 +137,13 @@ def test_a_read_only_folder_is_named_and_left_as_it_is(tree: Path, ingest: Inges
 def test_a_folder_of_logs_that_vanishes_is_a_problem(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = reading.on_processes
+    real = reader.Processes.read
 
-    def vanished(*given: Any, **named: Any) -> Any:
+    def vanished(*given: Any) -> Any:
         shutil.rmtree(tree / "seg/paddleseg/bs2")
-        return real(*given, **named)
+        return real(*given)
 
-    monkeypatch.setattr(reading, "on_processes", vanished)
+    monkeypatch.setattr(reader.Processes, "read", vanished)
     called = ingest(tree, "--json")
     assert called.code == 1
     assert [each.split(":")[0] for each in called.problems] == [f"logs/seg/paddleseg/bs2/{n}/train.log" for n in (1, 2)]
@@ -243,7 +243,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each change, before the log is read and after; nothing of it is remembered, so that the next run is right."""
-    tree, real = tmp_path / "logs", reading.read_job
+    tree, real = tmp_path / "logs", reader.read_job
     logs = [
         write_run(tree, f"seg/{n}/1", SLOW + b"#%d\n" % n, run=run_json(batch_size=2))
         for n in range(2 * len(CHANGES) + 1)
@@ -260,7 +260,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
         return found
 
     with monkeypatch.context() as patched:
-        patched.setattr(reading, "read_job", changed)
+        patched.setattr(reader, "read_job", changed)
         called = ingest(tree, "--out", tmp_path / "docs", "--json")
     assert called.code == 1
     assert [each.partition(" or was")[0] for each in called.problems] == [
@@ -274,7 +274,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
 
     # What was read before stays, where something was.
     logs[8].write_bytes(FAST)
-    monkeypatch.setattr(reading, "read_job", lambda job: (real(job), grow(logs[8]))[0])
+    monkeypatch.setattr(reader, "read_job", lambda job: (real(job), grow(logs[8]))[0])
     called = ingest(tree, "--out", tmp_path / "docs", "--json")
     assert called.codes["logs/seg/8/1/train.log"] == "changing"
     assert figure(called, "seg/8/1/train.log") == 5.0
@@ -295,7 +295,7 @@ def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
 ) -> None:
     out = tree.parent / "docs"
     stamps = {tree / LOG: common_files.stamp(tree / LOG)}
-    monkeypatch.setattr(ledger, "stamp", lambda path: stamps.get(path) or common_files.stamp(path))
+    monkeypatch.setattr(folders, "stamp", lambda path: stamps.get(path) or common_files.stamp(path))
     (tree / LOG).write_bytes(SLOW)
     assert figure(ingest(tree, "--out", out, "--json")) == 5.0
     (tree / LOG).write_bytes(FAST)
@@ -313,7 +313,7 @@ def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
             raise OSError(24, "Too many open files", str(path))
         return real(path, *given, **named)
 
-    hashing, hashed = [False], ledger.file_hash
+    hashing, hashed = [False], folders.file_hash
 
     def hash_of(path: Path) -> str:
         hashing[0] = True
@@ -324,7 +324,7 @@ def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", refused)
-        patched.setattr(ledger, "file_hash", hash_of)
+        patched.setattr(folders, "file_hash", hash_of)
         called = ingest(tree, "--out", out)
     assert (called.code, len(called.problems)) == (1, 1), called.err
     assert "Too many open files" in called.problems[0]
@@ -368,13 +368,13 @@ def kill_reader(job: Any) -> Any:
     return _read(job)
 
 
-_read = reading.read_job
+_read = reader.read_job
 
 
 def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tree.parent / "docs"
     with monkeypatch.context() as patched:
-        patched.setattr(reading, "read_job", kill_reader)
+        patched.setattr(reader, "read_job", kill_reader)
         called = ingest(tree, "--out", out, "--json", "--jobs", 2)
     assert called.code == 1
     lost = [f"logs/seg/paddleseg/bs4/{repeat}/train.log" for repeat in (1, 2)]
@@ -486,7 +486,7 @@ def test_a_reader_that_is_killed_once_loses_nothing(
     """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
     killed = tree.parent / "killed"
     monkeypatch.setitem(KILLED, "file", killed)
-    monkeypatch.setattr(reading, "read_job", kill_once)
+    monkeypatch.setattr(reader, "read_job", kill_once)
     called = ingest(tree, "--json", "--jobs", 2)
     assert (called.code, called.err) == (0, "")
     assert killed.exists()

@@ -30,7 +30,7 @@ from perfledger.ingest.compute.frame import (
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
 from perfledger.ingest.compute.witnesses import clock, judging, summary
-from perfledger.ingest.record import duplicates, run
+from perfledger.ingest.record import identity, run_facts, run_problems
 from perfledger.parsers.contract import Format, Reading, Trap, coarse, epoch_means, statistics
 from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
@@ -192,19 +192,19 @@ def resumed(first: int, folder: Path) -> bool:
 
 def has_fingerprint(count: int, folder: Path) -> bool:
     session = session_of(folder, table({"step": numbers(count), "throughput": numbers(count)}))
-    return duplicates.fingerprint(session) is not None
+    return identity.fingerprint(session) is not None
 
 
 def batch_of_records(speed: float, folder: Path) -> bool:
     columns = {"step": numbers(5), "throughput": [64.0] * 4 + [speed], "step_seconds": [1.0] * 5}
-    return bool(run._batch_of_records(session_of(folder, table(columns))))
+    return bool(run_facts._batch_of_records(session_of(folder, table(columns))))
 
 
 def may_be_log(lines: int, folder: Path) -> bool:
     """Return whether a text may be a log if one of so many lines has a number."""
     path = folder / "train_log.txt"
     path.write_text("step 1\n" + "words\n" * (lines - 1))
-    return run._may_be_meant(path)
+    return run_problems._may_be_meant(path)
 
 
 def records_kept(repeats: int, folder: Path) -> int:
@@ -360,9 +360,9 @@ OF_LOGS: Sequence[Row] = [
     (f"{W}.summary._FEW_DIGITS", heard_summary, [((0.095, 5.3), "agrees"), ((0.105, 5.3), "disagrees")]),
     (f"{W}.summary._ROUNDS", heard_summary, [((0.05, 5.9), "agrees"), ((0.05, 6.1), "disagrees")]),
     (f"{W}.summary._LATE", resumed, [(15, False), (16, True)]),
-    ("ingest.record.duplicates._ENOUGH", has_fingerprint, [(9, False), (10, True)]),
-    ("ingest.record.run._ROUNDED", batch_of_records, [(64.3, True), (64.4, False)]),
-    ("ingest.record.run._PROSE_LINES", may_be_log, [(10, True), (11, False)]),
+    ("ingest.record.identity._ENOUGH", has_fingerprint, [(9, False), (10, True)]),
+    ("ingest.record.run_facts._ROUNDED", batch_of_records, [(64.3, True), (64.4, False)]),
+    ("ingest.record.run_problems._PROSE_LINES", may_be_log, [(10, True), (11, False)]),
     ("parsers.engine.table._TWICE", records_kept, [(5, 20), (6, 14)]),
 ]
 OF_NUMBERS: Sequence[Row] = [

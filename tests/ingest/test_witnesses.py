@@ -21,7 +21,7 @@ from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged
 from perfledger.ingest.compute.witnesses.physics import flops_of_sample, within_peak
 from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.run_json import of_log
-from perfledger.ingest.record.run import facts_of
+from perfledger.ingest.record.run_facts import facts_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Figure, NoFigure, Witness

@@ -21,7 +21,7 @@ from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.run_json import RunJsonFile
-from perfledger.ingest.record.run import facts_of as facts_of_run
+from perfledger.ingest.record.run_facts import facts_of as facts_of_run
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords

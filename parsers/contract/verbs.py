@@ -18,9 +18,9 @@ from perfledger.schema.vocabulary import FACTS
 Column = NDArray[np.float64]
 Columns = Mapping[str, Column]
 #: Indices of rows.
-Rows = NDArray[np.intp]
+Indices = NDArray[np.intp]
 #: The rows that are kept, and their columns.
-Kept = tuple[Rows, Columns]
+Kept = tuple[Indices, Columns]
 Verb = Callable[[Columns], Kept]
 
 #: Seconds that cutting to whole seconds takes off on average.
@@ -59,14 +59,14 @@ def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float])
     return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
 
 
-def every(columns: Columns) -> Rows:
+def every(columns: Columns) -> Indices:
     """Return the indices of all rows."""
     return np.arange(len(next(iter(columns.values()))))
 
 
-def take(columns: Columns, rows: Rows | NDArray[np.bool_]) -> Kept:
+def take(columns: Columns, rows: Indices | NDArray[np.bool_]) -> Kept:
     """Keep some rows, by index or by a mask."""
-    kept: Rows = every(columns)[rows]
+    kept: Indices = every(columns)[rows]
     return kept, {name: each[kept] for name, each in columns.items()}
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from perfledger.parsers.contract import Format
+from perfledger.parsers.contract import Format, Rows
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import CHUNK, Noise, clean, open_log
@@ -47,7 +47,7 @@ class Claim:
 
     format: Format
     chunk: Chunk
-    patterns: tuple[re.Pattern[bytes], ...]
+    patterns: tuple[re.Pattern[bytes] | Rows, ...]
     records: bool
     beneath: tuple[Format, ...] = ()
 
@@ -181,7 +181,7 @@ def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | Non
     for each in seen if readings else ():
         text = each.chunk.text
         marked = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
-        likely = dict.fromkeys(one.regex for one in marked if one.may_stand_in(each.chunk.distinct))
+        likely = dict.fromkeys(one.finder for one in marked if one.may_stand_in(each.chunk.distinct))
         if any(one.search(text) for one in likely):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None

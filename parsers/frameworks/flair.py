@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows
+from perfledger.parsers.contract import Columns, Fact, Format, Indices, Pause, Postprocessed, Reading
 
 _CLOCK = rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) "
 _HEAD = rb"epoch <epoch> - iter (?!0/)<step>/<total_steps> - loss <loss> - "
 
 
-def _whole(columns: Columns) -> Rows:
+def _whole(columns: Columns) -> Indices:
     """Return the rows but for those of the last batches of an epoch, one of which is smaller."""
     return np.flatnonzero(columns["step"] < columns["total_steps"])
 

@@ -24,9 +24,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Postprocessed,
     Reading,
-    Rows,
     Scope,
 )
 from perfledger.parsers.contract.conditions import Condition, lacks, says
@@ -50,7 +50,7 @@ _BEGINS = (
 )
 
 
-def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
+def _epochs(columns: Columns) -> tuple[Indices, dict[str, Column]]:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, epochs, totals, in_samples, epoch, total, samples = [], [], [], False, np.nan, np.nan, np.nan
     fresh, anew, before, begins = [], True, np.nan, list[float]()
@@ -153,7 +153,7 @@ def _epochs_in_seconds(columns: Columns) -> Postprocessed:
     return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
 
 
-def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
+def _seconds(columns: Columns, rows: Indices, fresh: NDArray[np.bool_]) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation

@@ -225,6 +225,25 @@ def mean_of_ranks(*names: str) -> Verb:
     return verb
 
 
+def merge(*names: str) -> Verb:
+    """Merge rows that follow each other and agree in some columns, or all rows; the first printed value of a column counts."""
+
+    def verb(columns: Columns) -> Kept:
+        places = {name: np.nan_to_num(columns[name], nan=-1.0) for name in names}
+        first = _changes(places, names, before=True) if names else every(columns) == 0
+        group = np.cumsum(first) - 1
+        kept, made = take(columns, first)
+        merged = {}
+        for name, column in made.items():
+            known = np.flatnonzero(np.isfinite(columns[name]))
+            groups, at = np.unique(group[known], return_index=True)
+            merged[name] = column.copy()
+            merged[name][groups] = columns[name][known[at]]
+        return kept, merged
+
+    return verb
+
+
 def fine(name: str, least: float) -> Verb:
     """Replace values of a column below the least that tells enough by NaN: they are printed with too few digits."""
 

@@ -190,7 +190,7 @@ def _samples(session: Session, proposal: Proposal, reading: Reading) -> str:
     """Return samples.toml: the first lines with their values, and one that is cut inside its last number."""
     written = []
     for line in proposal.samples:
-        found = reading.regex.search(f"{line}\n".encode())
+        found = reading.finder.search(f"{line}\n".encode())
         if found is None:
             continue
         printed = {name: value for name, value in found.groupdict().items() if value and name != "clock"}
@@ -200,7 +200,7 @@ def _samples(session: Session, proposal: Proposal, reading: Reading) -> str:
         row = ", ".join(f"{name} = {value:.10g}" for name, value in values.items())
         written.append(f"[[line]]\ntext = {json.dumps(line, ensure_ascii=False)}\nvalues = {{ {row} }}\n")
     whole = proposal.samples[0].encode()
-    found = reading.regex.search(whole + b"\n")
+    found = reading.finder.search(whole + b"\n")
     half = whole[: (found.start() + found.end()) // 2] if found else b""
     text = json.dumps(half.decode("utf-8", "replace"), ensure_ascii=False)
     return "\n".join([*written, f'[[miss]]\ntext = {text}\nwhy = "cut"\n'])

@@ -18,14 +18,16 @@ from perfledger.parsers.contract.conditions import Condition
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError as FormatError
 from perfledger.parsers.contract.patterns import compiled, searched
+from perfledger.parsers.contract.rows import Row as Row
+from perfledger.parsers.contract.rows import Rows as Rows
 from perfledger.parsers.contract.shape import shape_of
 from perfledger.parsers.contract.template import NUMBER as NUMBER
 from perfledger.parsers.contract.template import SHORT_NUMBER as SHORT_NUMBER
 from perfledger.parsers.contract.template import compiled_line, compiled_text, longest_text
 from perfledger.parsers.contract.verbs import Column as Column
 from perfledger.parsers.contract.verbs import Columns as Columns
+from perfledger.parsers.contract.verbs import Indices as Indices
 from perfledger.parsers.contract.verbs import Kept, Verb
-from perfledger.parsers.contract.verbs import Rows as Rows
 from perfledger.schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -133,6 +135,9 @@ _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
 _MORE_PARAMETERS = 10**15
 
 
+#: What a reading finds in a text: where it begins and ends, and what is printed for each column.
+Record = re.Match[bytes] | Row
+
 #: The rows that are records, and the columns of these records.
 Postprocessed = Kept
 
@@ -204,9 +209,9 @@ class Reading:
     """One kind of line, and what its named groups mean.
 
     Attributes:
-        pattern: a template of the lines (`parsers.contract.template`), or a pattern for lines that a template cannot
-            describe. Its named groups are columns; `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>`
-            are whole numbers.
+        pattern: a template of the lines (`parsers.contract.template`), `Rows` for lines with an object in JSON
+            (`parsers.contract.rows`), or a pattern for lines that neither can describe. Its named groups are columns;
+            `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>` are whole numbers.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
@@ -240,7 +245,7 @@ class Reading:
         summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
     """
 
-    pattern: str | bytes
+    pattern: str | bytes | Rows
     unit: str = ""
     scope: Scope = "job"
     span: Span = "interval"
@@ -264,19 +269,26 @@ class Reading:
     summary: str = ""
 
     @cached_property
-    def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern and check that its groups are named after columns."""
-        pattern = self._of_template[0] if self._of_template else self.pattern
-        assert isinstance(pattern, bytes)
-        regex = compiled(_COLUMN.sub(_group, pattern))
-        names = set(regex.groupindex) | set(self.factors)
+    def finder(self) -> re.Pattern[bytes] | Rows:
+        """Return what finds the records of a text, by `finditer`, `search` and `match`; its columns are those of the contract.
+
+        Raises:
+            FormatError: the pattern is not one, or names a column that the contract does not know.
+        """
+        found = self.pattern if isinstance(self.pattern, Rows) else self._compiled()
+        names = set(found.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.verbs and is_private(each)))
-        if unknown or regex.groups != len(regex.groupindex):
+        if unknown or (isinstance(found, re.Pattern) and found.groups != len(found.groupindex)):
             known = f"one of {', '.join(COLUMNS)}, or, with verbs, a private one such as _start"
             raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}: {known}")
-        if len(CLOCKS & set(regex.groupindex)) > 1:
+        if len(CLOCKS & set(found.groupindex)) > 1:
             raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")
-        return regex
+        return found
+
+    def _compiled(self) -> re.Pattern[bytes]:
+        pattern = self._of_template[0] if self._of_template else self.pattern
+        assert isinstance(pattern, bytes)
+        return compiled(_COLUMN.sub(_group, pattern))
 
     @cached_property
     def _of_template(self) -> tuple[bytes, Mapping[str, float]] | None:
@@ -289,25 +301,29 @@ class Reading:
 
     @cached_property
     def literal(self) -> bytes:
-        """Return the longest text that each line of the template contains; empty for a pattern."""
+        """Return the longest text that each line of the template contains; empty for rows and patterns."""
         return longest_text(self.pattern) if isinstance(self.pattern, str) else b""
 
     @cached_property
     def shape(self) -> str:
         """Return a line as people read it, with columns in braces."""
-        return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
+        if isinstance(self.pattern, str):
+            return self.pattern
+        return self.finder.shape if isinstance(self.finder, Rows) else shape_of(self.finder)
 
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
         """Return what stands in every record of the reading."""
-        return literals(self.regex)
+        if isinstance(self.finder, Rows):
+            return self.finder.words
+        return literals(self.finder)
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may hold a record, by its distinct lines."""
         return all_in(self.words, distinct)
 
-    def of_training(self, found: list[re.Match[bytes]]) -> list[re.Match[bytes]]:
-        """Return the matches that are not lines of settings."""
+    def of_training(self, found: list[Record]) -> list[Record]:
+        """Return the records that are not lines of settings."""
         if not self.settings:
             return found
         return [each for each in found if all(each[name] is None for name in self.settings)]
@@ -315,7 +331,7 @@ class Reading:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the captured columns in the order of the groups."""
-        return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
+        return tuple(sorted(self.finder.groupindex, key=self.finder.groupindex.__getitem__))
 
 
 def text(printed: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows
+from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed
 
 #: What cutting seconds to whole ones takes off on average, and the share of them that this may make up.
 _CUT, _SHARE = 0.5, 0.02
@@ -20,7 +20,7 @@ def whole_seconds(seconds: Column) -> Column:
     return np.where(took * _SHARE < _CUT, np.nan, took)
 
 
-def far_enough(steps: Column, least: Column) -> Rows:
+def far_enough(steps: Column, least: Column) -> Indices:
     """Return the rows that are told well enough: the first of all and of each new count, and those far from the last.
 
     Args:

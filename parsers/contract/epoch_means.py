@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows, is_private
+from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed, is_private
 from perfledger.parsers.contract.statistics import medians
 
 #: How far a mean of three decimals rounds, in seconds.
@@ -68,7 +68,7 @@ def stretches(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _is_of_two(places: Rows, means: Column) -> bool:
+def _is_of_two(places: Indices, means: Column) -> bool:
     """Return whether the lines begin anew with other seconds: those of a second program, which are not merged.
 
     Ranks that print without a tag may leave blocks of lines, but wait for each other in every step.
@@ -84,7 +84,7 @@ def _is_of_two(places: Rows, means: Column) -> bool:
         return float(np.median(most[again] / least[again])) > _ALIKE
 
 
-def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:
+def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Indices | None:
     """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch.
 
     The last stretch of an epoch ends with it: without its remaining steps the first one, which waits, would count more.

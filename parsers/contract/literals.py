@@ -30,10 +30,11 @@ def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]
         more: further texts that stand in every match.
     """
     found = () if regex.flags & re.IGNORECASE else _held(_parsed(regex))
-    return _longest((*((each,) for each in more), *found))
+    return longest((*((each,) for each in more), *found))
 
 
-def _longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
+def longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
+    """Return the longest of some words, as they stand in distinct lines."""
     likely = {bare for each in words if (bare := _bare(each))}
     ordered = sorted(likely, key=lambda each: (-_strength(each), each))
     alone, others = ([each for each in ordered if (len(each) > 1) == several] for several in (False, True))

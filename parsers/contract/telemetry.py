@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from perfledger.parsers.contract import Column, Rows
+from perfledger.parsers.contract import Column, Indices
 from perfledger.parsers.contract.chunk import Chunk
 
 
@@ -130,7 +130,7 @@ class Recording:
 
     format: TelemetryFormat
     time: Column
-    device: Rows
+    device: Indices
     devices: tuple[str, ...]
     ids: Mapping[str, str]
     values: Mapping[str, Column]

@@ -18,9 +18,9 @@ from perfledger.schema.vocabulary import FACTS
 Column = NDArray[np.float64]
 Columns = Mapping[str, Column]
 #: Indices of rows.
-Rows = NDArray[np.intp]
+Indices = NDArray[np.intp]
 #: The rows that are kept, and their columns.
-Kept = tuple[Rows, Columns]
+Kept = tuple[Indices, Columns]
 Verb = Callable[[Columns], Kept]
 
 #: Rows by which a rank may lag; a step further back is of a program that was started again.
@@ -65,14 +65,14 @@ def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float])
     return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
 
 
-def every(columns: Columns) -> Rows:
+def every(columns: Columns) -> Indices:
     """Return the indices of all rows."""
     return np.arange(len(next(iter(columns.values()))))
 
 
-def take(columns: Columns, rows: Rows | NDArray[np.bool_]) -> Kept:
+def take(columns: Columns, rows: Indices | NDArray[np.bool_]) -> Kept:
     """Keep some rows, by index or by a mask."""
-    kept: Rows = every(columns)[rows]
+    kept: Indices = every(columns)[rows]
     return kept, {name: each[kept] for name, each in columns.items()}
 
 
@@ -248,6 +248,25 @@ def mean_of_ranks(*names: str) -> Verb:
         kept, made = take(columns, first[whole])
         means = {name: (np.bincount(group.ravel(), columns[name]) / ranks)[whole] for name in names}
         return kept, {**made, **means}
+
+    return verb
+
+
+def merge(*names: str) -> Verb:
+    """Merge rows that follow each other and agree in some columns, or all rows; the first printed value of a column counts."""
+
+    def verb(columns: Columns) -> Kept:
+        places = {name: np.nan_to_num(columns[name], nan=-1.0) for name in names}
+        first = _changes(places, names, before=True) if names else every(columns) == 0
+        group = np.cumsum(first) - 1
+        kept, made = take(columns, first)
+        merged = {}
+        for name, column in made.items():
+            known = np.flatnonzero(np.isfinite(columns[name]))
+            groups, at = np.unique(group[known], return_index=True)
+            merged[name] = column.copy()
+            merged[name][groups] = columns[name][known[at]]
+        return kept, merged
 
     return verb
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Postprocessed, Reading, Rows, Window
+from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, Window
 from perfledger.parsers.contract.verbs import either
 
 
@@ -34,7 +34,7 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
 
 
-def _times_alone(printed: Columns, duration: Column, times: Rows) -> Postprocessed:
+def _times_alone(printed: Columns, duration: Column, times: Indices) -> Postprocessed:
     """Return the times of a program that prints no states, with the steps that they divide into, counted from its first."""
     before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
     evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))
@@ -47,7 +47,7 @@ def _times_alone(printed: Columns, duration: Column, times: Rows) -> Postprocess
     return times, made
 
 
-def _evaluated(times: Rows, printed: Columns) -> NDArray[np.bool_]:
+def _evaluated(times: Indices, printed: Columns) -> NDArray[np.bool_]:
     """Return which times have an evaluation between them and the last state before them."""
     rows = np.arange(len(printed["step"]))
     state, evaluation = (
@@ -56,7 +56,7 @@ def _evaluated(times: Rows, printed: Columns) -> NDArray[np.bool_]:
     return np.asarray(evaluation[times] > state[times])
 
 
-def _paired(times: Rows, states: Rows) -> tuple[Rows, Rows]:
+def _paired(times: Indices, states: Indices) -> tuple[Indices, Indices]:
     """Pair each time with its state. Times before any state, as in a log without its head, are dropped.
 
     One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.

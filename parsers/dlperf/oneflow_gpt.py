@@ -1,7 +1,7 @@
 """OneFlow-Benchmark, GPT (`LanguageModeling/GPT`): a row of a table per printed interval, below the arguments.
 
 The columns are steps, micro-batches and sequences so far, sequences per second of the whole job, seconds per step, and
-loss. Rows of `nvidia-smi` such as `100 %, 11838 MiB` may be printed in between, for the whole device. DLPerf summed the
+loss. Indices of `nvidia-smi` such as `100 %, 11838 MiB` may be printed in between, for the whole device. DLPerf summed the
 records from 300 to 400, both included, and divided by one interval too few (1 % high at interval 1); here the window is
 the steps after 300 up to 400.
 """

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract import Format, Reading, Rows
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import CHUNK, Noise, clean, open_log
@@ -49,7 +49,7 @@ class Claim:
 
     format: Format
     chunk: Chunk
-    patterns: tuple[re.Pattern[bytes], ...]
+    patterns: tuple[re.Pattern[bytes] | Rows, ...]
     records: bool
     beneath: tuple[Format, ...] = ()
 
@@ -198,7 +198,7 @@ def _has_needed(format: Format, seen: Iterable[_Searched]) -> bool:
 
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     for each in seen:
-        likely = dict.fromkeys(one.regex for one in each.likely.get(format.id, ()) if one.weak == weak)
+        likely = dict.fromkeys(one.finder for one in each.likely.get(format.id, ()) if one.weak == weak)
         if any(one.search(each.chunk.text) for one in likely):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract import Format, Reading, Record
 from perfledger.parsers.contract.chunk import Chunk, newlines
 from perfledger.parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from perfledger.parsers.engine.openings import Announcement, opening, shape
@@ -147,9 +146,9 @@ class _LogReader:
         """
         rest = self._last_text.rpartition(b"\n")[2]
         before = self._last_text[: len(self._last_text) - len(rest)]
-        if not rest.strip() or any(table.reading.regex.search(rest) for table in self.tables):
+        if not rest.strip() or any(table.reading.finder.search(rest) for table in self.tables):
             return 0
-        found = [match for table in self.tables for match in table.reading.regex.finditer(before)]
+        found = [match for table in self.tables for match in table.reading.finder.finditer(before)]
         if not found:
             return 0
         last = max(found, key=lambda each: each.start())
@@ -162,7 +161,7 @@ class _LogReader:
         current = _OpenSession(StatementCollector(self.format, 1, likely), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
-            pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
+            pending: list[list[Record]] = [[] for _ in self.tables]
             begin = 0
             for at in self._starts(chunk):
                 self._feed(current, chunk, begin, at, pending)
@@ -232,7 +231,7 @@ class _LogReader:
         line = text.rfind(b"\n", 0, start) + 1
         drawn = max(line, text.rfind(b"\r", line, start) + 1)
         near = max(drawn, start - _LONGEST_BAR)
-        ends = (each.end() for table in self.tables for each in table.reading.regex.finditer(text, near, start))
+        ends = (each.end() for table in self.tables for each in table.reading.finder.finditer(text, near, start))
         return max(ends, default=drawn)
 
     def _is_first(self, rank: int) -> bool:
@@ -246,24 +245,22 @@ class _LogReader:
         """Return where the last record or end of a session ends in its text, at least 1."""
         for size in (*_LAST, len(text)):
             begin = max(0, len(text) - size)
-            patterns = (*(table.reading.regex for table in self.tables), self.format.end_regex)
+            patterns = (*(table.reading.finder for table in self.tables), self.format.end_regex)
             if found := [each.end() for pattern in patterns if pattern for each in pattern.finditer(text, begin)]:
                 return max(found)
         return 1
 
-    def _feed(
-        self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
-    ) -> None:
+    def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[Record]]) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
-        text, most, firsts = chunk.text, list[re.Match[bytes]](), list[tuple[Reading, int]]()
-        known: dict[re.Pattern[bytes], list[re.Match[bytes]]] = {}  # some readings differ in their conditions alone
+        text, most, firsts = chunk.text, list[Record](), list[tuple[Reading, int]]()
+        known: dict[object, list[Record]] = {}  # some readings differ in their conditions alone
         for table, rows in zip(self.tables, pending, strict=True):
             reading = table.reading
             if not reading.may_stand_in(chunk.distinct):
                 continue
-            if reading.regex not in known:
-                known[reading.regex] = list(reading.regex.finditer(text, begin, end))
-            found = known[reading.regex]
+            if reading.finder not in known:
+                known[reading.finder] = list(reading.finder.finditer(text, begin, end))
+            found = known[reading.finder]
             rows.extend(found)
             trained = reading.of_training(found)
             most = max(most, trained, key=len)

@@ -61,7 +61,7 @@ def added() -> AddedFormats:
     for identifier, place, load in [*_of_project(), *_of_entry_points()]:
         try:
             made = _format_of(load(), identifier, Format)
-            _ = [reading.regex for reading in made.readings]
+            _ = [reading.finder for reading in made.readings]
             found.append(made)
         except Exception as error:
             broken.append(f"{place}: {type(error).__name__}: {error}; no log is read with it until it loads")

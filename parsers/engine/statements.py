@@ -6,7 +6,6 @@ chunks; what comes later, chunk by chunk. Conditions of readings are decided whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract import Fact, Format, Reading, Record
 from perfledger.parsers.contract.conditions import Clue, Condition
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
@@ -79,7 +78,7 @@ class Piece(NamedTuple):
     distinct: bytes
     records: int = 0
     firsts: tuple[tuple[Reading, int], ...] = ()
-    found: Sequence[re.Match[bytes]] = ()
+    found: Sequence[Record] = ()
     begin: int = 0
 
 

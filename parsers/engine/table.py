@@ -26,10 +26,11 @@ from perfledger.parsers.contract import (
     COLUMNS,
     Column,
     FormatError,
+    Indices,
     Pause,
     Postprocessed,
     Reading,
-    Rows,
+    Record,
     is_private,
 )
 from perfledger.parsers.contract.chunk import Chunk
@@ -166,7 +167,7 @@ class ReadingTable:
         """Return what the log prints in a row for a column, empty where the line does not print it."""
         number = self._stretch_of(row)
         first, stretch = self.stretches[number]
-        match = self.reading.regex.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
+        match = self.reading.finder.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
         return match[name] or b"" if match else b""
 
     def text(self, row: int, end: int) -> bytes:
@@ -193,7 +194,7 @@ class ReadingTable:
         """Return the clock of each row's line: the reading's own, otherwise the one with which the line begins."""
         return self.column("clock", rows) if "clock" in self.parts else _slice(self.stamps, rows, self.stretches)
 
-    def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
+    def store(self, chunk: Chunk, found: Sequence[Record]) -> None:
         """Add the records of a chunk, in their order."""
         rows = [each.groups(b"") for each in found]
         if again := _printed_again(self.reading, chunk, found, rows):
@@ -336,13 +337,15 @@ class SessionRecords:
         return self.table.records(self.first, self.last, self.facts)
 
 
-def _by_rank(ranks: Column) -> list[Rows]:
+def _by_rank(ranks: Column) -> list[Indices]:
     """Return the rows of each rank."""
     rows = np.argsort(ranks, kind="stable")
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of_rank(reading: Reading, rows: Rows, columns: Mapping[str, Column], facts: Mapping[str, float]) -> Postprocessed:
+def _of_rank(
+    reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]
+) -> Postprocessed:
     """Apply the verbs to the rows of one rank; the rows that they keep become rows of the table."""
     kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
     if unknown := sorted(set(made) - set(COLUMNS)):
@@ -435,7 +438,7 @@ def last_digit(printed: bytes) -> float:
 
 
 def _printed_again(
-    reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]], rows: Sequence[tuple[bytes, ...]]
+    reading: Reading, chunk: Chunk, found: Sequence[Record], rows: Sequence[tuple[bytes, ...]]
 ) -> set[int]:
     """Return which records repeat the line before them: two handlers of a logger print each line twice, ranks as often.
 

@@ -5,8 +5,7 @@ iterations left out, so that stalls do not show. Rows of evaluations have an ite
 stands in the configuration only.
 """
 
-from perfledger.parsers.contract import Format, Reading
-from perfledger.parsers.frameworks import row, value
+from perfledger.parsers.contract import Format, Reading, Rows
 
 FORMAT = Format(
     title="Detectron2 metrics.json",
@@ -15,10 +14,9 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            row(
-                rb"",
-                value(rb"eta_seconds", rb"[0-9.e+]++"), value(rb"iteration", rb"<step>"), value(rb"time", rb"<step_seconds>"),
-                value(rb"total_loss", rb"<loss>"), value(rb"data_time", rb"<reader_seconds>", needed=False),
+            Rows(
+                "^{", "eta_seconds",
+                step="iteration", step_seconds="time", loss="total_loss", reader_seconds="data_time?",
             ),
             unit="images/s",
         ),

@@ -5,8 +5,7 @@ is undone up to the twentieth iteration, so that the slow first one counts once.
 A resumed run appends its rows and does not say so.
 """
 
-from perfledger.parsers.contract import Format, Reading
-from perfledger.parsers.frameworks import row, value
+from perfledger.parsers.contract import Format, Reading, Rows
 from perfledger.parsers.frameworks.metric_logger import apart
 
 FORMAT = Format(
@@ -15,9 +14,9 @@ FORMAT = Format(
     marker=b'"iter_time": ',
     readings=(
         Reading(
-            row(
-                rb'"iteration": <step>, "iter_time": <step_seconds>, "data_time": <reader_seconds>, ',
-                value(rb"current_batch_size", rb"<batch>"), value(rb"total_loss", rb"<loss>"),
+            Rows(
+                '^{"iteration": ',
+                step="iteration", step_seconds="iter_time", reader_seconds="data_time", batch="current_batch_size", loss="total_loss",
             ),
             unit="images/s",
             scope="device",

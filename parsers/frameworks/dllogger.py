@@ -27,7 +27,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    NUMBER,
     Column,
     Columns,
     Fact,
@@ -35,34 +34,48 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
+    Rows,
     Span,
     Trap,
     is_private,
     up_to,
     up_to_argument,
 )
+from perfledger.parsers.contract.verbs import merge, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
-_PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global)[._/ ])*+"
-#: Words for what is counted, by unit.
+_LINE = '{"timestamp":'
+#: Words before the counted thing in the key of a training speed. Evaluation and inference have others.
+_TRAIN = "{avg_|average_|}{train.|train_|training_|}{epoch_|}{avg_|total_|}"
+#: What the keys count, by unit.
 _COUNTED = {
-    "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
-    "sequences/s": rb"(?:(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?))",
-    "tokens/s": rb"(?:(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?))",
-    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?)|samplesps)",
-}  # fmt: skip
-_LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+"?+(?P<loss>' + NUMBER + rb')"?+[,}]'
-_FLOPS = rb'(?:(?=[^\n{}]*?"(?:train\.)?+tflops_per_(?:gpu|device)": ?+(?P<flops>' + NUMBER + rb")[,}])|)"
-_STEPS: dict[Span, bytes] = {
-    "interval": rb"(?:\[<epoch>, ?+)?+<step>(?:, ?+[0-9]++)*+\]?+",
-    "epoch": rb"\[<epoch>\]",
-    "run": rb"\[\]",
+    "images/s": "{ips|imgs_per_sec|images_per_sec|images_per_second|imgs/s|images/s|img/s}",
+    "sequences/s": "{seqs_per_sec|sequences_per_sec|sequences_per_second|sentences_per_sec|seq/s|sequences/s}",
+    "tokens/s": "{tok/s|tokens/s|tokens_per_sec|tokens_per_second}",
+    "items/s": "{throughput|throughput_train|throughput_avg|items_per_sec|items/s|samples_per_sec|samples_per_second|samplesps|"
+    "examples_per_sec|examples_per_second|examples/s|frames/s|utts/s|mels/s}",
 }
-
-
-#: EfficientDet prints the steps of an epoch between its number and the step.
-_IN_EPOCH = rb'\[[0-9]++, ?+[0-9]++, ?+[0-9]++\], ?+"data": ?+\{"train_batch_time": '
+_LOSS = "data.{train.|train_|training.|training_|}{step_|total_|iter_|}loss"
+#: A step is `[epoch, step]`, `[epoch, step, steps of the epoch]` or a number.
+_STEP = {"unix": "timestamp", "epoch": "step[0]?", "step": "step[1]|step"}
+_PLACES: dict[Span, dict[str, str]] = {
+    "interval": _STEP,
+    "epoch": {"unix": "timestamp", "epoch": "step[0]"},
+    "run": {"unix": "timestamp"},
+}
+#: The times that the programs for images print on the line after the speeds.
+_TIMES = {
+    "_compute_speed": "data.train.compute_ips?",
+    "_waits": "data.train.data_time?",
+    "_computes": "data.train.compute_time?",
+}
+#: EfficientDet and MoFlow print means so far, PaddlePaddle's ResNet-50 one step of many.
+_CONDITIONS: dict[Span, tuple[str, ...]] = {
+    "interval": ("!data.train_batch_time|data.latency_train_mean|data.train.batch_time",),
+    "epoch": ("!step[1]", "!data.latency_train_mean|data.avg_train_throughput"),
+    "run": ("step == []", "!data.total_time_train"),
+}
 #: The step at which its running means restart.
 RESTART = 10
 
@@ -73,22 +86,8 @@ def since_restart(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in columns.items()}
 
 
-#: Of the programs for images, whose last iteration of an epoch may hold the end of it.
-_EPOCH_ENDS = (
-    Pause(
-        "epoch_end",
-        rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.',
-        inside="last",
-    ),
-)
-
-
-#: The times that the programs for images print on the line after the speeds.
-_COMPUTE_SPEED = rb'(?:(?=[^\n{}]*?"train\.compute_ips": ?+(?P<_compute_speed>' + NUMBER + rb")[,}])|)"
-_NEXT_LINE = rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{'
-_TIMES = (
-    _NEXT_LINE + rb'"train\.data_time": ?+(?P<_waits>' + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
-)  # fmt: skip
+#: The mean of the speeds of iterations whose timers leave the wait for data out.
+WAITS = Trap("clock", "outside_step_time", most=np.inf)
 #: Iterations take the same time where both ways to the batch agree up to this.
 EVEN = 0.05
 
@@ -127,8 +126,6 @@ def _by_times(columns: Columns) -> Postprocessed:
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 
 
-#: The mean of the speeds of iterations whose timers leave the wait for data out.
-WAITS = Trap("clock", "outside_step_time", most=np.inf)
 #: Time that lines may leave out unexplained, as a share.
 UNSAID = 0.02
 _HUNDREDTH, _EXACT = 0.01, 1e-9
@@ -183,91 +180,6 @@ def _batches_by_the_clock(columns: Columns) -> Postprocessed:
     return by_the_clock(_of_batches(columns))
 
 
-_HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
-
-
-#: What SE(3)-Transformer prints, or may have printed where the line is cut; nnU-Net goes on with other latencies.
-_MEAN_OF_SPEEDS = (
-    rb'"throughput_train": [^\n{},]++, ?+(?!"latency_train_mean": [^\n{},]++(?:\}|, ?+"latency_))'
-)  # fmt: skip
-
-
-#: MoFlow prints the mean of all speeds since its warm-up, again and again.
-_MEANS_SO_FAR = rb'"throughput_train": [^\n{},]++, ?+"latency_train_mean": '
-#: What SIM prints of a step is all that it prints of it; in training its losses stand before it.
-_INFERENCE = rb'(?<=\{)"samples/s": [^\n{},]++\}'
-#: PaddlePaddle's ResNet-50 prints the speed of one step of many, beside its seconds.
-_OF_ONE_STEP = rb'"train\.batch_time": ?+'
-
-
-def _line(span: Span) -> bytes:
-    """Return a pattern for a line up to its data, with the loss where there is one."""
-    return _HEAD + rb"(?!" + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
-
-
-def _reading(unit: str, span: Span) -> Reading:
-    """Return the reading of a span's lines that hold a training speed in a unit."""
-    key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
-    # What sums up a run under a bare `throughput` may be inference.
-    trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
-    if span == "epoch":
-        key = rb"(?!" + _SINCE_START + rb")" + key
-    if span != "run":
-        key = rb"(?!" + _MEANS_SO_FAR + rb"|" + _INFERENCE + rb")" + key
-    value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
-    if span == "run" and unit == "items/s":
-        trained += rb"(?!" + _MEAN_OF_SPEEDS + rb")"
-    seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
-    if unit != "images/s":
-        trap = WAITS if (unit, span) == ("items/s", "run") else None
-        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, trap=trap)
-    several = rb"(?![^\n{}]*?" + _OF_ONE_STEP + rb")" if span == "interval" else b""
-    return Reading(
-        _line(span) + several + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
-        unit=unit, span=span, pauses=_EPOCH_ENDS if span == "interval" else (),
-        verbs=(_by_times if span == "interval" else even,),
-    )  # fmt: skip
-
-
-#: The seconds of an iteration, on its own line or on the next one.
-_TOOK = (
-    rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|(?:' + _NEXT_LINE + rb'"train_iter_stop": ?+[0-9.]++)?+'
-    + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
-)  # fmt: skip
-_ONE_STEP = _line("interval") + rb"[^\n{}]*?" + _OF_ONE_STEP + rb'<duration>, ?+"train\.ips": ?+<throughput>(?=[,}])'
-_BEHIND_EPOCHS = (
-    Pause(
-        "evaluation",
-        rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"',
-    ),
-)  # fmt: skip
-_TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
-
-
-def _timed(pattern: bytes, unit: str, clocked: bool) -> Reading:
-    """Return an iteration by its seconds or by the clocks of the lines."""
-    return Reading(
-        pattern, unit=unit, span="interval" if clocked else "step",
-        pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
-    )  # fmt: skip
-
-
-_TFT = _line("interval") + rb'"P10": [^\n{}]*?"items/s": ?+<throughput>(?=[,}])'
-_AFTER_TFT = (
-    Pause(
-        "evaluation",
-        rb'"data": ?+\{"val_P10": ',
-    ),
-)  # fmt: skip
-#: What Keras prints of an epoch behind its validation, and of a checkpoint, in whose time a line of EfficientNet may fall.
-KERAS_PAUSES = (
-    Pause("epoch_end", rb" - val_loss: "),
-    Pause("checkpoint", rb": saving model to "),
-)  # fmt: skip
-#: BART's mean of all speeds since the start.
-_SINCE_START = rb'"avg_train_throughput": '
-
-
 def _by_latency(columns: Columns) -> Postprocessed:
     """Return runs with the rate of steps by the mean of their milliseconds."""
     return np.arange(len(columns["_latency"])), {"steps_per_second": 1e3 / columns["_latency"]}
@@ -284,6 +196,51 @@ def _before_the_plan(columns: Columns) -> Postprocessed:
     return np.arange(len(first)), {**columns, **places}
 
 
+def _reading(unit: str, span: Span) -> Reading:
+    """Return the reading of the lines of a span that print a training speed in a unit."""
+    # A bare `throughput` that sums up a run may be inference.
+    summary = span == "run" and unit == "items/s"
+    speed = "data." + _TRAIN.replace("|}{epoch_", "}{epoch_") * summary + _TRAIN * (not summary) + _COUNTED[unit]
+    if summary:
+        speed += "|data.throughput_train"
+    conditions, columns = _CONDITIONS[span], {**_PLACES[span], "loss": _LOSS + "?"}
+    if span == "run":
+        columns["seconds"] = "data.raw_train_time?"
+    if span == "interval":
+        columns["flops"] = "data.{train.|}{tflops_per_gpu|tflops_per_device}?"
+    if unit != "images/s":
+        trap = WAITS if summary else None
+        return Reading(Rows(_LINE, *conditions, **columns, throughput=speed), unit=unit, span=span, trap=trap)
+    return Reading(
+        Rows(_LINE, *conditions, f"{speed}|data.train.data_time", **columns, **_TIMES, throughput=speed + "?"),
+        unit=unit,
+        span=span,
+        verbs=(
+            merge(*sorted({"epoch", "step"} & columns.keys())),
+            only("throughput"),
+            _by_times if span == "interval" else even,
+        ),
+        pauses=_EPOCH_ENDS if span == "interval" else (),
+    )
+
+
+def _timed(rows: Rows, unit: str, pauses: tuple[Pause, ...] = ()) -> tuple[Reading, Reading]:
+    """Return the readings of an iteration by its seconds, and by the clocks of the lines."""
+    merged = (merge("epoch", "step"), only("throughput"))
+    return (
+        Reading(rows, unit=unit, span="step", verbs=(*merged, as_timed)),
+        Reading(rows, unit=unit, pauses=pauses, verbs=(*merged, by_the_clock)),
+    )
+
+
+#: What ends an epoch of the programs for images, and may be within its last line.
+_EPOCH_ENDS = (Pause("epoch_end", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.', inside="last"),)
+_TFT = Rows(_LINE, "data.P10", **_STEP, loss=_LOSS + "?", throughput="data.items/s")
+_AFTER_TFT = (Pause("evaluation", rb'"data": ?+\{"val_P10": '),)
+_AFTER_EPOCHS = (Pause("evaluation", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"'),)
+#: What Keras prints of an epoch behind its validation, and of a checkpoint, in whose time a line of EfficientNet may fall.
+KERAS_PAUSES = (Pause("epoch_end", rb" - val_loss: "), Pause("checkpoint", rb": saving model to "))
+
 FORMAT = Format(
     title="DLLogger JSON",
     # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
@@ -296,57 +253,64 @@ FORMAT = Format(
     readings=(
         _reading("images/s", "interval"),
         Reading(
-            _HEAD + rb'"PARAMETER", ?+"data": ?+\{"TimeHistory": ?+"(?P<duration>[0-9.]++) seconds", ?+"examples/second": ?+<throughput>, ?+'
-            rb'"steps": ?+\[[0-9]++, ?+<step>\]',
-            unit="images/s", pauses=KERAS_PAUSES,
+            '{{"timestamp": "{unix}"{*}"step": "PARAMETER", "data": {{"TimeHistory": "{duration} seconds", "examples/second": {throughput}, "steps": [{_}, {step}]',
+            unit="images/s",
+            pauses=KERAS_PAUSES,
         ),
+        # TFT
         Reading(_TFT, unit="samples/s", span="step", verbs=(_batches_as_timed,)),
+        Reading(_TFT, unit="samples/s", verbs=(_batches_by_the_clock,), pauses=_AFTER_TFT),
+        # BART
         Reading(
-            _TFT, unit="samples/s", verbs=(_batches_by_the_clock,), pauses=_AFTER_TFT,
+            Rows(_LINE, "!step[1]", "data.avg_train_throughput", unix="timestamp", step="step[0]", loss="data.total_loss"),
+            unit="sequences/s",
+            counts="update",
         ),
+        # FastPitch, HiFi-GAN, Jasper, QuartzNet; Tacotron 2 and WaveGlow print the seconds on a line of their own.
+        *_timed(
+            Rows(
+                _LINE, *_CONDITIONS["interval"], "data.{train_|}took|data.train_items_per_sec|data.train_iter_time",
+                **_STEP, throughput=f"data.{_TRAIN}{_COUNTED['items/s']}?", duration="data.{train_|}took|data.train_iter_time?", loss=_LOSS + "?",
+            ),
+            "items/s",
+            _AFTER_EPOCHS,
+        ),
+        # ResNet-50 for PaddlePaddle
+        *_timed(
+            Rows(_LINE, **_STEP, throughput="data.train.ips", duration="data.train.batch_time", loss=_LOSS + "?"),
+            "images/s",
+            _AFTER_EPOCHS,
+        ),
+        # SIM: its inference prints no loss.
+        Reading(Rows(_LINE, **_STEP, throughput="data.samples/s", loss=_LOSS), unit="samples/s"),
+        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED if (unit, span) != ("images/s", "interval")),
+        # SE(3)-Transformer
         Reading(
-            _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',
-            unit="sequences/s", counts="update",
+            Rows(_LINE, "step == []", "data.throughput_train", "data.total_time_train", unix="timestamp", _latency="data.latency_train_mean"),
+            unit="samples/s",
+            span="run",
+            verbs=(_by_latency,),
         ),
-        *(
-            _timed(pattern, unit, clocked)
-            for pattern, unit in ((_TIMED, "items/s"), (_ONE_STEP, "images/s"))
-            for clocked in (False, True)
-        ),
-        *(
-            _reading(unit, span)
-            for span in ("interval", "epoch", "run")
-            for unit in _COUNTED
-            if (unit, span) != ("images/s", "interval")
-        ),
+        # EfficientDet
         Reading(
-            _HEAD + rb'\[\], ?+"data": ?+\{"throughput_train": [^\n{},]++, ?+"latency_train_mean": ?+(?P<_latency>' + NUMBER
-            + rb'), ?+"total_time_train": ',
-            unit="samples/s", span="run", verbs=(_by_latency,),
+            Rows(
+                _LINE,
+                unix="timestamp", epoch="step[0]", total_steps="step[1]", step="step[2]", step_seconds="data.train_batch_time", loss="data.train_loss",
+            ),
+            unit="images/s",
+            cumulative_since=RESTART,
+            verbs=(since_restart,),
         ),
+        # BERT, Wide & Deep, U-Net: no speed.
         Reading(
-            _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
-            rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
-            unit="images/s", cumulative_since=RESTART, verbs=(since_restart,),
-        ),
-        Reading(
-            _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
+            Rows(_LINE, **_STEP, loss=_LOSS),
             unit="samples/s",
             counts="update",
             verbs=(_before_the_plan,),
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb'"data": ?+\{"map_validation": ',
-                ),
-                Pause(
-                    "checkpoint",
-                    rb'"checkpoint_step": ',
-                ),
-                Pause(
-                    "epoch_end",
-                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{',
-                ),
+                Pause("evaluation", rb'"data": ?+\{"map_validation": '),
+                Pause("checkpoint", rb'"checkpoint_step": '),
+                Pause("epoch_end", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{'),
             ),
         ),
     ),

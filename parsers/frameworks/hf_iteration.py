@@ -19,17 +19,17 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Pause,
     Postprocessed,
     Reading,
-    Rows,
 )
 from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
-def _drawn(columns: Columns) -> tuple[Rows, Column, float]:
+def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
     """Return the lines of bars, the number of the bar of each, and how many batches a resumed run skips in the first."""
     rows = np.flatnonzero(np.isfinite(columns["step"]))
     skipped = columns["_skipped"][np.isfinite(columns["_skipped"])]

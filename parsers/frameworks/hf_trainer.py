@@ -35,10 +35,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Pause,
     Postprocessed,
     Reading,
-    Rows,
     grouped,
 )
 from perfledger.parsers.contract.conditions import lacks, says
@@ -93,7 +93,7 @@ class _Bar:
     `ordered`: its seconds never go back, as they may where several nodes print.
     """
 
-    rows: Rows
+    rows: Indices
     steps: Column
     seconds: Column
     shown: Column
@@ -133,7 +133,7 @@ class _Bar:
         return found
 
 
-def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
+def _lines_of_training(columns: Columns) -> tuple[Indices, Column, Column, bool]:
     """Return the lines of the bar of optimiser steps, their steps and seconds, and whether it is that of one program.
 
     Where another program draws it anew, the steps count from 1 again.
@@ -180,7 +180,7 @@ def _regular(begins: Column, more: Column, long: NDArray[np.bool_], at_first: fl
     return (every,) if due.sum() >= _FEW and long[due].mean() >= _REGULAR else ()
 
 
-def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
+def _bar(columns: Columns, rows: Indices, steps: Column, seconds: Column) -> _Bar:
     """Return the steps of the lines of one program, the median where several nodes print them."""
     elapsed = columns["clock"][rows]
     steps, first, group = np.unique(steps, return_index=True, return_inverse=True)
@@ -197,7 +197,7 @@ def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     return replace(bar, saved_every=(*every, *seen))
 
 
-def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
+def _bar_of_training(columns: Columns) -> tuple[Indices, Columns]:
     """Return one row per step of the bar of optimiser steps, with its smoothed seconds.
 
     Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where a
@@ -321,7 +321,7 @@ def _is_near(counts: Column, total: float) -> bool:
     return bool((np.abs(counts - total) <= 1 + _ROUNDED_COUNT * total).any())
 
 
-def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
+def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Indices:
     """Return the lines of a bar without those of an evaluation that has as many steps.
 
     Its bar begins within that of training, which goes on with the next step behind it. A bar that reaches that step by
@@ -344,7 +344,7 @@ def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
     return np.flatnonzero(kept)
 
 
-def _told_once(columns: Columns) -> tuple[Rows, Columns]:
+def _told_once(columns: Columns) -> tuple[Indices, Columns]:
     """Return the losses without those that are told again: AutoTrain logs a dictionary before the Trainer rounds it.
 
     Of a run that was ended early the last one says how many epochs were planned.
@@ -378,13 +378,13 @@ def _planned(epoch: Column, rate: Column) -> float:
     return math.nan if ends else float(told[2] + left * (told[2] - told[1]))
 
 
-def _of_planned_steps(columns: Columns) -> tuple[Rows, Columns]:
+def _of_planned_steps(columns: Columns) -> tuple[Indices, Columns]:
     """Return what a call of the Trainer returned, with the steps that its speeds count: at least so many."""
     rows, found = np.arange(len(columns["step"])), {name: each for name, each in columns.items() if name != "_planned"}
     return rows, found | {"total_steps": (columns["_planned"] - _ROUNDED_RATE) * columns["seconds"]}
 
 
-def _of_last_bar(columns: Columns) -> tuple[Rows, Columns]:
+def _of_last_bar(columns: Columns) -> tuple[Indices, Columns]:
     """Return summaries with the step that the bar behind them came to, where it counts up to the steps of the summary.
 
     The speeds count the steps that were planned, also where a run was ended early. Where output is buffered another bar
@@ -398,7 +398,7 @@ def _of_last_bar(columns: Columns) -> tuple[Rows, Columns]:
     return np.arange(len(own)), {name: each for name, each in columns.items() if name != "_planned"} | told
 
 
-def _of_completions(columns: Columns) -> tuple[Rows, Columns]:
+def _of_completions(columns: Columns) -> tuple[Indices, Columns]:
     """Return summaries whose speed counts what a batch counts: of a given number of epochs they count prompts."""
     batch = columns["_batch_size_of_job"][0]
     with np.errstate(all="ignore"):

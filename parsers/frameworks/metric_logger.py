@@ -19,9 +19,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Postprocessed,
     Reading,
-    Rows,
 )
 from perfledger.parsers.contract.statistics import of_others, since_before, with_others
 from perfledger.parsers.contract.verbs import every
@@ -72,7 +72,7 @@ def _with_left_out(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:
+def _of_others(lines: Indices, columns: Columns, left: Column) -> float | None:
     """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines."""
     step, took = columns["step"][lines], columns["step_seconds"][lines]
     if not len(lines):

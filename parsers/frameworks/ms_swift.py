@@ -3,7 +3,7 @@
 `train_speed` is the mean since this process began, with evaluations and saving in it: step and speed give the time
 since then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per
 second, since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one
-file, each with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed
+file, each with a clock of its own; a step counts once, by the mean of their clocks. Indices of evaluations carry a speed
 as well, and the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. The speed
 of a resumed process divides by all steps at first (source: `swift/trainers/mixin.py`), and in later releases by those
 since the resumption: these print `elapsed_time` as well, cut to whole seconds, which then counts. The file states

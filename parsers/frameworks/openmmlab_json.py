@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows
 from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.frameworks import row, value
 from perfledger.parsers.frameworks.mmseg import ACCUMULATION, experiment
 
-_TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
-
-#: A row holds an evaluation if it takes so many times as long as usual, this share of which it waits for data; at least so
-#: many rows, at most this share of all.
-_SLOW, _WAITS, _SEVERAL, _FEW = 1.5, 0.8, 3, 0.1
+#: A row contains an evaluation if it takes so many times the median,
+_SLOW = 1.5
+#: and this share of the further time is a wait for data.
+_WAITS = 0.8
+#: Least number of such rows; fewer show no regular distance.
+_SEVERAL = 3
+#: Largest share of the rows: a loader that is slow is slow more often.
+_FEW = 0.1
 
 
 def _with_evaluations(columns: Columns) -> Postprocessed:
@@ -48,16 +50,18 @@ FORMAT = Format(
     start=rb'(?m)^\{"env_info": "',
     readings=(
         Reading(
-            row(rb'"mode": "train", "epoch": <epoch>, "iter": <step>, (?:"lr": \{[^\r\n{}]++\}, )?+', _TIMES, value(rb"memory", rb"(?P<memory>[0-9]++)", needed=False)),
+            Rows(
+                '^{"mode": "train", ',
+                epoch="epoch", step="iter", reader_seconds="data_time", step_seconds="time", loss="loss", memory="memory?",
+            ),
             unit="samples/s",
             epoch_end=True,
             epoch_timer=True,
             verbs=(_with_evaluations,),
-            pauses=(Pause("evaluation", rb'\{"mode": "val", '),),
+            pauses=(Pause("evaluation", '{{"mode": "val", '),),
         ),
         Reading(
-            # Of several networks, each has one.
-            row(rb'"(?:base_)?+(?:\w++\.)?+lr": ', _TIMES, value(rb"step", rb"<step>")),
+            Rows("^{", "!mode", reader_seconds="data_time", step_seconds="time", loss="loss", step="step"),
             unit="samples/s",
         ),
     ),

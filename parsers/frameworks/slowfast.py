@@ -6,7 +6,6 @@ is in the first record of the next. `BATCH_SIZE` of the configuration is that of
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.frameworks import value
 
 FORMAT = Format(
     title="SlowFast",
@@ -16,19 +15,10 @@ FORMAT = Format(
     start=rb"\[INFO\] [\w.]++: ++[0-9]++: Train with config:",
     readings=(
         Reading(
-            rb"\[(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]\[INFO\] (?:[^\r\nj{\[]++|j(?!son_stats: ))*+json_stats: \{"
-            + value(rb"_type", rb"train_iter(?=\")")
-            + value(rb"epoch", rb"<epoch>/<total_epochs>(?=\")")
-            + value(rb"iter", rb"<step>/<total_steps>(?=\")")
-            + value(rb"loss", rb"<loss>", needed=False)
-            + rb"[^\r\n{}]++\}",
+            '[{clock}][INFO] {_}:  {_}: json_stats: {{"_type": "train_iter", {?"dt": {_}, {?"dt_data": {_}, "dt_net": {_}, }}"epoch": "{epoch}/{total_epochs}", "eta": "{_}", {?"gpu_mem": "{_}", }{?"grad_norm": {_}, }"iter": "{step}/{total_steps}"{?, "loss": {loss}}',
             unit="samples/s",
             epoch_end=True,
-            pauses=(
-                Pause(
-                    "evaluation", rb"json_stats: \{\"_type\": \"val_",
-                ),
-            ),
+            pauses=(Pause("evaluation", 'json_stats: {{"_type": "val_'),),
         ),
     ),
     facts=(

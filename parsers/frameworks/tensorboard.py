@@ -19,10 +19,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Pause,
     Postprocessed,
     Reading,
-    Rows,
     up_to,
 )
 from perfledger.parsers.contract.conditions import lacks
@@ -66,7 +66,7 @@ def _training(columns: Columns) -> Postprocessed:
     return rows, {name: columns[name][rows] for name in ("step", "clock", "loss")}
 
 
-def _are_steps(columns: Columns, rows: Rows) -> bool:
+def _are_steps(columns: Columns, rows: Indices) -> bool:
     """Return whether other scalars show that points are numbered by steps."""
     steps, (seconds, rate, wait) = columns["step"], (columns[each] for each in _EVIDENCE)
     with_epochs = np.flatnonzero((columns["_epoch_step"] == steps) & np.isin(steps, steps[rows]))
@@ -81,7 +81,7 @@ def _are_steps(columns: Columns, rows: Rows) -> bool:
     return bool(np.isfinite(wait).any()) or median(np.diff(steps[rows])) > 1
 
 
-def _pace(columns: Columns, rows: Rows) -> float:
+def _pace(columns: Columns, rows: Indices) -> float:
     """Return the seconds by the wall times from one number to the next; NaN if the numbers do not advance."""
     advance: Column = np.diff(columns["step"][rows])
     gaps = np.diff(columns["clock"][rows])[advance > 0] / advance[advance > 0]

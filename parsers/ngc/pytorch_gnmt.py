@@ -18,9 +18,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Postprocessed,
     Reading,
-    Rows,
     up_to_argument,
 )
 from perfledger.parsers.contract.statistics import medians
@@ -52,7 +52,7 @@ def _intervals(columns: Columns) -> Postprocessed:
     return lines, kept | {name: np.concatenate(each)[group] for name, each in made.items()}
 
 
-def _once_per_step(epochs: Column, steps: Column) -> tuple[Rows, Rows, Rows]:
+def _once_per_step(epochs: Column, steps: Column) -> tuple[Indices, Indices, Indices]:
     """Return the first line of each step, the step of each line, and the steps with which the means begin anew.
 
     They do with an epoch, and where a program that was started again goes back.

@@ -20,10 +20,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Pause,
     Postprocessed,
     Reading,
-    Rows,
     Trap,
     Window,
     up_to,
@@ -55,7 +55,7 @@ def _even_run(columns: Columns) -> Postprocessed:
     return even({**columns, "_compute_speed": np.where(np.isnan(speed), later, speed)})
 
 
-def _seconds(columns: Columns, lines: Rows) -> tuple[Column, Column]:
+def _seconds(columns: Columns, lines: Indices) -> tuple[Column, Column]:
     """Return the iterations of each line and their seconds; NaN for the first line of an epoch that was not finished.
 
     Of an epoch that is finished the mean times count all its iterations; against them no clock is right that was set.
@@ -75,7 +75,7 @@ def _seconds(columns: Columns, lines: Rows) -> tuple[Column, Column]:
     return steps, took
 
 
-def _held(columns: Columns) -> tuple[Rows, Columns | None]:
+def _held(columns: Columns) -> tuple[Indices, Columns | None]:
     """Return the lines of iterations, and the seconds of these where their speeds hide what they waited for.
 
     Where the devices are not stated, the line that hides least tells the batch of the job; where all have waited, none

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, Rows
+from perfledger.parsers.contract import Columns, Format, Indices, Postprocessed, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
@@ -38,7 +38,7 @@ def _steps(time: bytes) -> bytes:
     return rb"(?m)[EPs](?:" + _EPOCH + rb"|" + _OTHER + rb"|" + _STEP + _FIELDS + time + rb")"
 
 
-def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
+def _in_epochs(columns: Columns) -> tuple[Indices, Columns]:
     """Return the rows of training steps, and all columns with the epoch in each row."""
     rows = np.arange(len(columns["step"]))
     begun, other = (np.isfinite(columns[name]) for name in ("epoch", "_other"))

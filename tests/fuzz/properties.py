@@ -136,7 +136,8 @@ def _misquoted_of(session: Session, lines: Sequence[bytes]) -> Iterator[str]:
         for name in {"throughput", "step_seconds", "step"} & set(records.reading.columns) & set(records.columns):
             for index in sorted({0, len(records) // 2, len(records) - 1} if len(records) else ()):
                 printed, line = records.printed(index, name), records.lines([index])[0]
-                span = 1 if not _SPANS.search(records.reading.regex.pattern) else _LINES
+                finder = records.reading.finder
+                span = _LINES if isinstance(finder, re.Pattern) and _SPANS.search(finder.pattern) else 1
                 if printed not in unstyled(b"\n".join(lines[line - 1 : line - 1 + span])):
                     yield f"quote: {name} {printed!r} is not on line {line}"
                 value = records[name][index] / records.reading.scales.get(name, 1.0)

@@ -51,7 +51,7 @@ def test_only_its_own_format_reads_a_made_log(path: Path) -> None:
     """Each format by itself, without the order in which claims are settled."""
     text = b"".join(chunk.text for chunk in chunks(path, Noise()))
     marked = [each for each in formats() if each.marker in text and each.needs in text]
-    readers = [each for each in marked if any(one.marker in text and one.regex.search(text) for one in each.readings)]
+    readers = [each for each in marked if any(one.marker in text and one.finder.search(text) for one in each.readings)]
     # Of those that stand over others, one may stand over another.
     above = [each.id for each in readers if each.over and not any(each.id in other.over for other in readers)]
     assert (above or [each.id for each in readers]) == [path.parent.name]

@@ -69,9 +69,9 @@ def test_the_golden_folder_contains_samples_and_records(project: Path, log: Path
     samples = tomllib.loads((golden / "samples.toml").read_text())
     format = made(project)
     for each in samples["line"]:
-        assert format.main.regex.search(f"{each['text']}\n".encode())
+        assert format.main.finder.search(f"{each['text']}\n".encode())
         assert (each["values"]["throughput"], each["values"]["step_seconds"]) == (256, 0.25)
-    assert all(not format.main.regex.search(each["text"].encode()) for each in samples["miss"])
+    assert all(not format.main.finder.search(each["text"].encode()) for each in samples["miss"])
     assert (golden / "records.csv").read_text().splitlines()[:2] == [
         "line,step,total_steps,epoch,step_seconds,throughput,memory", "2,10,400,1,0.25,256,42188.8",
     ]  # fmt: skip

@@ -40,7 +40,7 @@ def since_begin(columns: Columns) -> Postprocessed:
 
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
-    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.regex.finditer(lines)))
+    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.finder.finditer(lines)))
     return SessionRecords(table, 0, table.rows)
 
 
@@ -92,7 +92,7 @@ def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
     samples = [samples_of(each.id) for each in registry.formats()]
     lines = [one.line for each in samples for one in (*each.line, *each.miss)]
     readings = [reading for each in registry.formats() for reading in each.readings]
-    found = [(each, line) for each in readings for line in lines if each.marker in line and each.regex.search(line)]
+    found = [(each, line) for each in readings for line in lines if each.marker in line and each.finder.search(line)]
     assert len(found) > len(readings)
     assert all(reading.may_stand_in(distinct_lines(line)) for reading, line in found)
 
@@ -150,7 +150,7 @@ def test_the_median_is_that_of_numpy(values: list[float]) -> None:
 def test_lines_of_records_are_counted_in_the_whole_file() -> None:
     text = b"one\nips: 1\n\nips: 2\nips: 3"
     table = ReadingTable(LogSource(Path("never-opened.log")), Reading(rb"ips: <throughput>"))
-    found = list(table.reading.regex.finditer(text))
+    found = list(table.reading.finder.finditer(text))
     table.store(Chunk(text, 101, 5000, len(text), 4), found)
     table.store(Chunk(text, 105, 5000 + len(text), len(text), 4), found)
     assert table.lines([5, 0, 0, 3, 2]) == [109, 102, 102, 106, 105]
@@ -160,18 +160,18 @@ def test_lines_of_records_are_counted_in_the_whole_file() -> None:
 def test_a_number_is_a_column_in_angle_brackets() -> None:
     reading = Reading(rb"<step>\<stdout>: ips <throughput> in <_seconds> s", verbs=(since_begin,))
     assert reading.columns == ("step", "throughput", "_seconds")
-    assert reading.regex.findall(b"7<stdout>: ips 2.5 in 1e3 s") == [(b"7", b"2.5", b"1e3")]
+    assert reading.finder.findall(b"7<stdout>: ips 2.5 in 1e3 s") == [(b"7", b"2.5", b"1e3")]
 
 
 def test_an_unknown_column_is_refused() -> None:
     for pattern in (rb"ips: <throughputs>", rb"ips: (?P<speed>[0-9]++)", rb"ips: ([0-9]++)"):
         with pytest.raises(FormatError, match="groups must be named after columns"):
-            _ = Reading(pattern).regex
+            _ = Reading(pattern).finder
 
 
 def test_a_private_column_needs_a_verb() -> None:
     with pytest.raises(FormatError, match="_begin"):
-        _ = Reading(PRIVATE).regex
+        _ = Reading(PRIVATE).finder
     assert Reading(PRIVATE, verbs=(since_begin,)).columns == ("_begin", "duration")
 
 

@@ -21,7 +21,7 @@ MANY_DECIMALS = re.compile(rb"\.\d{6,}$")
 
 def read(each: Format, line: bytes) -> dict[str, float]:
     for reading in each.readings:
-        match = reading.regex.search(line)
+        match = reading.finder.search(line)
         if match:
             return {
                 "clock" if name in CLOCKS else name: float(converter(name)([match[name] or b""])[0])
@@ -51,7 +51,7 @@ def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
     assert found, "no reading matches this sample"
     for name, value in sample.values.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
-    readings = [one for one in each.readings if one.regex.search(sample.line)]
+    readings = [one for one in each.readings if one.finder.search(sample.line)]
     assert all(one.marker in sample.line for one in readings)
     # A log is found by its first lines of training; what only follows them may say it in other words.
     assert each.marker in sample.line or all(one.weak and one.marker for one in readings)
@@ -70,7 +70,8 @@ def greedy(tree: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
-    patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
+    patterns = [one.finder.pattern for one in each.readings if isinstance(one.finder, re.Pattern)]
+    patterns += [one.regex.pattern for one in each.facts]
     patterns += [one.pattern for one in (each.start_regex, each.end_regex) if one]
     patterns += [one.regex.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
     for pattern in patterns:
@@ -84,7 +85,7 @@ def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
     return [
         (number, {name: printed for name, printed in match.groupdict().items() if printed is not None})
         for number, reading in enumerate(each.readings)
-        for match in reading.regex.finditer(text)
+        for match in reading.finder.finditer(text)
     ]
 
 
@@ -118,7 +119,7 @@ def test_no_format_reads_anothers_sample(each: Format) -> None:
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_every_reading_is_exercised(each: Format) -> None:
     samples = samples_of(each.id).line
-    assert all(any(reading.regex.search(one.line) for one in samples) for reading in each.readings)
+    assert all(any(reading.finder.search(one.line) for one in samples) for reading in each.readings)
     assert any(not math.isnan(value) for one in samples for value in one.values.values())
 
 
@@ -134,11 +135,11 @@ PAUSES = [
 def test_a_pause_is_found_in_its_own_line_and_in_no_record(each: Format, reading: Reading, pause: Pause) -> None:
     lines = [one.line for one in samples_of(each.id).pause if pause.regex.search(one.line)]
     assert lines, "add a line of the pause to samples.toml"
-    assert not any(reading.regex.search(line) for line in lines)
-    records = [one.line for one in samples_of(each.id).line if reading.regex.search(one.line)]
+    assert not any(reading.finder.search(line) for line in lines)
+    records = [one.line for one in samples_of(each.id).line if reading.finder.search(one.line)]
     assert records
     # A sample may hold the line before the record.
-    assert [line for line in records if pause.regex.search(line[reading.regex.search(line).start() :])] == []  # type: ignore[union-attr]
+    assert [line for line in records if pause.regex.search(line[reading.finder.search(line).start() :])] == []  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("each", "reading", "pause"), PAUSES)

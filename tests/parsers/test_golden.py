@@ -231,7 +231,7 @@ def test_two_runs_in_one_file(format_id: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("format_id", sorted(set(FORMATS) - SILENT - {"frameworks.keras", "frameworks.keras_losses"}))
 def test_start_without_a_record_is_recognised(format_id: str, tmp_path: Path) -> None:
     text, _ = whole(format_id)
-    found = [match.start() for each in by_id(format_id).readings if (match := each.regex.search(text))]
+    found = [match.start() for each in by_id(format_id).readings if (match := each.finder.search(text))]
     path = tmp_path / "train.log"
     path.write_bytes(text[: text.rfind(b"\n", 0, min(found)) + 1])
     assert [(each.format.id, each.records) for each in read(path).claims] == [(ALIKE.get(format_id, format_id), False)]

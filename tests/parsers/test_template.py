@@ -130,7 +130,7 @@ def test_units_are_converted_to_those_of_the_columns() -> None:
 )
 def test_a_wrong_template_is_refused_with_the_reason(template: str, reason: str) -> None:
     with pytest.raises(FormatError, match=reason):
-        _ = Reading(template).regex
+        _ = Reading(template).finder
 
 
 def test_a_fact_is_a_template_with_one_value() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows
+from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -13,7 +13,7 @@ _COARSE = 5
 _QUICKEST = 200e-6
 
 
-def _first_after_begin(columns: Columns, name: str) -> tuple[Rows, Rows, Rows]:
+def _first_after_begin(columns: Columns, name: str) -> tuple[Indices, Indices, Indices]:
     """Return the first row that prints a column after each line `Epoch n/m`, that line, and which of these lines it is."""
     begins = np.flatnonzero(np.isfinite(columns["epoch"]))
     printed = np.flatnonzero(np.isfinite(columns[name]))
@@ -22,7 +22,7 @@ def _first_after_begin(columns: Columns, name: str) -> tuple[Rows, Rows, Rows]:
     return printed[first], begins[which[first]], which[first]
 
 
-def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
+def _epochs(columns: Columns) -> tuple[Indices, dict[str, Column]]:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, begins, which = _first_after_begin(columns, "steps")
     bars, first = columns["steps"][rows], columns["_first"][begins]
@@ -97,7 +97,7 @@ def epochs_in_seconds(columns: Columns) -> Postprocessed:
     return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
 
 
-def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
+def _seconds(columns: Columns, rows: Indices, fresh: NDArray[np.bool_]) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation

@@ -223,8 +223,8 @@ class _Compiler:
         begin = self._begin()
         if begin:
             labels += _labels_of(begin[0])
-            after = ("",) if len(begin) == 1 else ("", "")
-            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, after)))
+            whole = not isinstance(parts(self.template)[0], Optional)
+            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, ("",), whole)))
         firsts = {each.lstrip(" ")[0] for each in labels} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
@@ -246,7 +246,8 @@ class _Compiler:
                 break
             begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
         texts = ["".join(_labels_of(each)) for each in begin]
-        if len("".join(texts)) <= 2 or texts[0].startswith("^") or not all(_labels_of(begin[0])):
+        # A text of two characters is no beginning, but one with a number is.
+        if texts[:1] == [""] or "".join(texts)[:1] in ("", "^") or (len(begin) == 1 and len(texts[0]) <= 2):
             return ()
         return tuple(begin)
 

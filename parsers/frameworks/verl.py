@@ -105,7 +105,7 @@ FORMAT = Format(
         ),
         # EasyR1 prints a block of YAML per step.
         Reading(
-            "Step {step}$\n\n  time_per_step: {duration}\n\n  total_num_tokens: {samples}",
+            "Step {step}$\n\ntime_per_step: {duration}\n\ntotal_num_tokens: {samples}",
             verbs=(carry("step", "duration"), only("samples")),
             unit="tokens/s",
             span="step",

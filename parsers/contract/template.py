@@ -35,14 +35,15 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 #: A number before a unit that begins with a letter of NUMBER.
 _DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
-_SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]*+)?+"
+#: At the end of a cut file it may lack what follows its comma.
+_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
 #: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 _CLOCK = (
     rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
-    rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
+    rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+(?![.,]\Z)"
 )
 #: What `{name:kind}` matches.
 _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "length": _LENGTH}
@@ -174,7 +175,7 @@ class _Compiler:
             if isinstance(part, str):
                 yield _after_gap(part) if gap else _text(part, begins=begins, ends=not rest)
             elif isinstance(part, Optional):
-                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, rest, False, gap))
+                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, rest, begins, gap))
             elif part.words:
                 yield b"(?:%s)" % b"|".join(re.escape(each.encode()) for each in part.words)
             elif part.name == "_":

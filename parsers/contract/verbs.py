@@ -23,6 +23,8 @@ Rows = NDArray[np.intp]
 Kept = tuple[Rows, Columns]
 Verb = Callable[[Columns], Kept]
 
+#: Rows by which a rank may lag; a step further back is of a program that was started again.
+_LAG = 3
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
 #: Share of a length of time that this may be.
@@ -214,13 +216,24 @@ def difference(name: str, total: str) -> Verb:
 
 
 def mean_of_ranks(*names: str) -> Verb:
-    """Merge the rows of one step that several ranks print, to the mean of their columns."""
+    """Merge the rows of one step that several ranks print, to the mean of their columns.
+
+    Ranks lag. A step that fewer ranks print than usual goes: the file ends there, or begins.
+    """
 
     def verb(columns: Columns) -> Kept:
-        first = np.flatnonzero(_changes(columns, ("step",), before=True))
-        counts = np.diff(first, append=len(columns["step"]))
-        kept, made = take(columns, first)
-        return kept, {**made, **{name: np.add.reduceat(columns[name], first) / counts for name in names}}
+        step = columns["step"]
+        if not len(step):
+            return every(columns), columns
+        gaps = np.diff(np.unique(step), append=np.inf)
+        run = np.cumsum(np.diff(step, prepend=step[0]) < -_LAG * np.quantile(gaps, 0.5, method="lower"))
+        _, first, group, ranks = np.unique(
+            np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
+        )
+        whole = ranks == np.quantile(ranks, 0.5, method="higher")
+        kept, made = take(columns, first[whole])
+        means = {name: (np.bincount(group.ravel(), columns[name]) / ranks)[whole] for name in names}
+        return kept, {**made, **means}
 
     return verb
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.contract import Columns, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, take, whole_seconds
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
 
-def _epochs(columns: Columns) -> Postprocessed:
-    """Return the last complete state of each epoch's bar, which is drawn again with the number of its last step."""
-    rows = np.flatnonzero(np.abs(np.diff(columns["step"], append=np.inf)) > 1)
-    found = {name: columns[name][rows] for name in ("step", "steps")}
-    return rows, found | {"duration": whole_seconds(columns["duration"][rows])}
+def last_of_epochs(columns: Columns) -> Kept:
+    """Keep the last complete state of each epoch's bar, which is drawn twice: with the last step but one, and the last."""
+    return take(columns, np.abs(np.diff(columns["step"], append=np.inf)) > 1)
 
 
 FORMAT = Format(
@@ -33,7 +31,7 @@ FORMAT = Format(
             "train: 100%|{*}| {steps}/{_} [{duration:length}<{*}, total_it={step}]",
             unit="samples/s",
             span="epoch",
-            verbs=(_epochs,),
+            verbs=(last_of_epochs, whole_seconds()),
         ),
     ),
     facts=OPENPCDET.facts,

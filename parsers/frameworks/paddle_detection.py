@@ -22,7 +22,7 @@ from perfledger.parsers.contract import (
     Reading,
     Trap,
 )
-from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.contract.verbs import fine, only
 from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
@@ -39,14 +39,8 @@ _STATIC_PAUSES = (
     ),
 )
 
-#: What the mean of no iteration is printed as.
+#: Seconds below this are the mean of no iteration, in the line of the first one.
 _NONE = 5e-4
-
-
-def _of_iterations(columns: Columns) -> Postprocessed:
-    """Return the records without that of the first iteration, whose mean is of none before it."""
-    rows = np.flatnonzero(~(columns["step_seconds"] < _NONE))
-    return rows, {name: column[rows] for name, column in columns.items()}
 
 
 def _without_start(columns: Columns) -> Postprocessed:
@@ -88,13 +82,13 @@ FORMAT = Format(
             scope="device",
             trap=_EMA,
             pauses=_STATIC_PAUSES,
-            verbs=(_of_iterations,),
+            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
         ),
         Reading(
             "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}time: {step_seconds}, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
-            verbs=(_of_iterations,),
+            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
         ),
     ),
     facts=(

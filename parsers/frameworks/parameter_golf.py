@@ -8,17 +8,8 @@ milliseconds. Earlier programs print other lines (`step_avg`).
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
-
-
-def _whole_run(columns: Columns) -> Postprocessed:
-    """Return the line at the end of a run with its steps per second."""
-    with np.errstate(all="ignore"):
-        rate = columns["_steps"] / columns["_seconds"]
-    return np.arange(len(rate)), {"steps_per_second": rate}
-
+from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract.verbs import quotient
 
 FORMAT = Format(
     title="parameter-golf",
@@ -36,7 +27,7 @@ FORMAT = Format(
             "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",
             unit="tokens/s",
             span="run",
-            verbs=(_whole_run,),
+            verbs=(quotient("steps_per_second", "_steps", "_seconds"),),
         ),
     ),
     facts=(

@@ -29,9 +29,9 @@ NAN = float("nan")
         (verbs.whole_seconds(), {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
         (
             verbs.mean_of_ranks("loss"),
-            {"step": [1, 1, 2], "loss": [1, 3, 5]},
-            [0, 2],
-            {"step": [1, 2], "loss": [2, 5]},
+            {"step": [1, 2, 1, 2, 3], "loss": [1, 5, 3, 7, 9]},
+            [0, 1],
+            {"step": [1, 2], "loss": [2, 6]},
         ),
         (
             verbs.undo_mean("step_seconds"),

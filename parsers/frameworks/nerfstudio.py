@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import SHORT_NUMBER, Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, scaled_sum, take
 
 
-def _first_drawn(columns: Columns) -> Postprocessed:
-    """Return the rows that are drawn for the first time."""
-    seconds, step = np.nan_to_num(columns["_whole"]) + columns["_milliseconds"] / 1000, columns["step"]
-    rows = np.flatnonzero(step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
-    return rows, {"step": step[rows], "step_seconds": seconds[rows]}
+def first_drawn(columns: Columns) -> Kept:
+    """Keep the rows that are drawn for the first time."""
+    step = columns["step"]
+    return take(columns, step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
 
 
 FORMAT = Format(
@@ -27,10 +27,9 @@ FORMAT = Format(
     start=rb"TrainerConfig\(",
     readings=(
         Reading(
-            rb"(?<![^\r\n])<step> \([0-9.]++%\) ++(?:[0-9.]++(?: [KMB])?+ {2,}+){0,2}+(?:(?P<_whole>[0-9]++) s, )?+(?P<_milliseconds>[0-9.]++) ms ++"
-            rb"(?:[0-9.]++ (?:ms|[dhms]),?+ ++)++" + SHORT_NUMBER + rb" ?+[KMB]?+(?=\s)",
+            "^{step} ({_}%)  {?{_seconds} s, }{_milliseconds} ms  ",
             unit="samples/s",
-            verbs=(_first_drawn,),
+            verbs=(first_drawn, scaled_sum("step_seconds", _seconds=1.0, _milliseconds=1e-3)),
         ),
     ),
     facts=(

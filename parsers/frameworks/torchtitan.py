@@ -14,8 +14,6 @@ from math import prod
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
-
 
 def _product(printed: bytes) -> int:
     """Return how many devices a mesh has: `4, 2` is 8."""
@@ -40,14 +38,11 @@ FORMAT = Format(
     start=rb"(?<!:[0-9]{2} - )Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",
     readings=(
-        Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3,6}+)(?: - [\w.]++ - INFO - |\]\[I\]\[[\w/]++:[0-9]++:\w++\] )|(?<=[\r\n])|(?<=[\]:] )|\A)"
-            rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
-            rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
-            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
+        *(
+          Reading(
+            head + "step: {step}  loss: {loss}  {*}memory: {memory:GiB}({_})  {tps|wps}: {throughput:,}{?  tflops: {flops:,}}",
             unit="tokens/s",
             scope="device",
-            factors={"memory": 1024},
             pauses=(
                 Pause(
                     "checkpoint",
@@ -61,6 +56,8 @@ FORMAT = Format(
                 ),
             ),
             repeated=True,
+        )
+            for head in ("{clock} - {_} - INFO - ", "{clock}][I][{_}] ", "^")
         ),
     ),
     facts=(

@@ -19,8 +19,9 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
 from perfledger.parsers.contract.conditions import says
+from perfledger.parsers.contract.verbs import Kept
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -43,7 +44,7 @@ _DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
 _EVEN = 1e-3
 
 
-def _largest(columns: Columns) -> Postprocessed:
+def _largest(columns: Columns) -> Kept:
     """Return the rows of the largest size whose results are right.
 
     A log that was cut before its first row of that size has none.
@@ -59,7 +60,7 @@ def _largest(columns: Columns) -> Postprocessed:
     return rows, {"throughput": columns["throughput"][rows]}
 
 
-def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
+def _of_tables(columns: Columns, *, several: bool) -> Kept:
     """Return the rows of the largest size of several tables, or that of a table alone."""
     rows, found = _largest(columns)
     kept = slice(len(rows) if (len(rows) > 1) == several else 0)

@@ -24,26 +24,12 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
-    is_private,
     up_to,
 )
+from perfledger.parsers.contract.verbs import Kept, every, take
 
 _TIMING = rb"train_step_timing in s"
-_JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
-_TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
-_BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
-_TIMED = (
-    _BAR
-    + rb"(?:consumed_samples=(?:(?P<_consumed>[0-9]++\.[0-9]*+)(?=,))?+[^,\r\n\]]*+"
-    + _BAR
-    + rb")?+"
-    + _TIMING
-    + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
-)
-
-
 def _pipe(label: bytes) -> bytes:
     """Return a pattern for the fields of a line up to one, whose order differs between releases."""
     return rb"(?:(?! \| %s: |Training epoch)[^\r\n])*+ \| %s: " % (label, label)
@@ -65,35 +51,32 @@ def _gaps(steps: Column) -> Column:
     return np.repeat(gaps, np.diff([*begun, len(steps)]))
 
 
-def _of_intervals(columns: Columns) -> Postprocessed:
+def _of_intervals(columns: Columns) -> Kept:
     """Return each line with the means of the steps that it sums, where these differ from what it divides by."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    rows = np.arange(len(columns["_iteration"]))
+    rows = every(columns)
     if "step" not in columns or np.isnan(columns["step"]).any():
-        return rows, kept
+        return rows, columns
     # A line is printed where the iteration is a multiple of the interval.
     interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
     gaps = _gaps(columns["step"])
     gaps[np.isnan(gaps)] = interval
     batch = columns["_batch"] * interval / gaps if "_batch" in columns else np.full(len(rows), np.nan)
-    # The first line is held against the second one.
+    # The first line is compared with the second one.
     other = batch[columns["step"] != columns["step"][0]][:1] if len(rows) else batch
     most = np.fmax.accumulate(np.concatenate([other if len(other) else batch[:1], batch]))[: len(rows)]
     fewer = (gaps <= 0) | (batch < (1 - _ALIKE) * most)
     if interval <= 1 or not (fewer | (gaps != interval)).any():
-        return rows, kept
-    kept = {name: each for name, each in kept.items() if name != "consumed"}
-    kept |= {"step_seconds": kept["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
-    rows = rows[~fewer]
-    return rows, {name: each[rows] for name, each in kept.items()}
+        return rows, columns
+    means = {name: each for name, each in columns.items() if name != "consumed"}
+    means |= {"step_seconds": columns["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
+    return take(means, ~fewer)
 
 
-def _with_counter(columns: Columns) -> Postprocessed:
+def _with_counter(columns: Columns) -> Kept:
     """Return the states of a bar, with the samples that it counts where none of them is rounded."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
     if np.isfinite(columns["_consumed"]).all():
-        kept["consumed"] = columns["_consumed"]
-    return np.arange(len(columns["step"])), kept
+        columns = {**columns, "consumed": columns["_consumed"]}
+    return every(columns), columns
 
 
 def _per_step(printed: bytes) -> int:
@@ -105,19 +88,12 @@ def _per_step(printed: bytes) -> int:
     return int(each)
 
 
-_BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
 _PAUSES = (
     Pause("evaluation", "validation_step_timing in s"),
     Pause("evaluation", "Validation: iteration "),
-    Pause(
-        "checkpoint",
-        "Global Checkpoint Save : ",
-    ),
-    Pause(
-        "checkpoint",
-        ", saving model to '",
-    ),
+    Pause("checkpoint", "Global Checkpoint Save : "),
+    Pause("checkpoint", ", saving model to '"),
 )  # fmt: skip
 
 FORMAT = Format(

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, is_private
+from perfledger.parsers.contract import Columns, Format, Pause, Reading, is_private
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, beside that by which a count of three digits may be off.
 _OTHER, _ROUNDED = 0.05, 0.005
 
 
-def _counted(columns: Columns) -> Postprocessed:
+def _counted(columns: Columns) -> Kept:
     """Return all states, with the samples of a step where those that are counted are not the stated ones.
 
     They are a mean over all states behind the first fifth.
@@ -56,10 +57,7 @@ FORMAT = Format(
             verbs=(_counted,),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
-                Pause(
-                    "checkpoint",
-                    ", saving model to '",
-                ),
+                Pause("checkpoint", ", saving model to '"),
             ),
         ),
     ),

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept
 
 
-def _batches(columns: Columns) -> Postprocessed:
+def _batches(columns: Columns) -> Kept:
     """Return the batches since the line before, whose samples divide all counts: lines follow the first one of many."""
     counts, epochs = columns["_samples"], columns["epoch"]
     batch = float(np.gcd.reduce(counts.astype(np.int64))) if len(counts) > 1 else np.nan

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.contract.coarse import far_enough
+from perfledger.parsers.contract.verbs import Kept
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50
 
 
-def _well_told(columns: Columns) -> Postprocessed:
+def _well_told(columns: Columns) -> Kept:
     """Return the lines between which the printed steps differ by enough."""
     thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
@@ -38,9 +39,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b" [I] step=",
             pauses=(
-                Pause(
-                    "checkpoint", "[I] Saved checkpoint at step ",
-                ),
+                Pause("checkpoint", "[I] Saved checkpoint at step "),
             ),
         ),
         Reading(

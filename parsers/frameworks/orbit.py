@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
-from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract.verbs import Kept, fine
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
@@ -25,7 +25,7 @@ _PARAMETER = rb"'%s': "
 _FINE = 0.5
 
 
-def _by_the_clock(columns: Columns) -> Postprocessed:
+def _by_the_clock(columns: Columns) -> Kept:
     """Return the loops with a clock that stands still between the line that ends one and the last before the next."""
     step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
     # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.

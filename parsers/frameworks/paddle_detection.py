@@ -18,11 +18,10 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Trap,
 )
-from perfledger.parsers.contract.verbs import fine, only
+from perfledger.parsers.contract.verbs import Kept, fine, only, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
@@ -33,17 +32,14 @@ _LOG_ITER = 20
 #: The timer of the static graph runs on meanwhile.
 _STATIC_PAUSES = (
     Pause("evaluation", rb"Test iter [0-9]"),
-    Pause(
-        "checkpoint",
-        "INFO: Save model to ",
-    ),
+    Pause("checkpoint", "INFO: Save model to "),
 )
 
 #: Seconds below this are the mean of no iteration, in the line of the first one.
 _NONE = 5e-4
 
 
-def _without_start(columns: Columns) -> Postprocessed:
+def _without_start(columns: Columns) -> Kept:
     """Return the records; where each is of another, short epoch, without those whose mean still holds the start-up.
 
     Such a record then stands for the iterations since the one before it.
@@ -57,8 +53,7 @@ def _without_start(columns: Columns) -> Postprocessed:
     first = epoch[np.maximum.accumulate(np.where(begun, rows, 0))]
     since = (epoch - first) * total
     made = {**columns, "steps": np.where(since == 0, 1.0, total)}
-    rows = rows[(since == 0) | (since >= _LOG_ITER)]
-    return rows, {name: column[rows] for name, column in made.items()}
+    return take(made, (since == 0) | (since >= _LOG_ITER))
 
 
 FORMAT = Format(

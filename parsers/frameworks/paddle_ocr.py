@@ -24,33 +24,19 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Trap,
 )
+from perfledger.parsers.contract.verbs import Kept, take
 from perfledger.parsers.paddle import LAUNCHER
 
-_HEAD = (
-    rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "
-    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
-    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
-    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
-    rb"(?:avg_)?+batch_cost: <step_seconds> s, "
-)  # fmt: skip
 #: What the printer divides by `print_batch_step`.
 _DIVIDED = frozenset({"step_seconds", "reader_seconds", "batch"})
 #: Share of the lines that the printer must have printed; some may be lost.
 _PRINTED = 0.9
 _PAUSES = (
-    Pause(
-        "checkpoint",
-        "save model in ",
-    ),
-    Pause(
-        "evaluation",
-        "cur metric, ",
-        inside="none",
-    ),
+    Pause("checkpoint", "save model in "),
+    Pause("evaluation", "cur metric, ", inside="none"),
 )
 #: The timestamps go on meanwhile.
 _DOCUMENT_PAUSES = (
@@ -79,7 +65,7 @@ def _grid(columns: Columns) -> float:
     return float(found[0]) if len(found) == 1 else np.nan
 
 
-def _over_interval(columns: Columns, every: float) -> Postprocessed:
+def _over_interval(columns: Columns, every: float) -> Kept:
     """Return the records with means over the steps since the record before; without a first one of an unknown number.
 
     Lines are missing where more steps lie between: such a record begins with the last multiple of `every`.
@@ -90,21 +76,20 @@ def _over_interval(columns: Columns, every: float) -> Postprocessed:
     rows = np.flatnonzero(~np.isnan(gaps))
     scale = every / np.where(gaps <= every, gaps, np.where(beyond == 0, every, beyond))
     made = {name: column * scale if name in _DIVIDED else column for name, column in columns.items()}
-    return rows, {name: column[rows] for name, column in made.items()}
+    return take(made, rows)
 
 
-def _by_grid(columns: Columns) -> Postprocessed:
+def _by_grid(columns: Columns) -> Kept:
     """Return the records of the dialect with samples per step."""
     batch_size = columns["_batch_size"][:1]
-    public = {name: column for name, column in columns.items() if name != "_batch_size"}
     if len(columns["step"]) and np.isfinite(every := _grid(columns)):
-        return _over_interval(public, every)
+        return _over_interval(columns, every)
     whole = bool((np.abs(np.median(columns["batch"]) / batch_size - 1) <= _SAME).any())
-    kept = {name: column for name, column in public.items() if whole or name not in _DIVIDED}
+    kept = {name: column for name, column in columns.items() if whole or name not in _DIVIDED}
     return np.arange(len(columns["step"])), kept
 
 
-def _by_samples(columns: Columns) -> Postprocessed:
+def _by_samples(columns: Columns) -> Kept:
     """Return the records of the dialect with samples of the interval, which tell what the seconds were divided by."""
     every = _grid(columns)
     if np.isnan(every):
@@ -115,13 +100,14 @@ def _by_samples(columns: Columns) -> Postprocessed:
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
 
 
-def _apart(columns: Columns) -> Postprocessed:
+def _apart(columns: Columns) -> Kept:
     """Return the first line of every ten seconds, whose timestamps are whole seconds, with the mean batch since the last."""
     tens = columns["clock"] // _APART
     rows = np.flatnonzero(np.diff(tens, prepend=np.nan) != 0)
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         batch = np.diff(np.cumsum(columns["batch"])[rows], prepend=0.0) / np.diff(rows, prepend=-1)
-    return rows, {name: column[rows] for name, column in columns.items()} | {"batch": batch}
+    kept, made = take(columns, rows)
+    return kept, {**made, "batch": batch}
 
 
 FORMAT = Format(

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Column, Columns, Format, Reading
+from perfledger.parsers.contract.verbs import Kept
 
 #: Units of `Tot` in seconds, largest first, and how many of them are printed.
 _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2
@@ -19,7 +20,7 @@ _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seco
 _COARSE = 0.02
 
 
-def _epochs(columns: Columns) -> Postprocessed:
+def _epochs(columns: Columns) -> Kept:
     """Return the complete bars, with the samples and the seconds of all steps behind the first."""
     steps = np.fmax(columns["_of_in_bar"], columns["_of_behind"])
     rows = np.flatnonzero(np.isfinite(steps))

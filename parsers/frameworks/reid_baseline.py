@@ -23,9 +23,7 @@ FORMAT = Format(
             repeated=True,
             epoch_end=True,
             pauses=(
-                Pause(
-                    "evaluation", "INFO: Validation Results "
-                ),
+                Pause("evaluation", "INFO: Validation Results "),
             ),
         ),
     ),

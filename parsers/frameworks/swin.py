@@ -9,16 +9,14 @@ device.
 
 from __future__ import annotations
 
-import numpy as np
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, every, take
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
-
-def _of_many(columns: Columns) -> Postprocessed:
+def _of_many(columns: Columns) -> Kept:
     """Return the records, or none where all are of the first of several batches."""
     alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
-    rows = np.arange(0 if alone else len(columns["step"]))
-    return rows, {name: column[rows] for name, column in columns.items()}
+    return take(columns, every(columns)[: 0 if alone else None])
 
 
 def _steps(printed: bytes) -> int:

@@ -24,13 +24,13 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Scope,
     up_to,
 )
 from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Kept, every, take
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
@@ -104,15 +104,14 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
 _ALIKE = 1.1
 
 
-def _of_one_hook(columns: Columns) -> Postprocessed:
+def _of_one_hook(columns: Columns) -> Kept:
     """Return all lines; or none where those that print the same step with different seconds are of several hooks."""
     step, seconds = columns["step"], columns["duration"]
     begins = np.flatnonzero(np.diff(step, prepend=np.nan) != 0)
     ratio = np.maximum.reduceat(seconds, begins) / np.minimum.reduceat(seconds, begins) if len(begins) else step
     # Two loggers print the same; two processes nearly the same, but for a first step.
     several = (ratio > 1).any() and median(ratio[ratio > 1]) > _ALIKE
-    rows = np.arange(0 if several else len(step))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return take(columns, every(columns)[: 0 if several else None])
 
 
 def _rates(logger: bytes) -> Reading:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Kept, take
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
@@ -26,10 +27,9 @@ _FEWER = 0.9
 _FINE = 0.025
 
 
-def _with_full_updates(columns: Columns) -> Postprocessed:
+def _with_full_updates(columns: Columns) -> Kept:
     """Return the mean speeds, those of epochs that end with a smaller update with the samples of all their updates."""
-    rows = np.flatnonzero(columns["step"] < columns["total_steps"])
-    columns = {name: each[rows] for name, each in columns.items()}
+    rows, columns = take(columns, columns["step"] < columns["total_steps"])
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
     samples = seconds * speed
     usual = median(samples[np.isfinite(samples)])

@@ -44,16 +44,9 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"aving the checkpoint",
-                ),
+                Pause("checkpoint", rb"aving the checkpoint"),
                 # The timer begins anew behind it.
-                Pause(
-                    "evaluation",
-                    "validate step: ",
-                    inside="none",
-                ),
+                Pause("evaluation", "validate step: ", inside="none"),
             ),
             repeated=True,
         )

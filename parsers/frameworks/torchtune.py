@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Whole seconds tell of so many within some three percent.
@@ -28,21 +29,21 @@ def _ahead(columns: Columns) -> bool:
     return bool(((columns["_named"] - columns["step"] == 1) & (columns["total_steps"] > 1)).any())
 
 
-def _updates(columns: Columns) -> Postprocessed:
+def _updates(columns: Columns) -> Kept:
     """Return the states of a bar of updates."""
     return _none(columns) if _ahead(columns) else _states(columns)
 
 
-def _batches(columns: Columns) -> Postprocessed:
+def _batches(columns: Columns) -> Kept:
     """Return the states of a bar of batches."""
     return _states(columns) if _ahead(columns) else _none(columns)
 
 
-def _none(columns: Columns) -> Postprocessed:
+def _none(columns: Columns) -> Kept:
     return np.empty(0, dtype=np.intp), {name: columns[name][:0] for name in ("epoch", "step", "total_steps", "loss")}
 
 
-def _states(columns: Columns) -> Postprocessed:
+def _states(columns: Columns) -> Kept:
     """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began.
 
     Of an epoch whose steps behind the first take less than half a minute, whole seconds tell too little: it is left out,
@@ -57,11 +58,6 @@ def _states(columns: Columns) -> Postprocessed:
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
     return rows, found | {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
 
-
-_BAR = (
-    rb"(?<![^\r\n])<epoch>\|(?P<_named>[0-9]++)\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+"
-    rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<"
-)
 
 FORMAT = Format(
     title="torchtune",

@@ -20,13 +20,13 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
     Reading,
     listed,
     up_to_argument,
 )
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
@@ -35,7 +35,7 @@ _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]+
 _COARSE = 0.2
 
 
-def epochs(columns: Columns) -> Postprocessed:
+def epochs(columns: Columns) -> Kept:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
     Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that

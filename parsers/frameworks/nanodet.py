@@ -11,7 +11,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"Train|Epoch",
     unproven=True,
-    start=rb"INFO: ?+Setting up data\.\.\.",
+    start="INFO:{? }Setting up data...",
     readings=(
         Reading(
             "[NanoDet][{_} {clock}]INFO:{? }Train|Epoch{epoch}/{total_epochs}|Iter{step}({*})| {?mem:{*}| }lr:",

@@ -24,7 +24,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"%)  ",
     unproven=True,
-    start=rb"TrainerConfig\(",
+    start="TrainerConfig(",
     readings=(
         Reading(
             "^{step} ({_}%)  {?{_seconds} s, }{_milliseconds} ms  ",

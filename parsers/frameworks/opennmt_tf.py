@@ -19,7 +19,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" ; Learning rate = ",
     unproven=True,
-    start=rb"Using OpenNMT-tf version ",
+    start="Using OpenNMT-tf version ",
     readings=(
         Reading(
             "Step = {step} ; {?steps/s = {_}, }tokens/s = {_} ({?{_} source, }{throughput} {source|target}) ; Learning rate = {_} ; Loss = {loss}",

@@ -15,8 +15,8 @@ FORMAT = Format(
     title="OpenPCDet",
     framework="PyTorch",
     marker=b"cc_iter",
-    start=rb"\bINFO ++\*{22}Start logging\*{22}",
-    end=rb"\bINFO ++\*{22}End training ",
+    start="INFO  {_}Start logging",
+    end="INFO  {_}End training ",
     readings=(
         Reading(
             "{clock} INFO  Train: {epoch}/{total_epochs} ({*}%) [{*}({*}%)]  Loss: {_} ({loss})  LR: {_} Time cost: {*}Acc_iter {step} ",

@@ -32,7 +32,7 @@ FORMAT = Format(
     unproven=True,
     marker=b" [I] ",
     start=rb"\[I\] Running on: [\w.-]++ ++\(|\[I\] (?:Created|Using existing) experiment checkpoint directory: ",
-    end=rb"\[I\] Waiting for checkpoint manager to finish",
+    end="[I] Waiting for checkpoint manager to finish",
     readings=(
         Reading(
             "{clock} [I] step={step} loss={loss} lr={_} {?grad_norm={_} }time={duration}s",

@@ -21,7 +21,7 @@ FORMAT = Format(
     unproven=True,
     start=rb"Train epoch: ++0%\|[^|\r\n]{0,400}+\| 0/",
     before_start=rb"\[runner\.py:[0-9]++:main\] cmd = |--module openrlhf\.cli\.",
-    end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
+    end="[launch.py:{_}:main] Process {_} exits successfully",
     readings=(
         Reading(
             "Train step of epoch {epoch}:  {_}%|{*}| {step}/{total_steps} [{elapsed}<{_left:length},{*}{?, gpt_}{?, preference_}loss={loss}",

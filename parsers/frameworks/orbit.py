@@ -41,7 +41,7 @@ FORMAT = Format(
     title="Orbit (TensorFlow Model Garden)",
     framework="TensorFlow",
     marker=b"train | step: ",
-    start=rb"Final experiment parameters:",
+    start="Final experiment parameters:",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     readings=(
         Reading(

@@ -16,7 +16,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" train_time: ",
     start=rb"(?m)^Hyperparameters:[ \t\r]*+\n(?: *+(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+\n)*+ *+train_batch_tokens: [0-9]",
-    end=rb"^peak memory allocated: ",
+    end="^peak memory allocated: ",
     readings=(
         Reading(
             "{step}/{total_steps} train_loss: {loss} train_time: {_}m tok/s: {throughput}",

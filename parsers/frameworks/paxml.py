@@ -20,7 +20,7 @@ FORMAT = Format(
     framework="JAX",
     marker=b"teps/sec",
     unproven=True,
-    start=rb"\[PAX STATUS\]: Program start\.",
+    start="[PAX STATUS]: Program start.",
     end=rb"\[PAX STATUS\]: (?:Final checkpoint saved|Executor shutdown complete)",
     readings=(
         Reading(

@@ -11,7 +11,7 @@ FORMAT = Format(
     title="Picotron",
     framework="PyTorch",
     marker=b" | Tokens/s/GPU: ",
-    start=rb"\brank 0: Creating model config",
+    start="rank 0: Creating model config",
     readings=(
         Reading(
             "Step: {step} | Loss: {loss} | Global batch size: {batch:short} | Tokens/s: {throughput:short} | Tokens/s/GPU: ",

@@ -11,7 +11,7 @@ FORMAT = Format(
     title="Pointcept",
     framework="PyTorch",
     marker=b") Remain ",
-    start=rb"\] => Loading config \.\.\.",
+    start="] => Loading config ...",
     unproven=True,
     readings=(
         Reading(

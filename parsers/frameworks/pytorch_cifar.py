@@ -55,7 +55,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" | Tot: ",
     unproven=True,
-    start=rb"==> Preparing data\.\.",
+    start="==> Preparing data..",
     readings=(
         Reading(
             # Between the line of the epoch and the bar stands nothing of an evaluation.

@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"] Iteration[",
     unproven=True,
-    start=rb"\.train INFO: start training",
+    start=".train INFO: start training",
     before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",
     readings=(
         Reading(

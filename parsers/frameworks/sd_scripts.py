@@ -14,7 +14,7 @@ FORMAT = Format(
     title="sd-scripts",
     framework="PyTorch",
     marker=b"steps: ",
-    start=rb"running training / ",
+    start="running training / ",
     readings=(
         Reading(
             # Not the steps of something, which are another program's.

@@ -28,8 +28,8 @@ FORMAT = Format(
     title="Swin Transformer",
     framework="PyTorch",
     marker=b"Train: [",
-    start=rb"INFO Full config saved to ",
-    before_start=rb"^RANK and WORLD_SIZE in environ: ",
+    start="INFO Full config saved to ",
+    before_start="^RANK and WORLD_SIZE in environ: ",
     end=rb"INFO Training time [0-9]",
     readings=(
         Reading(

@@ -134,7 +134,7 @@ FORMAT = Format(
     start=_CONFIG + rb"[^\n]*+(?:\n(?:(?!" + _CONFIG + rb"|[^\n]*?(?:, step = |Loss for final step|" + _OTHERS + rb"))[^\n]*+\n){0,300}+" + _CONFIG + rb"[^\n]*+)*+"
     rb"|Filling queue with \d++ \w++ images before starting to train",
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
-    end=rb"Loss for final step: ",
+    end="Loss for final step: ",
     readings=(
         Reading(
             "step {step}, loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",

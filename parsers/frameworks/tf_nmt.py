@@ -13,9 +13,9 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" wps ",
     unproven=True,
-    start=rb"# Start step [0-9]++, lr ",
+    start="# Start step {_}, lr ",
     before_start=rb"^# Job id [0-9]",
-    end=rb"# Final, step [0-9]++",
+    end="# Final, step {_}",
     readings=(
         Reading(
             "^  {?global }step {step} lr {_} step-time {_}s wps {throughput:short} ppl ",

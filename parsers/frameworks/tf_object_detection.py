@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" per-step time ",
     unproven=True,
-    start=rb"INFO:tensorflow:Maybe overwriting train_steps: ",
+    start="INFO:tensorflow:Maybe overwriting train_steps: ",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties|"
     rb"Using MirroredStrategy with devices ",
     readings=(

@@ -17,7 +17,7 @@ FORMAT = Format(
     unproven=True,
     start=rb"INFO:tensorflow:Starting Session\.(?:\s++(?:I[0-9]{4} [^\]\n]++\] |INFO:tensorflow:)Starting Session\.)*+",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
-    end=rb"Finished training! Saving model to disk\.",
+    end="Finished training! Saving model to disk.",
     readings=(
         Reading(
             "I{clock} {_} {_}:{_}] global step {step}: loss = {loss} ({_} sec/step)",

@@ -45,7 +45,7 @@ FORMAT = Format(
     marker=b"Train: ",
     # Every process announces itself.
     start=_START + rb"(?:(?:(?!Train: |" + _START + rb")[\s\S]){0,20000}+" + _START + rb")*+",
-    end=rb"\*\*\* Best metric: ",
+    end="*** Best metric: ",
     readings=(
         Reading(
             "Train: {epoch}{?/{_}} [{step}/{total_steps} ({? }{_}%)]  {?Loss:  {_} ({loss})  }{*}Time: {_}s,  {_}/s  ({step_seconds}s, {throughput}/s)",

@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" (",
     unproven=True,
-    start=rb"Loading trainer: ",
+    start="Loading trainer: ",
     end=rb"^(?:Finish(?:ed)? training|Elapsed: [0-9])",
     readings=(
         Reading(

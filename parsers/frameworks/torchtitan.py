@@ -36,7 +36,7 @@ FORMAT = Format(
     marker=b"GiB(",
     # Every rank prints this, one after the other: together they are one start.
     start=rb"(?<!:[0-9]{2} - )Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
-    end=rb"- INFO - Training completed",
+    end="- INFO - Training completed",
     readings=(
         *(
           Reading(

@@ -152,7 +152,7 @@ FORMAT = Format(
     start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+|" + _NAMESPACE,
     # The validation at the end begins like a run.
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
-    end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
+    end="^{_} epochs completed in {_} hours",
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", 1024),
         _bar(_OF_TQDM, 1e9 / 2**20, lacks(_IN_GIB)),

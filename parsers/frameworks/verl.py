@@ -12,7 +12,7 @@ prints the same numbers as a block of YAML, behind `Step 2`, with a validation o
 which trains networks that draw, counts images instead of tokens.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.verbs import carry, only
 
@@ -35,31 +35,13 @@ def _trainer(key: bytes) -> bytes:
 _UP_TO_TIMER = rb"(?:(?!timing_s/(?:step|testing|save_checkpoint)\"?+:)[^\r\n])*+timing_s/"
 _INSIDE = rb"\"?+:(?=" + _UP_TO_TIMER + rb"(?:(?:testing|save_checkpoint)\"?+:" + _UP_TO_TIMER + rb")?+step\"?+:)"
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb"timing_s/testing" + _INSIDE,
-        inside="last",
-    ),
-    Pause(
-        "checkpoint",
-        rb"timing_s/save_checkpoint" + _INSIDE,
-        inside="last",
-    ),
+    Pause("evaluation", rb"timing_s/testing" + _INSIDE, inside="last"),
+    Pause("checkpoint", rb"timing_s/save_checkpoint" + _INSIDE, inside="last"),
 )
 #: The first line of the configuration, as it is printed since the first release.
 _CONFIGURED = rb"\{'actor_rollout_ref': \{"
-
-
-def _in_block(key: bytes) -> bytes:
-    """Return a pattern for the lines of a block up to and with a key."""
-    return up_to(key, rb"\bStep [0-9]", rb"[\s\S]")
-
-
-#: What stands before a line of YAML: the name of its process, and its indent.
+#: The name of a process and the indent before a line of YAML.
 _INDENT = rb"^(?:\([^)\n]{1,80}+\) )?+ ++"
-_STEP = rb"step:(?<!\Sstep:)<step> - "
-_AGAIN = rb"(?<=\s)step:[0-9]++ - "
-
 
 FORMAT = Format(
     title="verl",
@@ -68,18 +50,20 @@ FORMAT = Format(
     start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED
     + rb"|\bConfig[ \t\r]*+\n(?:\([^)\n]{1,80}+\) )?+algorithm:(?=\s)",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
-    end=rb"Final validation metrics: ",
+    end="Final validation metrics: ",
     readings=(
         Reading(
             "step:{step} - {*}perf/total_num_tokens:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="tokens/s",
             span="step",
+            marker=b"perf/total_num_tokens:",
             pauses=_PAUSES,
         ),
         Reading(
             "step:{step} - {*}perf/total_num_images:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="images/s",
             span="step",
+            marker=b"perf/total_num_images:",
             pauses=_PAUSES,
         ),
         Reading(
@@ -95,12 +79,14 @@ FORMAT = Format(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_tokens":{samples},{*}"perf/time_per_step":{duration}',
             unit="tokens/s",
             span="step",
+            marker=b'perf/total_num_tokens":',
             pauses=_PAUSES,
         ),
         Reading(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_images":{samples},{*}"perf/time_per_step":{duration}',
             unit="images/s",
             span="step",
+            marker=b'perf/total_num_images":',
             pauses=_PAUSES,
         ),
         # EasyR1 prints a block of YAML per step.

@@ -8,7 +8,6 @@ whole ones. A batch has a number of sentences, or of tokens, and an update may t
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_STAMP = rb" - [0-9/]++ [0-9:]++ - (?P<elapsed>(?:[0-9]++ days?, )?+[0-9:]++) - ++"
 _START = rb"= Initialized logger ="
 
 FORMAT = Format(

@@ -22,7 +22,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" text_tokens: ",
     unproven=True,
-    end=rb"\bTraining finished in [0-9.]++ seconds",
+    end="Training finished in {_} seconds",
     readings=(
         Reading(
             "[{clock}][INFO]{?[{_}]} {?Epoch {_} }Step {step}/{total_steps} data_time: {reader_seconds} lr: {_} time: {step_seconds} text_tokens: {samples} {?img_tokens: {_} }{total|local}_loss: {*}{? reduced_llm_loss: {loss}{*}} max_memory: {memory:GB}{*} tgs: {_} ",

@@ -20,8 +20,8 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b": 100%",
     unproven=True,
-    start=rb"\btraining args are: Namespace\(",
-    end=rb"^Training completed in [0-9.]++ hours\.",
+    start="training args are: Namespace(",
+    end="^Training completed in {_} hours.",
     readings=(
         Reading(
             rb"(?<![^\r\n]) *+<epoch>/<total_epochs>(?: ++[-+.0-9a-z]++){3,5}+: 100%[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) "

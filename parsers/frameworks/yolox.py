@@ -19,7 +19,7 @@ FORMAT = Format(
     title="YOLOX",
     framework="PyTorch",
     marker=b"s, data_time: ",
-    start=rb"\.trainer:(?:before_train:)?+[0-9]++ - args: Namespace\(",
+    start=".trainer:{?before_train:}{_} - args: Namespace(",
     readings=(
         Reading(
             " - epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, {?gpu }mem: {memory}Mb, {?mem: {_}Gb, }iter_time: {step_seconds}s, data_time: {reader_seconds}s, {?total_loss: {loss}, }",

@@ -3,8 +3,8 @@
 The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the
 bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
 in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
-two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and tells which
-lines hold them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
+two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and shows which
+lines contain them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
 figures. Its timing leaves the wait for data out, which the time of the bar shows: where they differ there is no figure.
 The samples of a step are the difference of `consumed_samples`, or the global batch size.
 
@@ -89,7 +89,7 @@ def _per_step(printed: bytes) -> int:
     return int(each)
 
 
-#: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
+#: What the time between two DLLogger lines includes. The timing does not include it.
 _PAUSES = (
     Pause("evaluation", "validation_step_timing in s"),
     Pause("evaluation", "Validation: iteration "),

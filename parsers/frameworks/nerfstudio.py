@@ -1,7 +1,7 @@
-"""nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` tells the seconds.
+"""nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` shows the seconds.
 
 It is a mean over the last twenty iterations, with the wait for data and without evaluations and checkpoints. The rays
-per second beside it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
+per second next to it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
 last rows again. A sample is a ray; a batch of rays, which splats have not, is that of a device.
 """
 

@@ -1,7 +1,7 @@
 """The bars of OpenPCDet up to 2022, and since then with `--use_tqdm_to_record`: a record per epoch, by its seconds.
 
-`train: 100%|...| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]`. The time is cut to whole seconds, and the speed behind it
-smoothed: an epoch is taken as a whole, and short ones tell nothing. The bar holds training alone; that of the evaluation begins
+`train: 100%|...| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]`. The time is cut to whole seconds, and the speed after it
+smoothed: an epoch is taken as a whole, and short ones show nothing. The bar contains training alone; that of the evaluation begins
 with `eval: `. What else the log says is as in its lines.
 """
 

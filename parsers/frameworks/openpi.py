@@ -2,7 +2,7 @@
 
 In PyTorch a line per `log_interval` steps has the seconds since the line before, with what saves a checkpoint; the line
 of the first step has those of one step, and of the start. In JAX the bar is logged about every ten seconds: its steps
-have three digits (`12.3kit`), so that a record is as many of its lines as tell two per cent or better. Checkpoints are
+have three digits (`12.3kit`), so that a record is as many of its lines as show two per cent or better. Checkpoints are
 saved in the background. The batch size is that of the job.
 """
 

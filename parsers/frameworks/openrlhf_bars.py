@@ -1,6 +1,6 @@
 """OpenRLHF's fine-tuning, reward models and DPO, and the many programs made of them: a bar per epoch.
 
-The bar counts micro batches of every device, of which an update accumulates several, and tells the seconds since the
+The bar counts micro batches of every device, of which an update accumulates several, and shows the seconds since the
 epoch began. It is drawn when its words are set, before the batch counts, and again when it does: the first state of
 each number is that of its time. Evaluations and checkpoints lie within. Of preference data a sample is a pair. Devices
 that share samples (ring attention, tensor parallel) are more than the copies that a batch is of: such logs give no

@@ -1,8 +1,8 @@
 """PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, and one at the end of each epoch.
 
 `ips` is the throughput of one device over the interval. `batch_cost`, `reader_cost` and `avg_samples` are sums divided
-by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed anew here from the
-steps between two records; where `print_batch_step` cannot be told they are not read. Two dialects: `avg_samples` and a
+by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed again here from the
+steps between two records; where `print_batch_step` is unknown they are not read. Two dialects: `avg_samples` and a
 unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The latter
 leaves out metrics, several times as long as a step on some machines, and is read with its timestamps only. The
 configuration also names a batch size for evaluation, before that for training. With a sampler of several scales no
@@ -11,7 +11,7 @@ each epoch; evaluations lie outside. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
 `opendet`.
 
-The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` holds the
+The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` contains the
 forward pass alone: they are read with their timestamps.
 """
 
@@ -45,14 +45,14 @@ _DOCUMENT_PAUSES = (
 )  # fmt: skip
 #: No run has so many steps, and no interval; larger numbers are garbled.
 _LAST_STEP, _LONGEST = 1e12, 10_000
-#: Seconds from which on whole ones tell how long steps took.
+#: Seconds from which on whole ones show how long steps took.
 _APART = 10
 #: Samples per step agree with the batch size within this share.
 _SAME = 0.05
 
 
 def _grid(columns: Columns) -> float:
-    """Return `print_batch_step`, whose multiples are printed besides ends of epochs; NaN if steps do not tell it."""
+    """Return `print_batch_step`, whose multiples are printed in addition to ends of epochs; NaN if steps do not show it."""
     epochs, steps = columns["epoch"], np.minimum(columns["step"], _LAST_STEP)
     regular = steps[:-1][np.diff(epochs) == 0].astype(np.int64)
     most, printed = int(np.gcd.reduce(regular)) if len(regular) else 0, np.unique(steps)
@@ -90,7 +90,7 @@ def _by_grid(columns: Columns) -> Kept:
 
 
 def _by_samples(columns: Columns) -> Kept:
-    """Return the records of the dialect with samples of the interval, which tell what the seconds were divided by."""
+    """Return the records of the dialect with samples of the interval, which show what the seconds were divided by."""
     every = _grid(columns)
     if np.isnan(every):
         with np.errstate(all="ignore"):

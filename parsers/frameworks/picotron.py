@@ -1,6 +1,6 @@
 """Picotron: a line per step with tokens per second of the job, in numbers of two decimals (`10.61K`).
 
-The time is that of one step, with its wait for data; checkpoints come behind the line. The last stage of a pipeline prints
+The time is that of one step, with its wait for data; checkpoints come after the line. The last stage of a pipeline prints
 it. The global batch size is in tokens.
 """
 

@@ -1,8 +1,8 @@
 """CycleGAN and pix2pix (`train.py`) and programs made of it: the seconds of each epoch, with the images of the data set.
 
 `time` of the lines in between is that of one image of the last iteration without the wait for data, and not read. The
-time of an epoch holds the wait, the pictures that are drawn and the checkpoints; an epoch that ends with one, of which a
-line tells, is no training alone. `batch_size` is that of all devices.
+time of an epoch contains the wait, the pictures that are drawn and the checkpoints; an epoch that ends with one, which has a
+line, is not training alone. `batch_size` is that of all devices.
 """
 
 from __future__ import annotations

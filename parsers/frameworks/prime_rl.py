@@ -2,8 +2,8 @@
 
 What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
 steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
-measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds tell. Later
-reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward pass and update
+measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds show. Later
+reinforcement learning, whose lines contain `Entropy`, divides by the seconds of forward pass, backward pass and update
 alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The seconds of the
 line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour on to whole
 minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is stated the
@@ -29,7 +29,7 @@ def _of_last_steps(columns: Columns) -> Kept:
 
 
 def _of_one_step(columns: Columns) -> Kept:
-    """Return the lines if each tells of its own step alone."""
+    """Return the lines if each shows its own step alone."""
     return _lines(columns, smoothed=False)
 
 

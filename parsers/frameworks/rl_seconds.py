@@ -1,7 +1,7 @@
 """OpenRLHF, slime, SkyRL and AReaL: the seconds of each step of reinforcement learning.
 
-`timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints
-beside them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
+`timing/step_total` and `perf/step_time` contain generation, scoring and update. The tokens per second that slime prints
+next to them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
 step until the middle of 2025, as ReaLHF does, with the seconds since its start. SkyRL prints no number of a step; evaluations
 and checkpoints lie outside its timer. The samples of a step, which are all responses, are printed by OpenRLHF and SkyRL
 alone.

@@ -3,7 +3,7 @@
 `time` is seconds per batch with the wait for data: first of the one batch that is printed, which says nothing of those
 in between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is one of
 each device, however many of them an update accumulates. A log of epochs of which each prints its first batch alone
-tells nothing of the others, and is not read. The configuration follows the line that names its file, and is that of a
+shows nothing of the others, and is not read. The configuration follows the line that names its file, and is that of a
 device.
 """
 

@@ -1,12 +1,12 @@
-"""TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
+"""TensorFlow's Estimator and the tutorials before it: what their hooks print next to the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
 the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the
 hook's two figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of
 one device as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job, and of a
-resumed run counts the steps before, too. Otherwise a record is the seconds beside `loss = ..., step = ...`, or
+resumed run counts the steps before, too. Else a record is the seconds next to `loss = ..., step = ...`, or
 `global_step/sec`, and needs the batch size. Where a hook of the user prints the same at other intervals, the seconds
-beside a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
+next to a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
 once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of
 BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a
 strategy that mirrors the model, else that of the job. Many other TensorFlow programs print the lines of Estimator as
@@ -33,7 +33,7 @@ from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.contract.verbs import Kept, every, take
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
-#: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
+#: What NVIDIA's scripts print of Horovod, which precedes the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "
 #: Their flag, which is printed even where that is not.
 _WITH_HOROVOD = rb"INFO:tensorflow:  horovod: True"

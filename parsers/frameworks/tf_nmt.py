@@ -1,7 +1,7 @@
 """TensorFlow's NMT tutorial and the many programs made of it: a line per `steps_per_stats` steps, with `wps`.
 
 From the printer's source alone: no real log has been read yet. Words are those of source and target, of the whole
-program, in thousands per second; a word is what the vocabulary holds. The time is that of the training steps alone:
+program, in thousands per second; a word is what the vocabulary contains. The time is that of the training steps alone:
 evaluations and checkpoints lie outside. `step-time` has two decimals, too few for short steps.
 """
 

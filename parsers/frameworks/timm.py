@@ -3,12 +3,12 @@
 Two pairs of seconds and samples per second are printed, both of the job over all accumulated batches. The first is of
 the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
-well, of an evaluation, which stands outside the means. The batch size is printed only where the learning rate follows from it.
+well, of an evaluation, which is outside the means. The batch size is printed only where the learning rate follows from it.
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
 epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three
 batches or more are accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all
-updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
+updates of the epoch (`[ 50/26 (200%)]`): these lines show no update of the usual size, and are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
 #: What an update has fewer samples than others by, beyond what seconds of three decimals round.
 _FEWER = 0.9
-#: Seconds from which on their three decimals tell the samples of an update to 2 %.
+#: Seconds from which on their three decimals show the samples of an update to 2 %.
 _FINE = 0.025
 
 

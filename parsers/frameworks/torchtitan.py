@@ -26,7 +26,7 @@ def _mesh(printed: bytes) -> int:
     return prod(int(size) for name, _, size in sizes if name not in (b"ep", b"etp"))
 
 
-#: Since late 2025; before, the dimensions stood in brackets.
+#: Since late 2025; before, the dimensions were in brackets.
 _MESH = rb"Building device mesh with parallelism: "
 _CUTS = {"tensor": b"tp", "pipeline": b"pp", "context": b"cp", "expert": b"ep"}
 
@@ -45,7 +45,7 @@ FORMAT = Format(
             scope="device",
             pauses=(
                 Pause("checkpoint", rb"aving the checkpoint"),
-                # The timer begins anew behind it.
+                # The timer starts again after it.
                 Pause("evaluation", "validate step: ", inside="none"),
             ),
             repeated=True,

@@ -6,9 +6,9 @@ its own included, and is not read; where there are such, the trainer's devices a
 spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is
 the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step
 whose line names its time before that of the step; later releases stop the timer of the step before them. Numbers may
-print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar tells
-the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out. EasyR1
-prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step. verl-omni,
+print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar shows
+the time, in steps of `train_batch_size` prompts; its last step contains the final validation, and is left out. EasyR1
+prints the same numbers as a block of YAML, after `Step 2`, with a validation or a checkpoint in the step. verl-omni,
 which trains networks that draw, counts images instead of tokens.
 """
 
@@ -16,7 +16,7 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.verbs import carry, only
 
-#: A rollout with devices of its own; this part of the configuration stands before the trainer's, as they are sorted.
+#: A rollout with devices of its own; this part of the configuration precedes the trainer's, as they are sorted.
 _APART = (
     rb"(?='rollout': \{(?:(?!'n_gpus_per_node': )[^{}])*+'n_gpus_per_node': [1-9][^{}]*+\},[^{}']*+'trainer': )'roll"
 )
@@ -31,7 +31,7 @@ def _trainer(key: bytes) -> bytes:
     return _CONFIG % (key, key)
 
 
-#: A timer is told when it stops: what lies inside the step stands before its seconds.
+#: A timer is printed when it stops: what lies inside the step precedes its seconds.
 _UP_TO_TIMER = rb"(?:(?!timing_s/(?:step|testing|save_checkpoint)\"?+:)[^\r\n])*+timing_s/"
 _INSIDE = rb"\"?+:(?=" + _UP_TO_TIMER + rb"(?:(?:testing|save_checkpoint)\"?+:" + _UP_TO_TIMER + rb")?+step\"?+:)"
 _PAUSES = (

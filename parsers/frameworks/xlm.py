@@ -1,6 +1,6 @@
 """XLM and what was made of its trainer (MASS, TransCoder, symbolic mathematics): a line per five batches, from each process.
 
-Words and sentences per second count the batches of one process since the line before. That time holds evaluations and
+Words and sentences per second count the batches of one process since the line before. That time contains evaluations and
 checkpoints, which end an epoch. A word is a token of both languages of a pair. The seconds since the start are cut to
 whole ones. A batch has a number of sentences, or of tokens, and an update may take several batches.
 """

@@ -1,9 +1,9 @@
 """XTuner since 1.0: a line per optimiser step and rank, with the tokens of that rank and its seconds.
 
 `time` is of one step from its batch to the update, and `tgs` the tokens of the rank over it: the wait for data
-(`data_time`) stands beside it, and both together are the seconds of a step. Checkpoints and all else between two steps
-are in neither. Ranks hold different numbers of tokens; where several print into one log their mean counts, and a log of
-rank 0 alone stands for all of them. Later releases also count the tokens of all ranks since the start
+(`data_time`) is printed next to it, and both together are the seconds of a step. Checkpoints and all else between two steps
+are in neither. Ranks have different numbers of tokens; where several print into one log their mean counts, and a log of
+rank 0 alone represents all of them. Later releases also count the tokens of all ranks since the start
 (`reduced_consumed_tokens`), and the figure is of these. Padding counts nowhere. Older releases print the lines of
 MMEngine, read as MMSegmentation's.
 """

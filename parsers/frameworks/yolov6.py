@@ -1,6 +1,6 @@
 """YOLOv6 (`tools/train.py`): a bar per epoch, of which the complete state counts, as in YOLOv5.
 
-The bar counts global batches and holds training alone; the evaluation has bars of its own. Its seconds are those of the
+The bar counts global batches and contains training alone; the evaluation has bars of its own. Its seconds are those of the
 rate, kept within the second that the elapsed time is cut to. Where the terminal was too narrow for the rate the bar is
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """

@@ -1,7 +1,7 @@
 """YOLOX (`tools/train.py`) and trackers made of it: a record per `print_interval` iterations of an epoch.
 
 `iter_time` is the mean seconds of these iterations with the wait for data. What an iteration does after its line, such as
-choosing the next image size, and what stands between two epochs, is in none. `batch_size` of the arguments is that of all
+choosing the next image size, and what lies between two epochs, is in none. `batch_size` of the arguments is that of all
 devices. `devices` is that of a machine, and None where all are used. The line that the training is done is printed after
 a crash as well.
 """

@@ -36,7 +36,7 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 _DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
 #: At the end of a cut file it may lack what follows its comma.
-_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]*+)?+(?![.,]\Z)"
+_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
@@ -227,8 +227,8 @@ class _Compiler:
         begin = self._begin()
         if begin:
             labels += _labels_of(begin[0])
-            after = ("",) if len(begin) == 1 else ("", "")
-            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, after)))
+            whole = not isinstance(parts(self.template)[0], Optional)
+            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, ("",), whole)))
         firsts = {each.lstrip(" ")[0] for each in labels} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
@@ -250,7 +250,8 @@ class _Compiler:
                 break
             begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
         texts = ["".join(_labels_of(each)) for each in begin]
-        if len("".join(texts)) <= 2 or texts[0].startswith("^") or not all(_labels_of(begin[0])):
+        # A text of two characters is no beginning, but one with a number is.
+        if texts[:1] == [""] or "".join(texts)[:1] in ("", "^") or (len(begin) == 1 and len(texts[0]) <= 2):
             return ()
         return tuple(begin)
 

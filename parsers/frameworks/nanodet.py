@@ -1,7 +1,7 @@
-"""NanoDet (`tools/train.py`): a line per `log.interval` iterations, by the clock, which is told in whole seconds.
+"""NanoDet (`tools/train.py`): a line per `log.interval` iterations, by the clock, in whole seconds.
 
 No time and no batch size are printed. A validation has lines of the same shape that begin with `Val`; it, a checkpoint
-and the end of an epoch lie in the record after them. The first number behind `Iter` counts the iterations of the run.
+and the end of an epoch lie in the record after them. The first number after `Iter` counts the iterations of the run.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
@@ -11,7 +11,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"Train|Epoch",
     unproven=True,
-    start=rb"INFO: ?+Setting up data\.\.\.",
+    start="INFO:{? }Setting up data...",
     readings=(
         Reading(
             "[NanoDet][{_} {clock}]INFO:{? }Train|Epoch{epoch}/{total_epochs}|Iter{step}({*})| {?mem:{*}| }lr:",

@@ -2,15 +2,14 @@
 
 Five dialects: nanoGPT and llama2.c print the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also
 print tokens per second. All count the job. So do the milliseconds of minGPT and makemore, whose batches are of
-sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its milliseconds where
-the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time, also in copies that
-do not print it; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an
-iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an
-evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who
-write `build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the
-start, and so may a speed on the same line be. A speed that does not give a whole number of tokens per step, such as
-one per millisecond, is dropped. So is that of nanochat before October 2025, which counts one micro batch in the seconds of
-all of an update.
+sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its milliseconds. The
+speed of nanochat before October 2025 counts one micro batch in the seconds of all of an update: the figure is that of
+the milliseconds if the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time,
+also in copies that do not print it; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints
+the tokens of an iteration since 2023; for older versions the speed is unknown without the command. `step 250: train
+loss` is an evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take.
+Copies of `build-nanogpt` name their fields differently. A speed that does not give a whole number of tokens per step,
+such as one per millisecond, is dropped.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ its iterations. `-o all` repeats it for each operation on the numbers, of which 
 the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
 nothing (older releases print in place of their number how far they differ at most). Of operations with a root
 (broadcast, reduce) nothing is read, and until 2022, when tables had no column for it, sums alone are. The batch size of
-a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is
+a device is its message in GiB, where that is a whole number. With `-C` the table contains times of the processor, and is
 not read. AMD's rccl-tests are a copy, and test RCCL.
 """
 
@@ -19,8 +19,9 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
 from perfledger.parsers.contract.conditions import says
+from perfledger.parsers.contract.verbs import Kept
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -31,7 +32,7 @@ _SIZE_OF = rb"(?=(?:(?P<%s>[0-9]++) ++[0-9]++ ++%s )?+)"
 _SIZE = (
     _SIZE_OF % (b"_summed", rb"[a-z][a-z0-9]++ ++(?:sum|none)") + _SIZE_OF % (b"_short", rb"(?:half|bfloat16)") + rb"(?P<_size>[0-9]++)"
 )  # fmt: skip
-#: The rank that is listed last, up to the head of the table; lines of other programs may stand between them.
+#: The rank that is listed last, up to the head of the table; lines of other programs may lie between them.
 _LAST_RANK = rb"^# ++Rank ++([0-9]++) (?:(?!^# ++Rank )[\s\S]){1,4000}?^# ++size ++count ++type "
 _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
@@ -43,7 +44,7 @@ _DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
 _EVEN = 1e-3
 
 
-def _largest(columns: Columns) -> Postprocessed:
+def _largest(columns: Columns) -> Kept:
     """Return the rows of the largest size whose results are right.
 
     A log that was cut before its first row of that size has none.
@@ -59,7 +60,7 @@ def _largest(columns: Columns) -> Postprocessed:
     return rows, {"throughput": columns["throughput"][rows]}
 
 
-def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
+def _of_tables(columns: Columns, *, several: bool) -> Kept:
     """Return the rows of the largest size of several tables, or that of a table alone."""
     rows, found = _largest(columns)
     kept = slice(len(rows) if (len(rows) > 1) == several else 0)

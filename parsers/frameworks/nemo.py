@@ -3,8 +3,8 @@
 The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the
 bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
 in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
-two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and tells which
-lines hold them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
+two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and shows which
+lines contain them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
 figures. Its timing leaves the wait for data out, which the time of the bar shows: where they differ there is no figure.
 The samples of a step are the difference of `consumed_samples`, or the global batch size.
 
@@ -18,42 +18,29 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    NUMBER,
     Column,
     Columns,
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
-    is_private,
     up_to,
 )
+from perfledger.parsers.contract.verbs import Kept, either, every, take
 
 _TIMING = rb"train_step_timing in s"
-_JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
-_TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
-_BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
-_TIMED = (
-    _BAR
-    + rb"(?:consumed_samples=(?:(?P<_consumed>[0-9]++\.[0-9]*+)(?=,))?+[^,\r\n\]]*+"
-    + _BAR
-    + rb")?+"
-    + _TIMING
-    + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
-)
-
-
-def _pipe(label: bytes) -> bytes:
-    """Return a pattern for the fields of a line up to one, whose order differs between releases."""
-    return rb"(?:(?! \| %s: |Training epoch)[^\r\n])*+ \| %s: " % (label, label)
-
-
-def _field(label: bytes, value: bytes) -> bytes:
-    return rb"(?:(?=" + _pipe(label) + value + rb"(?=\s))|)"
-
-
 _BATCH = rb"\| global_batch_size: "
+#: Settings in lines of DLLogger, and of a configuration.
+_CFG, _SETTING = rb'"?cfg/%s"? ?: ([0-9]++)\b', rb"^[^\w\n]*+%s: ([0-9]++)\b"
+_SIZES = {
+    "batch_size_of_job": b"global_batch_size",
+    "micro_batch": b"micro_batch_size",
+    "tensor_parallel": b"tensor_model_parallel_size",
+    "pipeline_parallel": b"pipeline_model_parallel_size",
+    "expert_parallel": b"expert_model_parallel_size",
+    "context_parallel": b"context_parallel_size",
+    "sequence_length": b"(?:encoder_)?+seq_length",
+}
 #: What is printed as a mean differs from another of the same by less.
 _ALIKE = 0.02
 
@@ -65,35 +52,32 @@ def _gaps(steps: Column) -> Column:
     return np.repeat(gaps, np.diff([*begun, len(steps)]))
 
 
-def _of_intervals(columns: Columns) -> Postprocessed:
+def _of_intervals(columns: Columns) -> Kept:
     """Return each line with the means of the steps that it sums, where these differ from what it divides by."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    rows = np.arange(len(columns["_iteration"]))
-    if "step" not in columns or np.isnan(columns["step"]).any():
-        return rows, kept
+    rows = every(columns)
+    if np.isnan(columns["step"]).any():
+        return rows, columns
     # A line is printed where the iteration is a multiple of the interval.
     interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
     gaps = _gaps(columns["step"])
     gaps[np.isnan(gaps)] = interval
-    batch = columns["_batch"] * interval / gaps if "_batch" in columns else np.full(len(rows), np.nan)
-    # The first line is held against the second one.
+    batch = columns["_batch"] * interval / gaps
+    # The first line is compared with the second one.
     other = batch[columns["step"] != columns["step"][0]][:1] if len(rows) else batch
     most = np.fmax.accumulate(np.concatenate([other if len(other) else batch[:1], batch]))[: len(rows)]
     fewer = (gaps <= 0) | (batch < (1 - _ALIKE) * most)
     if interval <= 1 or not (fewer | (gaps != interval)).any():
-        return rows, kept
-    kept = {name: each for name, each in kept.items() if name != "consumed"}
-    kept |= {"step_seconds": kept["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
-    rows = rows[~fewer]
-    return rows, {name: each[rows] for name, each in kept.items()}
+        return rows, columns
+    means = {name: each for name, each in columns.items() if name != "consumed"}
+    means |= {"step_seconds": columns["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
+    return take(means, ~fewer)
 
 
-def _with_counter(columns: Columns) -> Postprocessed:
+def _with_counter(columns: Columns) -> Kept:
     """Return the states of a bar, with the samples that it counts where none of them is rounded."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
     if np.isfinite(columns["_consumed"]).all():
-        kept["consumed"] = columns["_consumed"]
-    return np.arange(len(columns["step"])), kept
+        columns = {**columns, "consumed": columns["_consumed"]}
+    return every(columns), columns
 
 
 def _per_step(printed: bytes) -> int:
@@ -105,19 +89,12 @@ def _per_step(printed: bytes) -> int:
     return int(each)
 
 
-_BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
-#: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
+#: What the time between two DLLogger lines includes. The timing does not include it.
 _PAUSES = (
     Pause("evaluation", "validation_step_timing in s"),
     Pause("evaluation", "Validation: iteration "),
-    Pause(
-        "checkpoint",
-        "Global Checkpoint Save : ",
-    ),
-    Pause(
-        "checkpoint",
-        ", saving model to '",
-    ),
+    Pause("checkpoint", "Global Checkpoint Save : "),
+    Pause("checkpoint", ", saving model to '"),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -141,12 +118,10 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"Training epoch <epoch>, iteration (?P<_iteration>[0-9]++)/[0-9]++" + _field(rb"global_batch_size", b"(?P<_batch>" + NUMBER + b")")
-            + _field(rb"global_step", b"<step>") + _field(rb"reduced_train_loss", b"<loss>") + _field(rb"consumed_samples", b"(?P<consumed>[0-9]++)")
-            + _pipe(_TIMING) + rb"<step_seconds>(?=\s)",
+            "Training epoch {epoch}, iteration {_iteration}/{_}{*}{? consumed_samples: {consumed}{*}}{? global_batch_size: {_batch}{*}}{? global_step: {step}{*}}{? reduced_train_loss: {loss}{*}} train_step_timing in s: {step_seconds}{?{*} consumed_samples: {_consumed}}",
             unit="samples/s",
             repeated=True,
-            verbs=(_of_intervals,),
+            verbs=(either("consumed", "_consumed"), _of_intervals),
         ),
         Reading(
             "[{elapsed}{?<{_}},{*}reduced_train_loss={loss}{*}global_step={step:,},{*}{?consumed_samples={?{_consumed:,},}{*}}train_step_timing in s={step_seconds}{,|]}",
@@ -164,30 +139,17 @@ FORMAT = Format(
         Reading("TFLOPs per sec per GPU={flops}", weak=True),
     ),
     facts=(
-        Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),
-        Fact("batch_size_of_job", rb"^[^\w\n]*+global_batch_size: ([0-9]++)\b", int),
+        *(fact for name, key in _SIZES.items() for fact in (Fact(name, _CFG % key, int), Fact(name, _SETTING % key, int))),
         # Of several iterations it is a mean, which is too low on the first line after a resumption.
         Fact("batch_size_of_job", _BATCH + rb"([0-9]++) \|" + up_to(_BATCH, _BATCH, rb"[\s\S]") + rb"\1 \|", int),
         Fact("batch_size_of_job", rb"\A(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb"([0-9]++) \|(?!(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb")", int),
         # A bar prints no more than six figures.
         Fact("batch_size_of_job", rb"\bglobal_step=([0-9]++\.[0-9]++, consumed_samples=[0-9]++\.[0-9]++)(?=[,\]])", _per_step),
-        Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
-        Fact("micro_batch", rb"^[^\w\n]*+micro_batch_size: ([0-9]++)\b", int),
-        Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("tensor_parallel", rb"^[^\w\n]*+tensor_model_parallel_size: ([0-9]++)\b", int),
-        Fact("pipeline_parallel", rb'"?cfg/pipeline_model_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("pipeline_parallel", rb"^[^\w\n]*+pipeline_model_parallel_size: ([0-9]++)\b", int),
-        Fact("expert_parallel", rb'"?cfg/expert_model_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("expert_parallel", rb"^[^\w\n]*+expert_model_parallel_size: ([0-9]++)\b", int),
-        Fact("context_parallel", rb'"?cfg/context_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("context_parallel", rb"^[^\w\n]*+context_parallel_size: ([0-9]++)\b", int),
-        Fact("sequence_length", rb'"?cfg/encoder_seq_length"? ?: ([0-9]++)\b', int),
-        Fact("sequence_length", rb"^[^\w\n]*+(?:encoder_)?seq_length: ([0-9]++)\b", int),
-        Fact("layers", rb'"?cfg/num_layers"? ?: ([0-9]++)\b', int),
-        Fact("hidden", rb'"?cfg/hidden_size"? ?: ([0-9]++)\b', int),
-        Fact("heads", rb'"?cfg/num_attention_heads"? ?: ([0-9]++)\b', int),
-        Fact("nodes", rb"^[^\w\n]*+num_nodes: ([0-9]++)\b", int),
-        Fact("devices_per_node", rb"^[^\w\n]*+devices: ([0-9]++)\b", int),
+        Fact("layers", _CFG % b"num_layers", int),
+        Fact("hidden", _CFG % b"hidden_size", int),
+        Fact("heads", _CFG % b"num_attention_heads", int),
+        Fact("nodes", _SETTING % b"num_nodes", int),
+        Fact("devices_per_node", _SETTING % b"devices", int),
         Fact("devices", rb"^[^\w\n]*+All distributed processes registered\. Starting with ([0-9]++) processes", int),
         Fact("precision", rb'"?cfg/fp8"? ?: (\w++)', words={b"True": "fp8", b"true": "fp8"}),
         Fact("precision", rb"^[^\w\n]*+fp8: (True|true)\b", words={b"True": "fp8", b"true": "fp8"}),

@@ -1,9 +1,9 @@
 """NVIDIA NeMo over Lightning until 2023, and AWS's fork for Trainium: bars that print no `train_step_timing`.
 
-The time is that of the bar, in whole seconds since the epoch began. It holds the wait for data, the validations and the
+The time is that of the bar, in whole seconds since the epoch began. It contains the wait for data, the validations and the
 checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count
-of the bar is the step. `consumed_samples` is rounded to three digits: over all of the run it tells whether the steps
-hold the stated batch, which may still grow. The `iteration_time` of the fork, which leaves out what it logs, is not
+of the bar is the step. `consumed_samples` is rounded to three digits: over all of the run it shows whether the steps
+contain the stated batch, which may still grow. The `iteration_time` of the fork, which leaves out what it logs, is not
 read. A state is drawn several times.
 """
 
@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, is_private
+from perfledger.parsers.contract import Columns, Format, Pause, Reading, is_private
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
-#: Batches are others by more than this share, beside that by which a count of three digits may be off.
+#: Batches are others by more than this share, next to that by which a count of three digits may be off.
 _OTHER, _ROUNDED = 0.05, 0.005
 
 
-def _counted(columns: Columns) -> Postprocessed:
+def _counted(columns: Columns) -> Kept:
     """Return all states, with the samples of a step where those that are counted are not the stated ones.
 
-    They are a mean over all states behind the first fifth.
+    They are a mean over all states after the first fifth.
     """
     rows = np.arange(len(columns["step"]))
     found = {name: each for name, each in columns.items() if not is_private(name)}
@@ -56,10 +57,7 @@ FORMAT = Format(
             verbs=(_counted,),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),
-                Pause(
-                    "checkpoint",
-                    ", saving model to '",
-                ),
+                Pause("checkpoint", ", saving model to '"),
             ),
         ),
     ),

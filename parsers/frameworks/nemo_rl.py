@@ -21,7 +21,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"E2E (Tokens/sec",
     start=rb"(?m:^)Final config:",
-    before_start=rb"^Loaded configuration from: ",
+    before_start="^Loaded configuration from: ",
     unproven=True,
     readings=(
         Reading(

@@ -1,7 +1,7 @@
-"""nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` tells the seconds.
+"""nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` shows the seconds.
 
 It is a mean over the last twenty iterations, with the wait for data and without evaluations and checkpoints. The rays
-per second beside it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
+per second next to it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
 last rows again. A sample is a ray; a batch of rays, which splats have not, is that of a device.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import SHORT_NUMBER, Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, scaled_sum, take
 
 
-def _first_drawn(columns: Columns) -> Postprocessed:
-    """Return the rows that are drawn for the first time."""
-    seconds, step = np.nan_to_num(columns["_whole"]) + columns["_milliseconds"] / 1000, columns["step"]
-    rows = np.flatnonzero(step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
-    return rows, {"step": step[rows], "step_seconds": seconds[rows]}
+def first_drawn(columns: Columns) -> Kept:
+    """Keep the rows that are drawn for the first time."""
+    step = columns["step"]
+    return take(columns, step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
 
 
 FORMAT = Format(
@@ -24,13 +24,12 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"%)  ",
     unproven=True,
-    start=rb"TrainerConfig\(",
+    start="TrainerConfig(",
     readings=(
         Reading(
-            rb"(?<![^\r\n])<step> \([0-9.]++%\) ++(?:[0-9.]++(?: [KMB])?+ {2,}+){0,2}+(?:(?P<_whole>[0-9]++) s, )?+(?P<_milliseconds>[0-9.]++) ms ++"
-            rb"(?:[0-9.]++ (?:ms|[dhms]),?+ ++)++" + SHORT_NUMBER + rb" ?+[KMB]?+(?=\s)",
+            "^{step} ({_}%)  {?{_seconds} s, }{_milliseconds} ms  ",
             unit="samples/s",
-            verbs=(_first_drawn,),
+            verbs=(first_drawn, scaled_sum("step_seconds", _seconds=1.0, _milliseconds=1e-3)),
         ),
     ),
     facts=(

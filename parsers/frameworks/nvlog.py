@@ -15,14 +15,14 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
     Reading,
     next_line,
 )
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
-def _series(columns: Columns) -> Postprocessed:
+def _series(columns: Columns) -> Kept:
     """Return the numbers of one list: its first, and those that follow until it ends or another begins."""
     if "throughput" not in columns:
         return np.empty(0, np.intp), {}

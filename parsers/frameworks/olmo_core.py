@@ -2,10 +2,10 @@
 
 OLMo-core's `throughput/device/TPS` is that of the last step before the block, from the end of the one before it: with
 evaluations and checkpoints of that step, which are logged ahead of the block. Blocks are kept for
-`metrics_collect_interval` steps and then printed together, so that any of them may hold what stands ahead of the
+`metrics_collect_interval` steps and then printed together, so that any of them may contain what precedes the
 first. `BPS` are the updates per second of that step. `TPS (actual avg)` is a mean over the whole run with everything
 in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as its configuration says,
-and begins anew after checkpoints; older releases print no epoch.
+and starts again after checkpoints; older releases print no epoch.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to

@@ -1,7 +1,7 @@
 """OpenCLIP (`Train Epoch: 0 [ 6464/109468 (6%)] ... Batch (t): 0.559, 114.490/s`): a record per `log_every_n_steps` batches.
 
 The samples since the epoch began are those of the job over all accumulated batches. `Batch (t)` is the mean seconds of a
-batch since the line before, with the wait for data. The speed behind it is that of the last batch alone, which may be the
+batch since the line before, with the wait for data. The speed after it is that of the last batch alone, which may be the
 one that stalls, and is not read; nor is that of one device. Of the stamp, whose date ends with a comma, the time of day
 is read. What lies between two epochs is in no record. Releases before 2022 print no speed, and the seconds of the last
 batch alone. OpenLM, which trains language models, prints the same of sequences, and may count checkpoints for epochs.
@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept
 
 
-def _batches(columns: Columns) -> Postprocessed:
+def _batches(columns: Columns) -> Kept:
     """Return the batches since the line before, whose samples divide all counts: lines follow the first one of many."""
     counts, epochs = columns["_samples"], columns["epoch"]
     batch = float(np.gcd.reduce(counts.astype(np.int64))) if len(counts) > 1 else np.nan
     anew = np.diff(epochs, prepend=np.nan) != 0
-    # The first line of the log may stand anywhere in its epoch: that of an epoch's first batch counts as it is.
+    # The first line of the log may be anywhere in its epoch: that of an epoch's first batch counts as it is.
     steps = np.where(anew, 1.0, np.diff(counts, prepend=np.nan) / batch)
     rows = np.flatnonzero(steps > 0)
     found = {name: columns[name][rows] for name in ("epoch", "step_seconds", "reader_seconds", "clock")}

@@ -1,7 +1,7 @@
 """OpenNMT-tf since 2.0 (`onmt-main train`): a line per `save_summary_steps` steps with words per second of the job.
 
 Words of the target are read, as other translators count them; a language model prints those of its only side. They are
-of all devices and of the seconds since the line before, which hold an evaluation and a checkpoint. A step is an update,
+of all devices and of the seconds since the line before, which contain an evaluation and a checkpoint. A step is an update,
 of as many batches as are accumulated. OpenNMT-tf 1 prints the lines of TensorFlow's Estimator.
 """
 
@@ -19,7 +19,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" ; Learning rate = ",
     unproven=True,
-    start=rb"Using OpenNMT-tf version ",
+    start="Using OpenNMT-tf version ",
     readings=(
         Reading(
             "Step = {step} ; {?steps/s = {_}, }tokens/s = {_} ({?{_} source, }{throughput} {source|target}) ; Learning rate = {_} ; Loss = {loss}",

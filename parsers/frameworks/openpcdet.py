@@ -1,8 +1,8 @@
 """OpenPCDet (`tools/train.py`): a record per `logger_iter_interval` iterations, the seconds between the lines' clocks.
 
-What it prints of seconds has two decimals, too few for fast networks, so that the clock tells the speed. It holds the
+What it prints of seconds has two decimals, too few for fast networks, so that the clock shows the speed. It contains the
 intermediate checkpoints of every five minutes, each of which has a line, and between two epochs their checkpoint. Steps
-are those of the run, which it prints beside those of the epoch. `batch_size` among the arguments is that of a device.
+are those of the run, which it prints next to those of the epoch. `batch_size` among the arguments is that of a device.
 Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in which epochs count from 0, and since then
 `Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
@@ -15,8 +15,8 @@ FORMAT = Format(
     title="OpenPCDet",
     framework="PyTorch",
     marker=b"cc_iter",
-    start=rb"\bINFO ++\*{22}Start logging\*{22}",
-    end=rb"\bINFO ++\*{22}End training ",
+    start="INFO  {_}Start logging",
+    end="INFO  {_}End training ",
     readings=(
         Reading(
             "{clock} INFO  Train: {epoch}/{total_epochs} ({*}%) [{*}({*}%)]  Loss: {_} ({loss})  LR: {_} Time cost: {*}Acc_iter {step} ",

@@ -1,7 +1,7 @@
 """The bars of OpenPCDet up to 2022, and since then with `--use_tqdm_to_record`: a record per epoch, by its seconds.
 
-`train: 100%|...| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]`. The time is cut to whole seconds, and the speed behind it
-smoothed: an epoch is taken as a whole, and short ones tell nothing. The bar holds training alone; that of the evaluation begins
+`train: 100%|...| 928/928 [10:05<00:00,  1.53it/s, total_it=9280]`. The time is cut to whole seconds, and the speed after it
+smoothed: an epoch is taken as a whole, and short ones show nothing. The bar contains training alone; that of the evaluation begins
 with `eval: `. What else the log says is as in its lines.
 """
 
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.contract import Columns, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, take, whole_seconds
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
 
-def _epochs(columns: Columns) -> Postprocessed:
-    """Return the last complete state of each epoch's bar, which is drawn again with the number of its last step."""
-    rows = np.flatnonzero(np.abs(np.diff(columns["step"], append=np.inf)) > 1)
-    found = {name: columns[name][rows] for name in ("step", "steps")}
-    return rows, found | {"duration": whole_seconds(columns["duration"][rows])}
+def last_of_epochs(columns: Columns) -> Kept:
+    """Keep the last complete state of each epoch's bar, which is drawn twice: with the last step but one, and the last."""
+    return take(columns, np.abs(np.diff(columns["step"], append=np.inf)) > 1)
 
 
 FORMAT = Format(
@@ -33,7 +31,7 @@ FORMAT = Format(
             "train: 100%|{*}| {steps}/{_} [{duration:length}<{*}, total_it={step}]",
             unit="samples/s",
             span="epoch",
-            verbs=(_epochs,),
+            verbs=(last_of_epochs, whole_seconds()),
         ),
     ),
     facts=OPENPCDET.facts,

@@ -2,7 +2,7 @@
 
 In PyTorch a line per `log_interval` steps has the seconds since the line before, with what saves a checkpoint; the line
 of the first step has those of one step, and of the start. In JAX the bar is logged about every ten seconds: its steps
-have three digits (`12.3kit`), so that a record is as many of its lines as tell two per cent or better. Checkpoints are
+have three digits (`12.3kit`), so that a record is as many of its lines as show two per cent or better. Checkpoints are
 saved in the background. The batch size is that of the job.
 """
 
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.contract.coarse import far_enough
+from perfledger.parsers.contract.verbs import Kept
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50
 
 
-def _well_told(columns: Columns) -> Postprocessed:
+def _well_told(columns: Columns) -> Kept:
     """Return the lines between which the printed steps differ by enough."""
     thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
@@ -31,16 +32,14 @@ FORMAT = Format(
     unproven=True,
     marker=b" [I] ",
     start=rb"\[I\] Running on: [\w.-]++ ++\(|\[I\] (?:Created|Using existing) experiment checkpoint directory: ",
-    end=rb"\[I\] Waiting for checkpoint manager to finish",
+    end="[I] Waiting for checkpoint manager to finish",
     readings=(
         Reading(
             "{clock} [I] step={step} loss={loss} lr={_} {?grad_norm={_} }time={duration}s",
             unit="samples/s",
             marker=b" [I] step=",
             pauses=(
-                Pause(
-                    "checkpoint", "[I] Saved checkpoint at step ",
-                ),
+                Pause("checkpoint", "[I] Saved checkpoint at step "),
             ),
         ),
         Reading(

@@ -1,6 +1,6 @@
 """OpenRLHF's fine-tuning, reward models and DPO, and the many programs made of them: a bar per epoch.
 
-The bar counts micro batches of every device, of which an update accumulates several, and tells the seconds since the
+The bar counts micro batches of every device, of which an update accumulates several, and shows the seconds since the
 epoch began. It is drawn when its words are set, before the batch counts, and again when it does: the first state of
 each number is that of its time. Evaluations and checkpoints lie within. Of preference data a sample is a pair. Devices
 that share samples (ring attention, tensor parallel) are more than the copies that a batch is of: such logs give no
@@ -21,7 +21,7 @@ FORMAT = Format(
     unproven=True,
     start=rb"Train epoch: ++0%\|[^|\r\n]{0,400}+\| 0/",
     before_start=rb"\[runner\.py:[0-9]++:main\] cmd = |--module openrlhf\.cli\.",
-    end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
+    end="[launch.py:{_}:main] Process {_} exits successfully",
     readings=(
         Reading(
             "Train step of epoch {epoch}:  {_}%|{*}| {step}/{total_steps} [{elapsed}<{_left:length},{*}{?, gpt_}{?, preference_}loss={loss}",

@@ -4,15 +4,15 @@ A record is a loop of steps of the whole job. Its timer runs on through evaluati
 one decimal, so that the clocks of the log count where there are any: from the line that ends the loop before, that
 begins training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the
 logger to stderr and without a clock to stdout, which comes late where it is no terminal. The batch size of the job
-stands in the parameters of the experiment, above that of the evaluation.
+is in the parameters of the experiment, above that of the evaluation.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
-from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract.verbs import Kept, fine
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
@@ -25,8 +25,8 @@ _PARAMETER = rb"'%s': "
 _FINE = 0.5
 
 
-def _by_the_clock(columns: Columns) -> Postprocessed:
-    """Return the loops with a clock that stands still between the line that ends one and the last before the next."""
+def _by_the_clock(columns: Columns) -> Kept:
+    """Return the loops with a clock that does not advance between the line that ends one and the last before the next."""
     step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
     # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.
     step = step[np.maximum.accumulate(np.where(np.isnan(step), 0, np.arange(len(step))))]
@@ -41,7 +41,7 @@ FORMAT = Format(
     title="Orbit (TensorFlow Model Garden)",
     framework="TensorFlow",
     marker=b"train | step: ",
-    start=rb"Final experiment parameters:",
+    start="Final experiment parameters:",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     readings=(
         Reading(

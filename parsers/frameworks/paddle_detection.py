@@ -3,7 +3,7 @@
 `ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
 `log_iter` iterations. The static graph counts evaluations and checkpoints in the record that follows them; its first
 releases (2019 to 2020) print the seconds alone, as `time`. The first record of a run covers one iteration and the
-start-up. Where epochs are shorter than that, only their first iterations are printed, and the means hold the start-up
+start-up. Where epochs are shorter than that, only their first iterations are printed, and the means contain the start-up
 for some epochs: such records are left out. Networks without a sum of their losses print no `loss:`. Nothing announces
 the program: a start is recognised by what Paddle prints of the device or the ranks just before the first line of
 `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
@@ -18,11 +18,10 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Trap,
 )
-from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.contract.verbs import Kept, fine, only, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
@@ -33,26 +32,17 @@ _LOG_ITER = 20
 #: The timer of the static graph runs on meanwhile.
 _STATIC_PAUSES = (
     Pause("evaluation", rb"Test iter [0-9]"),
-    Pause(
-        "checkpoint",
-        "INFO: Save model to ",
-    ),
+    Pause("checkpoint", "INFO: Save model to "),
 )
 
-#: What the mean of no iteration is printed as.
+#: Seconds below this are the mean of no iteration, in the line of the first one.
 _NONE = 5e-4
 
 
-def _of_iterations(columns: Columns) -> Postprocessed:
-    """Return the records without that of the first iteration, whose mean is of none before it."""
-    rows = np.flatnonzero(~(columns["step_seconds"] < _NONE))
-    return rows, {name: column[rows] for name, column in columns.items()}
+def _without_start(columns: Columns) -> Kept:
+    """Return the records; where each is of another, short epoch, without those whose mean still contains the start-up.
 
-
-def _without_start(columns: Columns) -> Postprocessed:
-    """Return the records; where each is of another, short epoch, without those whose mean still holds the start-up.
-
-    Such a record then stands for the iterations since the one before it.
+    Such a record then covers the iterations since the one before it.
     """
     epoch, step, total = columns["epoch"], columns["step"], columns["total_steps"]
     rows = np.arange(len(step))
@@ -63,8 +53,7 @@ def _without_start(columns: Columns) -> Postprocessed:
     first = epoch[np.maximum.accumulate(np.where(begun, rows, 0))]
     since = (epoch - first) * total
     made = {**columns, "steps": np.where(since == 0, 1.0, total)}
-    rows = rows[(since == 0) | (since >= _LOG_ITER)]
-    return rows, {name: column[rows] for name, column in made.items()}
+    return take(made, (since == 0) | (since >= _LOG_ITER))
 
 
 FORMAT = Format(
@@ -88,13 +77,13 @@ FORMAT = Format(
             scope="device",
             trap=_EMA,
             pauses=_STATIC_PAUSES,
-            verbs=(_of_iterations,),
+            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
         ),
         Reading(
             "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}time: {step_seconds}, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
-            verbs=(_of_iterations,),
+            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
         ),
     ),
     facts=(

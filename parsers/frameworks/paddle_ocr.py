@@ -1,8 +1,8 @@
 """PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, and one at the end of each epoch.
 
 `ips` is the throughput of one device over the interval. `batch_cost`, `reader_cost` and `avg_samples` are sums divided
-by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed anew here from the
-steps between two records; where `print_batch_step` cannot be told they are not read. Two dialects: `avg_samples` and a
+by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed again here from the
+steps between two records; where `print_batch_step` is unknown they are not read. Two dialects: `avg_samples` and a
 unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The latter
 leaves out metrics, several times as long as a step on some machines, and is read with its timestamps only. The
 configuration also names a batch size for evaluation, before that for training. With a sampler of several scales no
@@ -11,7 +11,7 @@ each epoch; evaluations lie outside. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
 `opendet`.
 
-The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` holds the
+The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` contains the
 forward pass alone: they are read with their timestamps.
 """
 
@@ -24,33 +24,19 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Trap,
 )
+from perfledger.parsers.contract.verbs import Kept, take
 from perfledger.parsers.paddle import LAUNCHER
 
-_HEAD = (
-    rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "
-    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
-    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
-    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
-    rb"(?:avg_)?+batch_cost: <step_seconds> s, "
-)  # fmt: skip
 #: What the printer divides by `print_batch_step`.
 _DIVIDED = frozenset({"step_seconds", "reader_seconds", "batch"})
 #: Share of the lines that the printer must have printed; some may be lost.
 _PRINTED = 0.9
 _PAUSES = (
-    Pause(
-        "checkpoint",
-        "save model in ",
-    ),
-    Pause(
-        "evaluation",
-        "cur metric, ",
-        inside="none",
-    ),
+    Pause("checkpoint", "save model in "),
+    Pause("evaluation", "cur metric, ", inside="none"),
 )
 #: The timestamps go on meanwhile.
 _DOCUMENT_PAUSES = (
@@ -59,14 +45,14 @@ _DOCUMENT_PAUSES = (
 )  # fmt: skip
 #: No run has so many steps, and no interval; larger numbers are garbled.
 _LAST_STEP, _LONGEST = 1e12, 10_000
-#: Seconds from which on whole ones tell how long steps took.
+#: Seconds from which on whole ones show how long steps took.
 _APART = 10
 #: Samples per step agree with the batch size within this share.
 _SAME = 0.05
 
 
 def _grid(columns: Columns) -> float:
-    """Return `print_batch_step`, whose multiples are printed besides ends of epochs; NaN if steps do not tell it."""
+    """Return `print_batch_step`, whose multiples are printed in addition to ends of epochs; NaN if steps do not show it."""
     epochs, steps = columns["epoch"], np.minimum(columns["step"], _LAST_STEP)
     regular = steps[:-1][np.diff(epochs) == 0].astype(np.int64)
     most, printed = int(np.gcd.reduce(regular)) if len(regular) else 0, np.unique(steps)
@@ -79,7 +65,7 @@ def _grid(columns: Columns) -> float:
     return float(found[0]) if len(found) == 1 else np.nan
 
 
-def _over_interval(columns: Columns, every: float) -> Postprocessed:
+def _over_interval(columns: Columns, every: float) -> Kept:
     """Return the records with means over the steps since the record before; without a first one of an unknown number.
 
     Lines are missing where more steps lie between: such a record begins with the last multiple of `every`.
@@ -90,22 +76,21 @@ def _over_interval(columns: Columns, every: float) -> Postprocessed:
     rows = np.flatnonzero(~np.isnan(gaps))
     scale = every / np.where(gaps <= every, gaps, np.where(beyond == 0, every, beyond))
     made = {name: column * scale if name in _DIVIDED else column for name, column in columns.items()}
-    return rows, {name: column[rows] for name, column in made.items()}
+    return take(made, rows)
 
 
-def _by_grid(columns: Columns) -> Postprocessed:
+def _by_grid(columns: Columns) -> Kept:
     """Return the records of the dialect with samples per step."""
     batch_size = columns["_batch_size"][:1]
-    public = {name: column for name, column in columns.items() if name != "_batch_size"}
     if len(columns["step"]) and np.isfinite(every := _grid(columns)):
-        return _over_interval(public, every)
+        return _over_interval(columns, every)
     whole = bool((np.abs(np.median(columns["batch"]) / batch_size - 1) <= _SAME).any())
-    kept = {name: column for name, column in public.items() if whole or name not in _DIVIDED}
+    kept = {name: column for name, column in columns.items() if whole or name not in _DIVIDED}
     return np.arange(len(columns["step"])), kept
 
 
-def _by_samples(columns: Columns) -> Postprocessed:
-    """Return the records of the dialect with samples of the interval, which tell what the seconds were divided by."""
+def _by_samples(columns: Columns) -> Kept:
+    """Return the records of the dialect with samples of the interval, which show what the seconds were divided by."""
     every = _grid(columns)
     if np.isnan(every):
         with np.errstate(all="ignore"):
@@ -115,13 +100,14 @@ def _by_samples(columns: Columns) -> Postprocessed:
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
 
 
-def _apart(columns: Columns) -> Postprocessed:
+def _apart(columns: Columns) -> Kept:
     """Return the first line of every ten seconds, whose timestamps are whole seconds, with the mean batch since the last."""
     tens = columns["clock"] // _APART
     rows = np.flatnonzero(np.diff(tens, prepend=np.nan) != 0)
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         batch = np.diff(np.cumsum(columns["batch"])[rows], prepend=0.0) / np.diff(rows, prepend=-1)
-    return rows, {name: column[rows] for name, column in columns.items()} | {"batch": batch}
+    kept, made = take(columns, rows)
+    return kept, {**made, "batch": batch}
 
 
 FORMAT = Format(

@@ -2,30 +2,21 @@
 
 The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed of a
 record follows from two means, since some runs change the model while they train, and are slower from there on. The
-minutes beside it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
+minutes next to it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
 milliseconds. Earlier programs print other lines (`step_avg`).
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
-
-
-def _whole_run(columns: Columns) -> Postprocessed:
-    """Return the line at the end of a run with its steps per second."""
-    with np.errstate(all="ignore"):
-        rate = columns["_steps"] / columns["_seconds"]
-    return np.arange(len(rate)), {"steps_per_second": rate}
-
+from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract.verbs import quotient
 
 FORMAT = Format(
     title="parameter-golf",
     framework="PyTorch",
     marker=b" train_time: ",
     start=rb"(?m)^Hyperparameters:[ \t\r]*+\n(?: *+(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+\n)*+ *+train_batch_tokens: [0-9]",
-    end=rb"^peak memory allocated: ",
+    end="^peak memory allocated: ",
     readings=(
         Reading(
             "{step}/{total_steps} train_loss: {loss} train_time: {_}m tok/s: {throughput}",
@@ -36,7 +27,7 @@ FORMAT = Format(
             "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",
             unit="tokens/s",
             span="run",
-            verbs=(_whole_run,),
+            verbs=(quotient("steps_per_second", "_steps", "_seconds"),),
         ),
     ),
     facts=(

@@ -1,6 +1,6 @@
 """Google's Pax (Paxml, also NVIDIA's in JAX-Toolbox): `steps/sec: 1.25`, steps of the job over the interval.
 
-The interval is of some steps, ten unless configured otherwise, and its line names none. It holds evaluations and
+The interval is of some steps, ten by default, and its line names none. It contains evaluations and
 checkpoints. Releases before 2023 print the rate among the summaries alone; in later ones that is a mean of rates, which
 hides stalls, and does not count. The batch size is not in the log.
 """
@@ -20,7 +20,7 @@ FORMAT = Format(
     framework="JAX",
     marker=b"teps/sec",
     unproven=True,
-    start=rb"\[PAX STATUS\]: Program start\.",
+    start="[PAX STATUS]: Program start.",
     end=rb"\[PAX STATUS\]: (?:Final checkpoint saved|Executor shutdown complete)",
     readings=(
         Reading(

@@ -1,6 +1,6 @@
 """Picotron: a line per step with tokens per second of the job, in numbers of two decimals (`10.61K`).
 
-The time is that of one step, with its wait for data; checkpoints come behind the line. The last stage of a pipeline prints
+The time is that of one step, with its wait for data; checkpoints come after the line. The last stage of a pipeline prints
 it. The global batch size is in tokens.
 """
 
@@ -11,7 +11,7 @@ FORMAT = Format(
     title="Picotron",
     framework="PyTorch",
     marker=b" | Tokens/s/GPU: ",
-    start=rb"\brank 0: Creating model config",
+    start="rank 0: Creating model config",
     readings=(
         Reading(
             "Step: {step} | Loss: {loss} | Global batch size: {batch:short} | Tokens/s: {throughput:short} | Tokens/s/GPU: ",

@@ -1,24 +1,14 @@
 """CycleGAN and pix2pix (`train.py`) and programs made of it: the seconds of each epoch, with the images of the data set.
 
 `time` of the lines in between is that of one image of the last iteration without the wait for data, and not read. The
-time of an epoch holds the wait, the pictures that are drawn and the checkpoints; an epoch that ends with one, of which a
-line tells, is no training alone. `batch_size` is that of all devices.
+time of an epoch contains the wait, the pictures that are drawn and the checkpoints; an epoch that ends with one, which has a
+line, is not training alone. `batch_size` is that of all devices.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, listed
-
-#: Seconds are cut to whole ones, so that an epoch takes half a second more on average.
-_CUT = 0.5
-
-
-def _epochs(columns: Columns) -> Postprocessed:
-    """Return the epochs with their seconds."""
-    return np.arange(len(columns["epoch"])), {**columns, "duration": columns["duration"] + _CUT}
-
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed
+from perfledger.parsers.contract.verbs import whole_seconds
 
 FORMAT = Format(
     title="CycleGAN and pix2pix",
@@ -31,7 +21,7 @@ FORMAT = Format(
             "End of epoch {epoch} / {total_epochs} Time Taken: {duration} sec",
             unit="images/s",
             span="epoch",
-            verbs=(_epochs,),
+            verbs=(whole_seconds(),),
             pauses=(
                 Pause("checkpoint", "saving the model at the end of epoch "),
             ),

@@ -1,7 +1,7 @@
 """Pointcept (`tools/train.py`, Point Transformer V2 and V3 and others): a line per iteration.
 
 `Batch` is the seconds of the iteration with the wait for data, and in brackets their mean, which is not read. What
-stands between two epochs is in none. `batch_size` of the configuration is that of all devices, `batch_size_per_gpu`
+lies between two epochs is in none. `batch_size` of the configuration is that of all devices, `batch_size_per_gpu`
 that of one. A scan is a cloud of any number of points.
 """
 
@@ -11,7 +11,7 @@ FORMAT = Format(
     title="Pointcept",
     framework="PyTorch",
     marker=b") Remain ",
-    start=rb"\] => Loading config \.\.\.",
+    start="] => Loading config ...",
     unproven=True,
     readings=(
         Reading(

@@ -2,8 +2,8 @@
 
 What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
 steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
-measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds tell. Later
-reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward pass and update
+measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds show. Later
+reinforcement learning, whose lines contain `Entropy`, divides by the seconds of forward pass, backward pass and update
 alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The seconds of the
 line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour on to whole
 minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is stated the
@@ -16,63 +16,50 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Columns, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Kept, fine, only, scaled_sum, take
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
-_STEP = rb"\bStep [0-9]"
-_UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
-#: `1.23s`, `40s`, `1m 30s`, `850ms`.
-_TIME = b"(?=[0-9])" + b"".join(
-    rb"(?:(?P<%s>[0-9.]++)%s ?)?+" % (name.encode(), unit)
-    for name, unit in zip(_UNITS, (b"d", b"h", b"m(?!s)", b"s", b"ms"), strict=True)
-)
 
-
-def _of_last_steps(columns: Columns) -> Postprocessed:
+def _of_last_steps(columns: Columns) -> Kept:
     """Return the lines if their speeds, or some, are means over the last steps."""
     return _lines(columns, smoothed=True)
 
 
-def _of_one_step(columns: Columns) -> Postprocessed:
-    """Return the lines if each tells of its own step alone."""
+def _of_one_step(columns: Columns) -> Kept:
+    """Return the lines if each shows its own step alone."""
     return _lines(columns, smoothed=False)
 
 
-def _lines(columns: Columns, *, smoothed: bool) -> Postprocessed:
-    """Return the lines with the seconds of their step, and their throughput if it counts whole steps; none of the other kind."""
+def _lines(columns: Columns, *, smoothed: bool) -> Kept:
+    """Return the lines with their throughput, if it counts whole steps; none if they are of the other kind."""
     throughput = columns["throughput"]
-    seconds = np.sum([np.nan_to_num(columns[name]) * factor for name, factor in _UNITS.items()], axis=0)
-    found = {"step": columns["step"], "loss": columns["loss"], "memory": columns["memory"], "step_seconds": seconds}
-    # The first versions name the time. A mean over the last steps has none to begin with; that of two passes is never 0.
-    of_steps = (throughput == 0).any() or np.isfinite(columns["_named"]).any()
-    of_passes = np.isfinite(columns["_entropy"]).any() and not of_steps
+    # A mean over the last steps has none to begin with; that of two passes is never 0.
+    of_passes = np.isfinite(columns["_entropy"]).any() and not (throughput == 0).any()
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        tokens = throughput * seconds
+        tokens = throughput * columns["step_seconds"]
         alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
     rows = np.flatnonzero(throughput != 0) if smoothed != alone else np.empty(0, np.intp)
-    if not of_passes:
-        found["throughput"] = throughput
-    return rows, {name: each[rows] for name, each in found.items()}
+    return take({name: each for name, each in columns.items() if name != "throughput" or not of_passes}, rows)
 
 
 #: Share that is lost of seconds, which are cut to whole ones from a minute on.
 _ROUNDS_SECONDS = 0.02
-
+#: Of `1.23s`, `40s`, `1m 30s`, `850ms`.
+_SECONDS = scaled_sum("step_seconds", _days=86_400.0, _hours=3600.0, _minutes=60.0, _seconds=1.0, _milliseconds=1e-3)
 
 _LINE = Reading(
-    rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
-    + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
-    rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
+    "Step {step} | {?{_days}d }{?{_hours}h }{?{_minutes}m }{?{_seconds}s }{?{_milliseconds}ms }| Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory}{?/{_}} GiB}",
     unit="tokens/s",
     counts="update",
     pauses=(Pause("checkpoint", "Saving checkpoint at step "),),
     lingers=9,
     factors={"memory": 1024},
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
-    verbs=(_of_last_steps,),
-)  # fmt: skip
+    verbs=(_SECONDS, _of_last_steps),
+)
 
 FORMAT = Format(
     title="prime-rl",
@@ -81,7 +68,13 @@ FORMAT = Format(
     unproven=True,
     readings=(
         _LINE,
-        replace(_LINE, lingers=0, verbs=(_of_one_step,)),
+        replace(_LINE, lingers=0, verbs=(_SECONDS, _of_one_step)),
+        # The first versions.
+        replace(
+            _LINE,
+            pattern="Step {step} | Time: {step_seconds:s} | Loss: {loss} |{*} Throughput: {throughput} tokens/s |{?{*} Peak Mem.: {memory}{?/{_}} GiB}",
+            verbs=(fine("throughput", 1.0), only("throughput")),
+        ),
     ),
     facts=PYTORCH_JOB,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 `Tot` runs from the end of an epoch's first step on, and is printed with its two largest units, so that it is cut to seconds
 from a minute on and to minutes from an hour on. `Step` is of the last step alone. The bar of the test looks alike: that of
-training is the first behind the line `Epoch: 3`. The samples that were seen stand in the bar, and tell the batch size well
+training is the first after the line `Epoch: 3`. The samples that were seen are in the bar, and show the batch size well
 enough to take off the first batch; where they do not, the steps count.
 """
 
@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Column, Columns, Format, Reading
+from perfledger.parsers.contract.verbs import Kept
 
 #: Units of `Tot` in seconds, largest first, and how many of them are printed.
 _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2
@@ -19,8 +20,8 @@ _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seco
 _COARSE = 0.02
 
 
-def _epochs(columns: Columns) -> Postprocessed:
-    """Return the complete bars, with the samples and the seconds of all steps behind the first."""
+def _epochs(columns: Columns) -> Kept:
+    """Return the complete bars, with the samples and the seconds of all steps after the first."""
     steps = np.fmax(columns["_of_in_bar"], columns["_of_behind"])
     rows = np.flatnonzero(np.isfinite(steps))
     steps, seen = steps[rows], columns["_seen"][rows]
@@ -54,12 +55,12 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" | Tot: ",
     unproven=True,
-    start=rb"==> Preparing data\.\.",
+    start="==> Preparing data..",
     readings=(
         Reading(
-            # Between the line of the epoch and the bar stands nothing of an evaluation.
+            # Between the line of the epoch and the bar there is no evaluation.
             rb"(?<![^\n])(?:===> )?+Epoch: <epoch>(?:/[0-9]++)?+[ \t\r]*+\n(?:(?![^\n]*?(?: \| Tot: |" + _ELSE + rb"))[^\n]*+\n){0,9}+"
-            # The first state tells how many steps there are; the complete one may stand in a line of its own.
+            # The first state shows how many steps there are; the complete one may be in a line of its own.
             rb"(?=[^\r\n]*? [0-9]++/(?P<_total>[0-9]++)(?!\S))(?:(?![^\n]*?(?:" + _ELSE + rb"| (?P=_total)/(?P=_total)(?!\S)))[^\n]*+\n){0,20000}+"
             rb"(?:[^\r\n]*+\r(?!\n))*+[^\r\n\[]*+\[[=>.]*+(?: (?P<_of_in_bar>(?P=_total))/(?P=_total) )?+[=>.]*+\] ++Step: ++[0-9a-zD]++ \| Tot: ++"
             + _TIME

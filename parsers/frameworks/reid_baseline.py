@@ -1,6 +1,6 @@
 """Re-identification: the strong baseline, TransReID, CLIP-ReID and others made of them: a line per `LOG_PERIOD` iterations.
 
-The stamps of the lines tell the speed; of several processes each prints them. What lies between two epochs, such as a
+The stamps of the lines show the speed; of several processes each prints them. What lies between two epochs, such as a
 validation or a checkpoint, is in the first record of the next. `Speed` of an epoch is not read: the strong baseline's
 leaves out the wait for data, and calls the seconds of the epoch `Time per batch`. `IMS_PER_BATCH` of the solver is that
 of all devices; the same key states the batch of the test.
@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"] Iteration[",
     unproven=True,
-    start=rb"\.train INFO: start training",
+    start=".train INFO: start training",
     before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",
     readings=(
         Reading(
@@ -23,9 +23,7 @@ FORMAT = Format(
             repeated=True,
             epoch_end=True,
             pauses=(
-                Pause(
-                    "evaluation", "INFO: Validation Results "
-                ),
+                Pause("evaluation", "INFO: Validation Results "),
             ),
         ),
     ),

@@ -1,7 +1,7 @@
 """OpenRLHF, slime, SkyRL and AReaL: the seconds of each step of reinforcement learning.
 
-`timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints
-beside them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
+`timing/step_total` and `perf/step_time` contain generation, scoring and update. The tokens per second that slime prints
+next to them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
 step until the middle of 2025, as ReaLHF does, with the seconds since its start. SkyRL prints no number of a step; evaluations
 and checkpoints lie outside its timer. The samples of a step, which are all responses, are printed by OpenRLHF and SkyRL
 alone.
@@ -9,7 +9,7 @@ alone.
 
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.verbs import carry, only
-from perfledger.parsers.frameworks import PYTORCH_JOB, value
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="OpenRLHF, slime, SkyRL and AReaL",
@@ -18,12 +18,11 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?:\bGlobal step|\bperf) <step>: \{" + value(rb"(?:timing/step_total|perf/step_time)", rb"<duration>")
-            + value(rb"rollout/num_samples", rb"<samples>", needed=False) + rb"[^\r\n{}]++\}",
+            "Global step {step}: {{{*}{?'rollout/num_samples': {samples},{*}}'timing/step_total': {duration}",
             unit="samples/s",
             span="step",
-            marker=b"/step_t",
         ),
+        Reading("perf {step}: {{{*}'perf/step_time': {duration}", unit="samples/s", span="step"),
         Reading(
             "(global step {step}) finishes. {?Average #tokens per batch is {_}. }#End to end# execution time: *{duration}*s. Total time consumption: {elapsed}s. {?Estimated remaining time: {_}s. }{?TFLOP/s per GPU: {flops},}",
             unit="samples/s",

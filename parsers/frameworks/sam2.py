@@ -2,7 +2,7 @@
 
 `Batch Time` is of the batch that is printed, and in brackets follows the mean since the start of the epoch, with the
 wait for data, which is undone to what each line adds. It has two decimals: of steps too fast for these the clocks of
-the lines tell the speed. A sample is a video of several frames; the batch size is that of a device.
+the lines show the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading

@@ -1,8 +1,8 @@
-"""kohya's sd-scripts and musubi-tuner: tqdm's bar `steps:`, with the mean loss behind the speed, once `loss`, now `avr_loss`.
+"""kohya's sd-scripts and musubi-tuner: tqdm's bar `steps:`, with the mean loss after the speed, once `loss`, now `avr_loss`.
 
-The bar counts optimiser updates of the whole job, and tells the seconds since the start; the speed that it prints is
+The bar counts optimiser updates of the whole job, and shows the seconds since the start; the speed that it prints is
 their mean since then, with sample images and checkpoints in it, and the figure is of the differences of the seconds.
-The last step may hold the last checkpoint and is left out. A resumed run counts what is left to do, from 0. The head
+The last step may contain the last checkpoint and is left out. A resumed run counts what is left to do, from 0. The head
 states the batch size of a device, but not the devices.
 """
 
@@ -14,7 +14,7 @@ FORMAT = Format(
     title="sd-scripts",
     framework="PyTorch",
     marker=b"steps: ",
-    start=rb"running training / ",
+    start="running training / ",
     readings=(
         Reading(
             # Not the steps of something, which are another program's.

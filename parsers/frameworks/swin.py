@@ -3,22 +3,20 @@
 `time` is seconds per batch with the wait for data: first of the one batch that is printed, which says nothing of those
 in between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is one of
 each device, however many of them an update accumulates. A log of epochs of which each prints its first batch alone
-tells nothing of the others, and is not read. The configuration follows the line that names its file, and is that of a
+shows nothing of the others, and is not read. The configuration follows the line that names its file, and is that of a
 device.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract.verbs import Kept, every, take
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
 
-
-def _of_many(columns: Columns) -> Postprocessed:
+def _of_many(columns: Columns) -> Kept:
     """Return the records, or none where all are of the first of several batches."""
     alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
-    rows = np.arange(0 if alone else len(columns["step"]))
-    return rows, {name: column[rows] for name, column in columns.items()}
+    return take(columns, every(columns)[: 0 if alone else None])
 
 
 def _steps(printed: bytes) -> int:
@@ -30,8 +28,8 @@ FORMAT = Format(
     title="Swin Transformer",
     framework="PyTorch",
     marker=b"Train: [",
-    start=rb"INFO Full config saved to ",
-    before_start=rb"^RANK and WORLD_SIZE in environ: ",
+    start="INFO Full config saved to ",
+    before_start="^RANK and WORLD_SIZE in environ: ",
     end=rb"INFO Training time [0-9]",
     readings=(
         Reading(

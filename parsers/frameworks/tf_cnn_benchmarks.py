@@ -3,7 +3,7 @@
 `images/sec` is a running mean since the first step after the warm-up. What it counts follows from the head of the log
 alone: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run;
 without a head only the figure at the end can be trusted, which always counts the job. Inference prints the same lines,
-hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the figures. `resnet50` is version 1, and
+hence the option `mode`. No line shows whether `--display_perf_ewma` smooths the figures. `resnet50` is version 1, and
 `resnet50_v1.5` another model.
 """
 

@@ -1,12 +1,12 @@
-"""TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
+"""TensorFlow's Estimator and the tutorials before it: what their hooks print next to the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
 the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the
 hook's two figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of
 one device as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job, and of a
-resumed run counts the steps before, too. Otherwise a record is the seconds beside `loss = ..., step = ...`, or
+resumed run counts the steps before, too. Else a record is the seconds next to `loss = ..., step = ...`, or
 `global_step/sec`, and needs the batch size. Where a hook of the user prints the same at other intervals, the seconds
-beside a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
+next to a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
 once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of
 BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a
 strategy that mirrors the model, else that of the job. Many other TensorFlow programs print the lines of Estimator as
@@ -24,16 +24,16 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Pause,
-    Postprocessed,
     Reading,
     Scope,
     up_to,
 )
 from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Kept, every, take
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
-#: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
+#: What NVIDIA's scripts print of Horovod, which precedes the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "
 #: Their flag, which is printed even where that is not.
 _WITH_HOROVOD = rb"INFO:tensorflow:  horovod: True"
@@ -104,15 +104,14 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
 _ALIKE = 1.1
 
 
-def _of_one_hook(columns: Columns) -> Postprocessed:
+def _of_one_hook(columns: Columns) -> Kept:
     """Return all lines; or none where those that print the same step with different seconds are of several hooks."""
     step, seconds = columns["step"], columns["duration"]
     begins = np.flatnonzero(np.diff(step, prepend=np.nan) != 0)
     ratio = np.maximum.reduceat(seconds, begins) / np.minimum.reduceat(seconds, begins) if len(begins) else step
     # Two loggers print the same; two processes nearly the same, but for a first step.
     several = (ratio > 1).any() and median(ratio[ratio > 1]) > _ALIKE
-    rows = np.arange(0 if several else len(step))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return take(columns, every(columns)[: 0 if several else None])
 
 
 def _rates(logger: bytes) -> Reading:
@@ -135,7 +134,7 @@ FORMAT = Format(
     start=_CONFIG + rb"[^\n]*+(?:\n(?:(?!" + _CONFIG + rb"|[^\n]*?(?:, step = |Loss for final step|" + _OTHERS + rb"))[^\n]*+\n){0,300}+" + _CONFIG + rb"[^\n]*+)*+"
     rb"|Filling queue with \d++ \w++ images before starting to train",
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
-    end=rb"Loss for final step: ",
+    end="Loss for final step: ",
     readings=(
         Reading(
             "step {step}, loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",

@@ -1,7 +1,7 @@
 """TensorFlow's NMT tutorial and the many programs made of it: a line per `steps_per_stats` steps, with `wps`.
 
 From the printer's source alone: no real log has been read yet. Words are those of source and target, of the whole
-program, in thousands per second; a word is what the vocabulary holds. The time is that of the training steps alone:
+program, in thousands per second; a word is what the vocabulary contains. The time is that of the training steps alone:
 evaluations and checkpoints lie outside. `step-time` has two decimals, too few for short steps.
 """
 
@@ -13,9 +13,9 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" wps ",
     unproven=True,
-    start=rb"# Start step [0-9]++, lr ",
+    start="# Start step {_}, lr ",
     before_start=rb"^# Job id [0-9]",
-    end=rb"# Final, step [0-9]++",
+    end="# Final, step {_}",
     readings=(
         Reading(
             "^  {?global }step {step} lr {_} step-time {_}s wps {throughput:short} ppl ",

@@ -1,7 +1,7 @@
 """The Object Detection API of TensorFlow 2 (`model_main_tf2.py`): a line every hundred steps.
 
-The seconds are those of the one step that is printed, not of the hundred, except on TPUs. The clocks of the logger tell
-of all: they count where there are any, and hold the checkpoints, which no line tells. Every line is printed twice, with
+The seconds are those of the one step that is printed, not of the hundred, except on TPUs. The clocks of the logger show
+all steps: they count where there are any, and contain the checkpoints, which have no line. Every line is printed twice, with
 a clock to stderr and without. Neither speed nor batch size is printed: the unit is images of all devices. Evaluations
 are another program's.
 """
@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" per-step time ",
     unproven=True,
-    start=rb"INFO:tensorflow:Maybe overwriting train_steps: ",
+    start="INFO:tensorflow:Maybe overwriting train_steps: ",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties|"
     rb"Using MirroredStrategy with devices ",
     readings=(

@@ -1,8 +1,8 @@
 """TF-Slim's training loop (`slim.learning.train`), as the Object Detection API of TensorFlow 1, DeepLab and others use it.
 
 The seconds are those of the one step that is printed, with its wait for data, which says nothing of steps that are not;
-the clocks of releases from 1.14 on tell of all, and count where there are any. Neither speed nor batch size is printed:
-the unit is images of all devices. A logger with two handlers prints every line twice. `global_step/sec` beside the
+the clocks of releases from 1.14 on show all, and count where there are any. Neither speed nor batch size is printed:
+the unit is images of all devices. A logger with two handlers prints every line twice. `global_step/sec` next to the
 steps, which begins with 0, is another program's line as well and not read.
 """
 
@@ -17,7 +17,7 @@ FORMAT = Format(
     unproven=True,
     start=rb"INFO:tensorflow:Starting Session\.(?:\s++(?:I[0-9]{4} [^\]\n]++\] |INFO:tensorflow:)Starting Session\.)*+",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
-    end=rb"Finished training! Saving model to disk\.",
+    end="Finished training! Saving model to disk.",
     readings=(
         Reading(
             "I{clock} {_} {_}:{_}] global step {step}: loss = {loss} ({_} sec/step)",

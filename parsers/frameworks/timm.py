@@ -3,33 +3,33 @@
 Two pairs of seconds and samples per second are printed, both of the job over all accumulated batches. The first is of
 the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
-well, of an evaluation, which stands outside the means. The batch size is printed only where the learning rate follows from it.
+well, of an evaluation, which is outside the means. The batch size is printed only where the learning rate follows from it.
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
 epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three
 batches or more are accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all
-updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
+updates of the epoch (`[ 50/26 (200%)]`): these lines show no update of the usual size, and are left out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
 from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Kept, take
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
 #: What an update has fewer samples than others by, beyond what seconds of three decimals round.
 _FEWER = 0.9
-#: Seconds from which on their three decimals tell the samples of an update to 2 %.
+#: Seconds from which on their three decimals show the samples of an update to 2 %.
 _FINE = 0.025
 
 
-def _with_full_updates(columns: Columns) -> Postprocessed:
+def _with_full_updates(columns: Columns) -> Kept:
     """Return the mean speeds, those of epochs that end with a smaller update with the samples of all their updates."""
-    rows = np.flatnonzero(columns["step"] < columns["total_steps"])
-    columns = {name: each[rows] for name, each in columns.items()}
+    rows, columns = take(columns, columns["step"] < columns["total_steps"])
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
     samples = seconds * speed
     usual = median(samples[np.isfinite(samples)])
@@ -45,7 +45,7 @@ FORMAT = Format(
     marker=b"Train: ",
     # Every process announces itself.
     start=_START + rb"(?:(?:(?!Train: |" + _START + rb")[\s\S]){0,20000}+" + _START + rb")*+",
-    end=rb"\*\*\* Best metric: ",
+    end="*** Best metric: ",
     readings=(
         Reading(
             "Train: {epoch}{?/{_}} [{step}/{total_steps} ({? }{_}%)]  {?Loss:  {_} ({loss})  }{*}Time: {_}s,  {_}/s  ({step_seconds}s, {throughput}/s)",

@@ -2,7 +2,7 @@
 
 As in PyTorch's ImageNet example `time` is of the batch that is printed, and in brackets follows the mean since the
 start of the epoch, from which the seconds between two lines follow. Batches count from 1, and the last of each
-`print_freq` is printed, or each where an epoch has fewer. The batch size is that of all devices, and stands in the
+`print_freq` is printed, or each where an epoch has fewer. The batch size is that of all devices, and is in the
 configuration.
 """
 
@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" (",
     unproven=True,
-    start=rb"Loading trainer: ",
+    start="Loading trainer: ",
     end=rb"^(?:Finish(?:ed)? training|Elapsed: [0-9])",
     readings=(
         Reading(

@@ -14,8 +14,6 @@ from math import prod
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
-
 
 def _product(printed: bytes) -> int:
     """Return how many devices a mesh has: `4, 2` is 8."""
@@ -28,7 +26,7 @@ def _mesh(printed: bytes) -> int:
     return prod(int(size) for name, _, size in sizes if name not in (b"ep", b"etp"))
 
 
-#: Since late 2025; before, the dimensions stood in brackets.
+#: Since late 2025; before, the dimensions were in brackets.
 _MESH = rb"Building device mesh with parallelism: "
 _CUTS = {"tensor": b"tp", "pipeline": b"pp", "context": b"cp", "expert": b"ep"}
 
@@ -38,29 +36,21 @@ FORMAT = Format(
     marker=b"GiB(",
     # Every rank prints this, one after the other: together they are one start.
     start=rb"(?<!:[0-9]{2} - )Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
-    end=rb"- INFO - Training completed",
+    end="- INFO - Training completed",
     readings=(
-        Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3,6}+)(?: - [\w.]++ - INFO - |\]\[I\]\[[\w/]++:[0-9]++:\w++\] )|(?<=[\r\n])|(?<=[\]:] )|\A)"
-            rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
-            rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
-            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
+        *(
+          Reading(
+            head + "step: {step}  loss: {loss}  {*}memory: {memory:GiB}({_})  {tps|wps}: {throughput:,}{?  tflops: {flops:,}}",
             unit="tokens/s",
             scope="device",
-            factors={"memory": 1024},
             pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"aving the checkpoint",
-                ),
-                # The timer begins anew behind it.
-                Pause(
-                    "evaluation",
-                    "validate step: ",
-                    inside="none",
-                ),
+                Pause("checkpoint", rb"aving the checkpoint"),
+                # The timer starts again after it.
+                Pause("evaluation", "validate step: ", inside="none"),
             ),
             repeated=True,
+        )
+            for head in ("{clock} - {_} - INFO - ", "{clock}][I][{_}] ", "^")
         ),
     ),
     facts=(

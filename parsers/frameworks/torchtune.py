@@ -5,47 +5,48 @@ The last one is drawn again after the checkpoint is saved, so the first counts. 
 update may accumulate several, and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at
 `4/400`. Tokens of the metric lines are those of one device and of the last step before the line alone, without what is
 masked; its clock runs on through a validation, and devices that share samples (tensor or context parallel) count them
-each, so that their lines are not read. They stand on the printer's source, and no real log of them was read yet.
+each, so that their lines are not read. They rely on the printer's source; no real log of them was read yet.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
-#: Whole seconds tell of so many within some three percent.
+#: Whole seconds show so many within some three percent.
 _LONG = 30.0
 
 
 def _ahead(columns: Columns) -> bool:
     """Return whether the bar is that of 0.1, whose words are one ahead of what is done.
 
-    Later ones are never ahead in the first epoch; their number goes on from there, and the bar begins anew.
+    Later ones are never ahead in the first epoch; their number goes on from there, and the bar starts again.
     """
     return bool(((columns["_named"] - columns["step"] == 1) & (columns["total_steps"] > 1)).any())
 
 
-def _updates(columns: Columns) -> Postprocessed:
+def _updates(columns: Columns) -> Kept:
     """Return the states of a bar of updates."""
     return _none(columns) if _ahead(columns) else _states(columns)
 
 
-def _batches(columns: Columns) -> Postprocessed:
+def _batches(columns: Columns) -> Kept:
     """Return the states of a bar of batches."""
     return _states(columns) if _ahead(columns) else _none(columns)
 
 
-def _none(columns: Columns) -> Postprocessed:
+def _none(columns: Columns) -> Kept:
     return np.empty(0, dtype=np.intp), {name: columns[name][:0] for name in ("epoch", "step", "total_steps", "loss")}
 
 
-def _states(columns: Columns) -> Postprocessed:
+def _states(columns: Columns) -> Kept:
     """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began.
 
-    Of an epoch whose steps behind the first take less than half a minute, whole seconds tell too little: it is left out,
+    Of an epoch whose steps after the first take less than half a minute, whole seconds show too little: it is left out,
     or all are untold.
     """
     new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
@@ -57,11 +58,6 @@ def _states(columns: Columns) -> Postprocessed:
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
     return rows, found | {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
 
-
-_BAR = (
-    rb"(?<![^\r\n])<epoch>\|(?P<_named>[0-9]++)\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+"
-    rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<"
-)
 
 FORMAT = Format(
     title="torchtune",

@@ -1,6 +1,6 @@
 """UER-py and TencentPretrain: a line per `report_steps` batches with the tokens per second of the job, padding included.
 
-The time begins anew with each line. It holds the wait for data and the checkpoints of the interval, of which no line tells.
+The time starts again with each line. It contains the wait for data and the checkpoints of the interval, which have no line.
 A step is a batch of each device, however many of them an update accumulates.
 """
 

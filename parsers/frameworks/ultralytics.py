@@ -1,12 +1,12 @@
 """Ultralytics YOLO, and YOLOv5 before it: a bar per epoch, of which the complete state counts.
 
-The bar counts global batches and holds training alone; bars that begin with `Class Images` are validations. Its rate is
+The bar counts global batches and contains training alone; bars that begin with `Class Images` are validations. Its rate is
 smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
 seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
 since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
-last batch of an epoch may be smaller: where the log tells the images of the data set it counts as a part, elsewhere the
+last batch of an epoch may be smaller: where the log shows the images of the data set it counts as a part, elsewhere the
 figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier
-ends with an accuracy, holds the validation, and is not read. The batch size is that of all devices; it changes where it
+ends with an accuracy, contains the validation, and is not read. The batch size is that of all devices; it changes where it
 is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
 """
 
@@ -20,26 +20,26 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
     Reading,
     listed,
     up_to_argument,
 )
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import SEVERAL
 
-#: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
+#: The last of the states of a bar that was not completed; they may be in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
 #: Rates of one decimal below this are rounded by a quarter and more.
 _COARSE = 0.2
 
 
-def epochs(columns: Columns) -> Postprocessed:
+def epochs(columns: Columns) -> Kept:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
     Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
-    ended within its first epoch it is the last state, whose rate is smoothed: the time tells its speed.
+    ended within its first epoch it is the last state, whose rate is smoothed: the time shows its speed.
     """
     told = columns["steps"]
     within = "_open" in columns and not np.isfinite(told).any()
@@ -59,7 +59,7 @@ def epochs(columns: Columns) -> Postprocessed:
         seconds = elapsed if rounded else whole_seconds(elapsed)
     else:
         if rounded:
-            # One decimal of so slow a rate tells nothing.
+            # One decimal of so slow a rate shows nothing.
             by_rate = np.where(columns["steps_per_second"][rows] < _COARSE, elapsed, by_rate)
             half = np.where(np.isfinite(columns["_tenths"][rows]), 0.05, 0.5)
             seconds = np.clip(by_rate, elapsed - half, elapsed + half)
@@ -78,7 +78,7 @@ def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading
     """Return the reading of a complete bar.
 
     Args:
-        state: a pattern for what stands behind its steps.
+        state: a pattern for what is after its steps.
         memory: MiB of what it calls a `G`.
         where: a condition on the log.
     """
@@ -133,7 +133,7 @@ def _up_to(argument: bytes) -> bytes:
 
 
 #: What YOLOv5 prints where no device is named: one process trains on all devices that it sees. Releases that list the first of
-#: them only warn of the others before they start; where a launcher starts several processes, its asterisks stand before.
+#: them only warn of the others before they start; where a launcher starts several processes, its asterisks precede.
 _ONLY_DEVICE = (
     rb"(?<!\*\n)^"
     + _SCRIPT
@@ -152,7 +152,7 @@ FORMAT = Format(
     start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+|" + _NAMESPACE,
     # The validation at the end begins like a run.
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
-    end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
+    end="^{_} epochs completed in {_} hours",
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", 1024),
         _bar(_OF_TQDM, 1e9 / 2**20, lacks(_IN_GIB)),

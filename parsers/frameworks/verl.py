@@ -6,17 +6,17 @@ its own included, and is not read; where there are such, the trainer's devices a
 spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is
 the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step
 whose line names its time before that of the step; later releases stop the timer of the step before them. Numbers may
-print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar tells
-the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out. EasyR1
-prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step. verl-omni,
+print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar shows
+the time, in steps of `train_batch_size` prompts; its last step contains the final validation, and is left out. EasyR1
+prints the same numbers as a block of YAML, after `Step 2`, with a validation or a checkpoint in the step. verl-omni,
 which trains networks that draw, counts images instead of tokens.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.verbs import carry, only
 
-#: A rollout with devices of its own; this part of the configuration stands before the trainer's, as they are sorted.
+#: A rollout with devices of its own; this part of the configuration precedes the trainer's, as they are sorted.
 _APART = (
     rb"(?='rollout': \{(?:(?!'n_gpus_per_node': )[^{}])*+'n_gpus_per_node': [1-9][^{}]*+\},[^{}']*+'trainer': )'roll"
 )
@@ -31,35 +31,17 @@ def _trainer(key: bytes) -> bytes:
     return _CONFIG % (key, key)
 
 
-#: A timer is told when it stops: what lies inside the step stands before its seconds.
+#: A timer is printed when it stops: what lies inside the step precedes its seconds.
 _UP_TO_TIMER = rb"(?:(?!timing_s/(?:step|testing|save_checkpoint)\"?+:)[^\r\n])*+timing_s/"
 _INSIDE = rb"\"?+:(?=" + _UP_TO_TIMER + rb"(?:(?:testing|save_checkpoint)\"?+:" + _UP_TO_TIMER + rb")?+step\"?+:)"
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb"timing_s/testing" + _INSIDE,
-        inside="last",
-    ),
-    Pause(
-        "checkpoint",
-        rb"timing_s/save_checkpoint" + _INSIDE,
-        inside="last",
-    ),
+    Pause("evaluation", rb"timing_s/testing" + _INSIDE, inside="last"),
+    Pause("checkpoint", rb"timing_s/save_checkpoint" + _INSIDE, inside="last"),
 )
 #: The first line of the configuration, as it is printed since the first release.
 _CONFIGURED = rb"\{'actor_rollout_ref': \{"
-
-
-def _in_block(key: bytes) -> bytes:
-    """Return a pattern for the lines of a block up to and with a key."""
-    return up_to(key, rb"\bStep [0-9]", rb"[\s\S]")
-
-
-#: What stands before a line of YAML: the name of its process, and its indent.
+#: The name of a process and the indent before a line of YAML.
 _INDENT = rb"^(?:\([^)\n]{1,80}+\) )?+ ++"
-_STEP = rb"step:(?<!\Sstep:)<step> - "
-_AGAIN = rb"(?<=\s)step:[0-9]++ - "
-
 
 FORMAT = Format(
     title="verl",
@@ -68,18 +50,20 @@ FORMAT = Format(
     start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED
     + rb"|\bConfig[ \t\r]*+\n(?:\([^)\n]{1,80}+\) )?+algorithm:(?=\s)",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
-    end=rb"Final validation metrics: ",
+    end="Final validation metrics: ",
     readings=(
         Reading(
             "step:{step} - {*}perf/total_num_tokens:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="tokens/s",
             span="step",
+            marker=b"perf/total_num_tokens:",
             pauses=_PAUSES,
         ),
         Reading(
             "step:{step} - {*}perf/total_num_images:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="images/s",
             span="step",
+            marker=b"perf/total_num_images:",
             pauses=_PAUSES,
         ),
         Reading(
@@ -95,17 +79,19 @@ FORMAT = Format(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_tokens":{samples},{*}"perf/time_per_step":{duration}',
             unit="tokens/s",
             span="step",
+            marker=b'perf/total_num_tokens":',
             pauses=_PAUSES,
         ),
         Reading(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_images":{samples},{*}"perf/time_per_step":{duration}',
             unit="images/s",
             span="step",
+            marker=b'perf/total_num_images":',
             pauses=_PAUSES,
         ),
         # EasyR1 prints a block of YAML per step.
         Reading(
-            "Step {step}$\n\n  time_per_step: {duration}\n\n  total_num_tokens: {samples}",
+            "Step {step}$\n\ntime_per_step: {duration}\n\ntotal_num_tokens: {samples}",
             verbs=(carry("step", "duration"), only("samples")),
             unit="tokens/s",
             span="step",

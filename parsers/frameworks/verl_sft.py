@@ -1,6 +1,6 @@
 """verl's fine-tuning (`verl.trainer.fsdp_sft_trainer` and those after it): a bar per epoch, and the losses of each step.
 
-The bar is of the steps before the line behind it, and tells the seconds since the epoch began, with a validation and a
+The bar is of the steps before the line after it, and shows the seconds since the epoch began, with a validation and a
 checkpoint where they fall between two steps. A step is an update of the whole batch, of all devices. The configuration
 is printed when its batch size has become that of one copy of the model already (`Normalize batch size by dp`), and its
 devices are those of a default that nothing reads. Where the bars are lost the seconds of each step count, which leave

@@ -1,6 +1,6 @@
 """VoiceprintRecognition, AudioClassification and their like in PyTorch and PaddlePaddle: a line per so many batches.
 
-`speed` is the throughput of one device since the last line, with the wait for data. It begins anew with each epoch,
+`speed` is the throughput of one device since the last line, with the wait for data. It starts again with each epoch,
 whose first batch has a line of its own; evaluations and what is saved lie outside.
 """
 

@@ -1,6 +1,6 @@
 """WeNet (`wenet/bin/train.py`), and WeKws after it: a line per `log_interval` batches, whose dates are its only time.
 
-Batches may differ in size, which is not printed, so that the log tells the time of a batch and no speed; the
+Batches may differ in size, which is not printed, so that the log shows the time of a batch and no speed; the
 `steps/sec` of releases since 2024 count updates, of which each may take several batches. Every process prints the same
 batches.
 """

@@ -1,6 +1,6 @@
 """XLM and what was made of its trainer (MASS, TransCoder, symbolic mathematics): a line per five batches, from each process.
 
-Words and sentences per second count the batches of one process since the line before. That time holds evaluations and
+Words and sentences per second count the batches of one process since the line before. That time contains evaluations and
 checkpoints, which end an epoch. A word is a token of both languages of a pair. The seconds since the start are cut to
 whole ones. A batch has a number of sentences, or of tokens, and an update may take several batches.
 """
@@ -8,7 +8,6 @@ whole ones. A batch has a number of sentences, or of tokens, and an update may t
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_STAMP = rb" - [0-9/]++ [0-9:]++ - (?P<elapsed>(?:[0-9]++ days?, )?+[0-9:]++) - ++"
 _START = rb"= Initialized logger ="
 
 FORMAT = Format(

@@ -1,6 +1,6 @@
 """YOLOv6 (`tools/train.py`): a bar per epoch, of which the complete state counts, as in YOLOv5.
 
-The bar counts global batches and holds training alone; the evaluation has bars of its own. Its seconds are those of the
+The bar counts global batches and contains training alone; the evaluation has bars of its own. Its seconds are those of the
 rate, kept within the second that the elapsed time is cut to. Where the terminal was too narrow for the rate the bar is
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
@@ -20,8 +20,8 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b": 100%",
     unproven=True,
-    start=rb"\btraining args are: Namespace\(",
-    end=rb"^Training completed in [0-9.]++ hours\.",
+    start="training args are: Namespace(",
+    end="^Training completed in {_} hours.",
     readings=(
         Reading(
             rb"(?<![^\r\n]) *+<epoch>/<total_epochs>(?: ++[-+.0-9a-z]++){3,5}+: 100%[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) "

@@ -1,7 +1,7 @@
 """YOLOX (`tools/train.py`) and trackers made of it: a record per `print_interval` iterations of an epoch.
 
 `iter_time` is the mean seconds of these iterations with the wait for data. What an iteration does after its line, such as
-choosing the next image size, and what stands between two epochs, is in none. `batch_size` of the arguments is that of all
+choosing the next image size, and what lies between two epochs, is in none. `batch_size` of the arguments is that of all
 devices. `devices` is that of a machine, and None where all are used. The line that the training is done is printed after
 a crash as well.
 """
@@ -19,7 +19,7 @@ FORMAT = Format(
     title="YOLOX",
     framework="PyTorch",
     marker=b"s, data_time: ",
-    start=rb"\.trainer:(?:before_train:)?+[0-9]++ - args: Namespace\(",
+    start=".trainer:{?before_train:}{_} - args: Namespace(",
     readings=(
         Reading(
             " - epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, {?gpu }mem: {memory}Mb, {?mem: {_}Gb, }iter_time: {step_seconds}s, data_time: {reader_seconds}s, {?total_loss: {loss}, }",

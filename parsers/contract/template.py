@@ -11,12 +11,13 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
 `{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
-`{*}`               a gap on the same line, up to the next sign or the line's end; it ends where the template begins again
+`{*}`               a gap on the same line, up to the next text, optional part or line's end; it ends where the template begins again
 `{images|samples}`  one of several words
 `{?, eta: {_}}`     an optional part, in which `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
-A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
+An empty line separates lines of which each prints some of the columns, with others between them; verbs such as `carry`
+join them. A blank after a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
 it. A template compiles to a pattern that takes linear time.
 """
 
@@ -31,14 +32,18 @@ from perfledger.parsers.contract.patterns import FormatError
 #: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
+#: A number before a unit that begins with a letter of NUMBER.
+_DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
-_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+"
+#: At the end of a cut file it may lack what follows its comma.
+_SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
+#: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 _CLOCK = (
-    rb"(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?+"
-    rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
+    rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
+    rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+(?![.,]\Z)"
 )
 #: What `{name:kind}` matches.
 _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "length": _LENGTH}
@@ -66,10 +71,16 @@ UNITS = {
     "s/it": 1.0,
     "%": 1.0,
 }
+#: Between lines of which each prints some of the columns.
+LINES = "\n\n"
 #: Decimals after which a number at the end of a cut file has lost insignificant digits only.
 _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
+#: Blanks that pad a number. As a range they do not hide the text before them, by which a pattern is searched.
+_PADDING = rb"[ ]*+"
+#: Characters of a word. Without a limit a word would be scanned again from each beginning within it.
+_LONGEST_WORD = 500
 _BLANKS = rb"[ \t]++"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
@@ -147,46 +158,45 @@ class _Compiler:
     factors: dict[str, float] = field(default_factory=dict)
 
     def pattern(
-        self, known: Sequence[Part], first: bool = True, last: bool = True, beyond: Sequence[Part] = ()
+        self, known: Sequence[Part], after: Sequence[Part] = (), first: bool = True, gap: bool = False
     ) -> Iterator[bytes]:
         """Yield the patterns of some parts.
 
         Args:
             known: parts that follow each other.
+            after: parts that follow them in the template.
             first: whether they begin the template.
-            last: whether they end it.
-            beyond: what follows them, if they are an optional part.
+            gap: whether a gap may end where they begin.
         """
         for at, part in enumerate(known):
-            rest = known[at + 1 :]
-            ahead = rest or beyond
-            begins, ends = first and at == 0, last and all(isinstance(each, Optional) for each in rest)
+            rest = (*known[at + 1 :], *after)
+            begins = first and at == 0
+            ends = all(isinstance(each, Optional) for each in rest)
             if isinstance(part, str):
-                if at > 0 and known[at - 1] == Slot("*"):
-                    yield _label(part)
-                else:
-                    yield _text(part, begins=begins, ends=last and not rest)
+                yield _after_gap(part) if gap else _text(part, begins=begins, ends=not rest)
             elif isinstance(part, Optional):
-                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, False, ends, ahead))
+                yield b"(?:%s)?+" % b"".join(self.pattern(part.parts, rest, begins, gap))
             elif part.words:
                 yield b"(?:%s)" % b"|".join(re.escape(each.encode()) for each in part.words)
             elif part.name == "_":
-                yield _word(ahead)
+                yield _word(rest)
             elif not part.name and not part.kind:
-                yield b"(%s)" % _word(ahead)
+                yield b"(%s)" % _word(rest)
             elif part.name == "*":
                 yield self._gap(rest)
             else:
-                yield self._number(part, rest if ends else None)
+                yield self._number(part, rest if ends else None, begins=begins)
+            gap = _ends_in_gap(part) or (gap and isinstance(part, Optional))
 
-    def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
+    def _number(self, slot: Slot, rest: Sequence[Part] | None, *, begins: bool) -> bytes:
         """Return the pattern of a number; `rest` are the optional parts that may follow the last one, else None."""
         if slot.kind in UNITS:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]
             unit = rb" ?%s" % re.escape(slot.kind.encode())
-            return rb" *+%s%s" % (
-                self.group(slot.name, NUMBER),
+            return rb"%s%s%s" % (
+                _PADDING,
+                self.group(slot.name, _DECIMAL if slot.kind[0] in "EINFAeinfa" else NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
         kind = _KINDS.get(slot.kind)
@@ -194,26 +204,63 @@ class _Compiler:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = rb" *+%s" % self.group(slot.name, kind)
+        before = _PADDING if not begins else b"" if kind == _CLOCK else rb"(?<!\w)"
+        found = before + self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)
         return found + (rb"(?!\Z)" if glued else ENDED)
 
     def _gap(self, rest: Sequence[Part]) -> bytes:
-        """Return a pattern up to the next text, or to where the template begins again, in linear time."""
-        if not rest or not isinstance(rest[0], str) or not rest[0].strip(" "):
+        """Return a pattern up to the next text, or to where the template begins again, in linear time.
+
+        Optional parts may precede that text: the gap ends at the first that is there.
+        """
+        known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
+        labels = [label for each in rest[: known + 1] for label in _labels_of(each)]
+        if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
-        begin = parts(self.template)[0]
-        stops = [_label(rest[0])]
-        again = begin.lstrip("^ ") if isinstance(begin, str) else ""
-        if len(again) > 2:
-            stops.append(_escaped(again))
-        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")} - {"\n"}
+        stops = [_label(each) for each in labels]
+        begin = self._begin()
+        if begin:
+            labels += _labels_of(begin[0])
+            whole = not isinstance(parts(self.template)[0], Optional)
+            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, ("",), whole)))
+        firsts = {each.lstrip(" ")[0] for each in labels} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
+
+    def _begin(self) -> tuple[Part, ...]:
+        """Return the first text or words of the template, and what follows of numbers and text: four parts at most.
+
+        They are empty where this is too little to tell a beginning, or where the template begins with the line.
+        """
+        known = parts(self.template)
+        first = next(
+            (at for at, each in enumerate(known) if any(_labels_of(each)) and not isinstance(each, Optional)), 0
+        )
+        begin: list[Part] = []
+        for each in known[first : first + 4]:
+            if isinstance(each, Optional) or (isinstance(each, Slot) and each.name in ("_", "*")):
+                break
+            begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
+        texts = ["".join(_labels_of(each)) for each in begin]
+        # A text of two characters is no beginning, but one with a number is.
+        if texts[:1] == [""] or "".join(texts)[:1] in ("", "^") or (len(begin) == 1 and len(texts[0]) <= 2):
+            return ()
+        return tuple(begin)
+
+
+def _labels_of(part: Part) -> tuple[str, ...]:
+    """Return the text that a part begins with, or the words of which it is one; an empty text for other parts."""
+    first = part.parts[0] if isinstance(part, Optional) else part
+    return (first,) if isinstance(first, str) else first.words or ("",) if isinstance(first, Slot) else ("",)
+
+
+def _ends_in_gap(part: Part) -> bool:
+    return part == Slot("*") or (isinstance(part, Optional) and part.parts[-1] == Slot("*"))
 
 
 def _begins_with_letter(part: Optional) -> bool:
@@ -229,10 +276,16 @@ def _escaped(text: str) -> bytes:
 
 
 def _label(text: str) -> bytes:
-    """Return the pattern of text after a gap: a gap takes blanks, and ends at a whole word."""
+    """Return the pattern of text that ends a gap: the gap takes blanks, and ends at a whole word."""
     bare = text.lstrip(" ")
     before = rb"(?<=[ \t])" if bare != text else rb"(?<!\w)" if bare[:1].isalnum() else b""
     return before + _escaped(bare)
+
+
+def _after_gap(text: str) -> bytes:
+    """Return the pattern of text at which a gap may have ended, which took the blanks before it."""
+    bare = text.lstrip(" ")
+    return (rb"[ \t]*+(?<=[ \t])" if bare != text else b"") + _escaped(bare)
 
 
 def _text(text: str, *, begins: bool, ends: bool) -> bytes:
@@ -240,7 +293,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
     if begins and text.startswith("^"):
         before, text = rb"(?<![^\r\n])", text[1:]
     elif begins and text[:1].isalnum():
-        before = rb"(?<!\w)"
+        before = rb"(?<![\w/])"
     if ends and text.endswith("$"):
         text, after = text[:-1], rb"[ \t]*+(?=[\r\n]|\Z)"
     if not begins and text.startswith(" "):
@@ -250,11 +303,8 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
-    following = rest[0] if rest else ""
-    if isinstance(following, Optional):
-        following = following.parts[0]
-    end = following[0] if isinstance(following, str) and following else ""
-    return rb"[^\s%s]++" % (re.escape(end.encode()) if end.strip() else b"")
+    ends = "".join(each[:1] for each in _labels_of(rest[0])).strip() if rest else ""
+    return rb"[^\s%s]{1,%d}+" % (re.escape(ends.encode()), _LONGEST_WORD)
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
@@ -263,8 +313,12 @@ def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
     Raises:
         FormatError: it is not a template.
     """
-    compiler = _Compiler(template, lambda name, kind: rb"(?P<%s>%s)" % (name.encode(), kind))
-    return b"".join(compiler.pattern(parts(template))), compiler.factors
+    patterns = []
+    factors: dict[str, float] = {}
+    for line in template.split(LINES):
+        compiler = _Compiler(line, lambda name, kind: rb"(?P<%s>%s)" % (name.encode(), kind), factors)
+        patterns.append(b"".join(compiler.pattern(parts(line))))
+    return b"|".join(patterns), factors
 
 
 def compiled_text(written: str | bytes) -> bytes:
@@ -278,5 +332,6 @@ def compiled_text(written: str | bytes) -> bytes:
     """
     if isinstance(written, bytes):
         return written
-    compiler = _Compiler(written, lambda _, kind: rb"(%s)" % kind)
-    return b"".join(compiler.pattern(parts(written)))
+    return b"|".join(
+        b"".join(_Compiler(line, lambda _, kind: rb"(%s)" % kind).pattern(parts(line))) for line in written.split(LINES)
+    )

@@ -71,8 +71,8 @@ def greedy(tree: Any) -> Iterator[str]:
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
-    patterns += [one for one in (each.start, each.end) if one]
-    patterns += [one.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
+    patterns += [one.pattern for one in (each.start_regex, each.end_regex) if one]
+    patterns += [one.regex.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))
         remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"

@@ -20,7 +20,12 @@ NAN = float("nan")
         (verbs.first_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [0, 2], {"step": [1, 2], "loss": [1, 3]}),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
-        (verbs.scaled_sum("clock", _h=3600, _s=1), {"_h": [1], "_s": [5]}, [0], {"clock": [3605]}),
+        (
+            verbs.scaled_sum("clock", _h=3600, _s=1),
+            {"_h": [1, NAN, NAN], "_s": [5, 5, NAN]},
+            [0, 1, 2],
+            {"clock": [3605, 5, NAN]},
+        ),
         (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
         (verbs.without("loss"), {"step": [1], "loss": [2]}, [0], {"step": [1]}),

@@ -24,7 +24,7 @@ from perfledger.parsers.contract import (
     Reading,
 )
 from perfledger.parsers.contract.statistics import of_others, since_before, with_others
-from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.contract.verbs import every, scaled_sum
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
@@ -62,7 +62,7 @@ def _with_left_out(columns: Columns) -> Postprocessed:
     rows, found = apart(columns)
     found = dict(found)
     with np.errstate(all="ignore"):
-        left = _seconds_left(columns)
+        left = columns["_left"]
         epochs = np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1)
         for lines in epochs:
             if (seconds := _of_others(lines, columns, left)) is not None:
@@ -83,12 +83,6 @@ def _of_others(lines: Indices, columns: Columns, left: Column) -> float | None:
     if step[0] == 0:
         since[0], error[0] = took[0], 0.0
     return of_others(done, since, error, took, _WINDOW, _COARSE)
-
-
-def _seconds_left(columns: Columns) -> Column:
-    """Return the seconds that a line prints in days, hours, minutes and seconds."""
-    hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
-    return 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -128,7 +122,7 @@ FORMAT = Format(
             + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
             unit="samples/s",
             epoch_timer=True,
-            verbs=(_with_left_out,),
+            verbs=(scaled_sum("_left", _days=86400, _hours=3600, _minutes=60, _seconds=1), _with_left_out),
         ),
         # DINOv2 prints no epoch, and restarts its means when it is resumed.
         Reading(

@@ -18,9 +18,6 @@ from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Re
 from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.verbs import take
 
-#: Largest relative difference between a printed mean and the time over the steps: the first ten may not count.
-_OTHER_MEAN = 0.05
-
 
 def _since_reset(columns: Columns) -> Postprocessed:
     """Return the rows since the clock last began again, where that was within the warm-up."""
@@ -30,10 +27,8 @@ def _since_reset(columns: Columns) -> Postprocessed:
 
 
 def _of_run(columns: Columns) -> Postprocessed:
-    """Return the mean of the whole run that its last line prints, as steps per second; in copies it is another mean."""
-    with np.errstate(all="ignore"):
-        ratio = columns["_mean"] * columns["_last"] / columns["_time"]
-    last = (columns["_last"] == columns["_of"]) & (np.abs(ratio - 1) < _OTHER_MEAN)
+    """Return the mean of the whole run that its last line prints, as steps per second."""
+    last = columns["_last"] == columns["_of"]
     return take({"steps_per_second": 1e3 / columns["_mean"]}, last)
 
 
@@ -63,7 +58,7 @@ FORMAT = Format(
             verbs=(_since_reset,),
         ),
         Reading(
-            "step:{_last}/{_of} val_loss:{_} {*}train_time:{_time}ms step_avg:{_mean:,}ms",
+            "step:{_last}/{_of} val_loss:{_} {*}train_time:{_}ms step_avg:{_mean:,}ms",
             unit="tokens/s",
             span="run",
             verbs=(_of_run,),

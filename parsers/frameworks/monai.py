@@ -16,7 +16,7 @@ FORMAT = Format(
     start=rb"Engine run resuming from iteration 0, epoch 0 until (?!1 epochs)",
     readings=(
         Reading(
-            "{clock}{*}Epoch: {epoch}/{total_epochs}, Iter: {step}/{total_steps} -- {?train_loss: {loss}}",
+            "{clock} - {_} - {?INFO - }Epoch: {epoch}/{total_epochs}, Iter: {step}/{total_steps} -- {?train_loss: {loss}}",
             unit="samples/s",
             epoch_end=True,
             pauses=(

@@ -23,23 +23,20 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
 )
-from perfledger.parsers.contract.verbs import every, mean_of_ranks
+from perfledger.parsers.contract.verbs import every, mean_of_ranks, scaled_sum
 from perfledger.parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.
 _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])"
-#: Seconds of the units of `1d 2h 3m 4s` besides seconds.
-_UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
 #: Seconds by which a time that is cut to whole seconds and one from a rounded speed differ at most.
 _ROUNDED = 1.5
 
 
 def _clock(columns: Columns) -> Postprocessed:
     """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
-    printed = columns["clock"] + sum(each * np.nan_to_num(columns[name]) for name, each in _UNITS.items())
     by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
-    contradicts = np.abs(by_speed - printed) > _ROUNDED
-    return every(columns), {**columns, "clock": np.where(contradicts, printed, by_speed)}
+    contradicts = np.abs(by_speed - columns["_printed"]) > _ROUNDED
+    return every(columns), {**columns, "clock": np.where(contradicts, columns["_printed"], by_speed)}
 
 
 def _argument(name: bytes, printed: bytes) -> bytes:
@@ -75,7 +72,11 @@ FORMAT = Format(
                 Pause("evaluation", rb"eval_runtime['\"]: "),
                 Pause("checkpoint", "[INFO:swift] Saving model checkpoint to "),
             ),
-            verbs=(_clock, mean_of_ranks("clock")),
+            verbs=(
+                scaled_sum("_printed", _d=86400, _h=3600, _m=60, clock=1),
+                _clock,
+                mean_of_ranks("clock"),
+            ),
         ),
         Reading(
             # On the console the Trainer's own line is the same, except for the step.

@@ -1,8 +1,8 @@
 """FlagPerf (`[PerfLog]`, for the accelerators of many vendors): the samples so far of each event that ends a step.
 
-Each stands with milliseconds since 1970, so that the time between two lines tells the speed. The speed beside them
-(`seq/s`) is that of the last step alone, under a name that each model chooses, and is not read. An evaluation has events
-of its own. Programs may print further lines, which then count.
+Each has milliseconds since 1970, so that the time between two lines gives the speed. The speed next to them (`seq/s`)
+is that of the last step alone, under a name that each model chooses, and is not read. An evaluation has events of its
+own. Programs may print further lines, which then count.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading

@@ -216,53 +216,47 @@ class _Compiler:
 
         Optional parts may precede that text: the gap ends at the first that is there.
         """
-        labels = [_label_of(each) for each in rest]
         known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
-        labels = labels[: known + 1]
+        labels = [label for each in rest[: known + 1] for label in _labels_of(each)]
         if known == len(rest) or not all(label.strip(" ") for label in labels):
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
         stops = [_label(each) for each in labels]
-        first = parts(self.template)[0]
-        begin = first.lstrip("^ ") if isinstance(first, str) else ""
-        if len(begin) > 2:
-            stops.append(self._begin())
-        elif begin := self._later_text():
-            stops.append(_escaped(begin))
-        firsts = {*(each.lstrip(" ")[0] for each in labels), *begin[:1]} - {"\n"}
+        begin = self._begin()
+        if begin:
+            labels += _labels_of(begin[0])
+            whole = not isinstance(parts(self.template)[0], Optional)
+            stops.append(b"".join(_Compiler(self.template, lambda _, kind: kind).pattern(begin, ("",), whole)))
+        firsts = {each.lstrip(" ")[0] for each in labels} - {"\n"}
         if not firsts:
             return rb"[^\r\n]*+"
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 
-    def _begin(self) -> bytes:
-        """Return a pattern for the beginning of the template: its first text, and a number and text after it."""
+    def _begin(self) -> tuple[Part, ...]:
+        """Return the first text or words of the template, and what follows of numbers and text: four parts at most.
+
+        They are empty where this is too little to tell a beginning, or where the template begins with the line.
+        """
         known = parts(self.template)
-        text = known[0].lstrip("^ ") if isinstance(known[0], str) else ""
-        begin: tuple[Part, ...] = (text,)
-        if (
-            len(known) > 2
-            and isinstance(known[1], Slot)
-            and known[1].name not in ("_", "*")
-            and isinstance(known[2], str)
-        ):
-            begin = (text, known[1], known[2])
-        plain = _Compiler(self.template, lambda _, kind: kind)
-        return b"".join(plain.pattern(begin, known[len(begin) :] or ("",)))
-
-    def _later_text(self) -> str:
-        """Return the first text of three characters or more before any gap; empty if there is none."""
-        for part in parts(self.template):
-            if isinstance(part, str) and len(text := part.lstrip("^ ")) > 2:
-                return text
-            if part == Slot("*") or (isinstance(part, Optional) and Slot("*") in part.parts):
-                return ""
-        return ""
+        first = next(
+            (at for at, each in enumerate(known) if any(_labels_of(each)) and not isinstance(each, Optional)), 0
+        )
+        begin: list[Part] = []
+        for each in known[first : first + 4]:
+            if isinstance(each, Optional) or (isinstance(each, Slot) and each.name in ("_", "*")):
+                break
+            begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
+        texts = ["".join(_labels_of(each)) for each in begin]
+        # A text of two characters is no beginning, but one with a number is.
+        if texts[:1] == [""] or "".join(texts)[:1] in ("", "^") or (len(begin) == 1 and len(texts[0]) <= 2):
+            return ()
+        return tuple(begin)
 
 
-def _label_of(part: Part) -> str:
-    """Return the text that a part begins with, or an empty one."""
+def _labels_of(part: Part) -> tuple[str, ...]:
+    """Return the text that a part begins with, or the words of which it is one; an empty text for other parts."""
     first = part.parts[0] if isinstance(part, Optional) else part
-    return first if isinstance(first, str) else ""
+    return (first,) if isinstance(first, str) else first.words or ("",) if isinstance(first, Slot) else ("",)
 
 
 def _ends_in_gap(part: Part) -> bool:
@@ -299,7 +293,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
     if begins and text.startswith("^"):
         before, text = rb"(?<![^\r\n])", text[1:]
     elif begins and text[:1].isalnum():
-        before = rb"(?<!\w)"
+        before = rb"(?<![\w/])"
     if ends and text.endswith("$"):
         text, after = text[:-1], rb"[ \t]*+(?=[\r\n]|\Z)"
     if not begins and text.startswith(" "):
@@ -309,8 +303,8 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 
 def _word(rest: Sequence[Part]) -> bytes:
     """Return a pattern for a word, up to the first character of what follows."""
-    end = _label_of(rest[0])[:1] if rest else ""
-    return rb"[^\s%s]{1,%d}+" % (re.escape(end.encode()) if end.strip() else b"", _LONGEST_WORD)
+    ends = "".join(each[:1] for each in _labels_of(rest[0])).strip() if rest else ""
+    return rb"[^\s%s]{1,%d}+" % (re.escape(ends.encode()), _LONGEST_WORD)
 
 
 def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
@@ -338,5 +332,6 @@ def compiled_text(written: str | bytes) -> bytes:
     """
     if isinstance(written, bytes):
         return written
-    compiler = _Compiler(written, lambda _, kind: rb"(%s)" % kind)
-    return b"".join(compiler.pattern(parts(written)))
+    return b"|".join(
+        b"".join(_Compiler(line, lambda _, kind: rb"(%s)" % kind).pattern(parts(line))) for line in written.split(LINES)
+    )

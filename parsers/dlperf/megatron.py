@@ -90,6 +90,8 @@ _OF_TRAINING = (
 )
 #: The fine-tuning of a task evaluates after an epoch, and stops no timer in any release.
 _TASK = Pause("evaluation", "calculating metrics ...")
+#: A line with a date before it.
+_DATED = rb"(?<=[0-9])\] iteration ++[0-9]++/"
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
 _BESIDE = (*(replace(each, inside="none") for each in _OF_TRAINING), _TASK)
 _PAUSES = (*_OF_TRAINING, _TASK)
@@ -122,7 +124,7 @@ FORMAT = Format(
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
-        _with_batch("ms", 1e-3, where=lacks("] iteration ")),
+        _with_batch("ms", 1e-3, where=lacks(_DATED)),
         _with_batch("ms", 1e-3, "[{clock}] ", _BESIDE),
         _with_batch("s", 1.0),
         Reading(

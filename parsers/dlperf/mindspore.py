@@ -86,7 +86,7 @@ FORMAT = Format(
     readings=(
         Reading(
             "epoch: {epoch}{?,} step: {step}, loss is {loss}\n\n"
-            "epoch: {_},{? current epoch percent: {_},} step: {_step:int}, outputs are (Tensor({*}Float32, {?value=}{?[}{_loss}\n\n"
+            "epoch: {_},{? current epoch percent: {_},} step: {_step:int}, outputs are (Tensor({*}Float32, {?value=}{? }{?[}{_loss}\n\n"
             "Eval epoch time: {_evaluation:ms}, per step time: \n\n"
             "epoch time: {duration:ms}, per step time: {step_seconds:ms}\n\n"
             "epoch time: {_seconds:s}, per step time: {_} s",

@@ -52,6 +52,9 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
             "step": b"1", "loss": b"2", "accuracy": None,
         }),
         ("a {step},{*}{?avg_}cost: {step_seconds:s}", b"a 1, x avg_cost: 2 s", {"step": b"1", "step_seconds": b"2"}),
+        ("a {step},{*}{dt|time}: {step_seconds:s}", b"a 1, x daytime: 4 s, time: 2 s", {
+            "step": b"1", "step_seconds": b"2",
+        }),
         ("a ({_}{?/{_}}) {step}", b"a (3/4) 5\n", {"step": b"5"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),

@@ -23,7 +23,7 @@ def header_start(keys: bytes) -> bytes:
     """Return a pattern for the line before the `key = value` lines with which a program announces itself.
 
     Args:
-        keys: a pattern of argument names, of which one stands in that list and in no other program's.
+        keys: a pattern of argument names that only this program prints.
     """
     line = rb"\w++ = [^\n]*+\n"
     return rb"(?m:^)(?!\w++ = )[^\n]*+\n(?=(?:(?!%s)%s){0,200}+(?:%s) = )" % (keys, line, keys)
@@ -33,7 +33,7 @@ def dotted_start(keys: bytes) -> bytes:
     """Return a pattern for the start of Megatron's list of arguments; other ranks may print into the list.
 
     Args:
-        keys: a pattern of argument names, of which one stands in that list and in no other program's.
+        keys: a pattern of argument names that only this program prints.
     """
     line = rb" *+(?:%s) \.{2,}+ " % keys
     return rb"-------- arguments --------[- ]*+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
@@ -42,7 +42,7 @@ def dotted_start(keys: bytes) -> bytes:
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:
     """Return a fact from an argument that is printed as `key = value` or as `key ........ value`.
 
-    GPT-NeoX prints dots behind the value as well, and whether it is the default.
+    GPT-NeoX prints dots after the value as well, and whether it is the default.
     """
     value = rb"([^\s,.]++)(?=[\s,]|\.\.|\Z)"
     return Fact(fact, rb"^ *+%s (?:=|\.++) %s" % (key.encode(), value), read if read is not int else _whole)

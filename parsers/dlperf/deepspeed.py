@@ -6,9 +6,9 @@ within the epoch; from the second epoch on, what the mean covers is unknown, so 
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
 training program prints itself take precedence. In DeepSpeed-Chat's third step the timer is of one phase and not read,
 and `End-to-End` is the sum of generation and training alone, without the scoring between them: only the `E2E latency`
-of the hybrid engine, of the whole job, holds all. Its first two steps print `Samples/sec` of one device, which counts
-where no timer prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which
-smooths twice.
+of the hybrid engine, of the whole job, includes all. Its first two steps print `Samples/sec` of one device, which
+counts where no timer prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean,
+which smooths twice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _JOB_BATCH = rb"^ *+global_batch_size \.++ "
 #: Arguments of Megatron, whose own lines another rank prints than DeepSpeed's, perhaps into another log.
 _OF_MEGATRON = (
     argument("devices", "world_size"),
-    # Not beside the lines that count batches.
+    # Not next to the lines that count batches.
     Fact(
         "batch_size_of_job",
         _JOB_BATCH + rb"([0-9]++)(?=\s)" + up_to(_PIPELINE, rb"global_batch_size \.", rb"[\s\S]"),

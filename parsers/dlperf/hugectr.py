@@ -3,7 +3,7 @@
 Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
 `[HCTR][16:16:20.027][INFO][RK0][main]`. The seconds include evaluation. DLPerf left out iteration 100, divided by
 `loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here the vocabulary is
-what the workspace of one device holds. `Average speed` of a run that reaches its target holds the evaluations, too.
+what fits into the workspace of one device. `Average speed` of a run that reaches its target includes the evaluations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _START = (
 
 
 def _rows(megabytes: bytes) -> int:
-    """Return how many rows of one float a workspace holds; 0, which states nothing, for no whole number."""
+    """Return how many rows of one float fit into a workspace; 0, which is not a fact, if it is not a whole number."""
     return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
 
 

@@ -1,13 +1,13 @@
 """Megatron-LM and its forks (Megatron-DeepSpeed, GPT-NeoX, Megatron Core): a line per `log_interval` iterations.
 
-Only GPT-NeoX prints a throughput that counts. Otherwise it is the samples of the interval over the milliseconds (in
-some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
-taken from `consumed samples` if printed; so may the sequences, whose length the lines of Megatron-DeepSpeed tell. The
-loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
-`(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first iteration
-alone, and hold it in the next line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`.
-Old releases print no global batch size: then it is that of DeepSpeed's configuration, or must be stated beside the log.
-Memory is the peak allocated to tensors, not what the allocator reserved.
+Only GPT-NeoX prints a throughput that counts. For the others it is the samples of the interval over the milliseconds
+(in some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples
+are taken from `consumed samples` if printed; so may the sequences, whose length the lines of Megatron-DeepSpeed print.
+The loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as
+Primus' `(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first
+iteration alone, and include it in the next line again: the first line is then not a record. Forks for Ascend spell
+`gloabl batch size`. Old releases print no global batch size: then it is that of DeepSpeed's configuration, or must be
+stated next to the log. Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _LOSS = "{?{*} lm{ |_}loss{?:} {loss} |}"
 #: Fields after those of the loss: of Megatron Core, and of Megatron-DeepSpeed.
 _MEMORY = "{?{*} peak allocated memory: {memory} |}"
 _SAMPLES = "{?{*} seqlen: {length} |}{?{*} samples per second: {restated} |}{?{*} TFLOPs: {_flops} |}"
-#: The second of two lines that hold the first iteration is slower than the later ones by this much.
+#: The second of two lines that include the first iteration is slower than the later ones by this factor.
 _AS_SLOW = 1.2
-#: Arguments that stand between two others.
+#: Arguments between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 #: The batch size in the configuration that DeepSpeed prints. With accumulation an iteration may be a micro batch.
 _OF_DEEPSPEED = (
@@ -43,11 +43,11 @@ _OF_DEEPSPEED = (
 )
 
 
-def _is_told_again(steps: Column, seconds: Column) -> bool:
-    """Return whether the first line is of the first iteration alone, and the second one's interval holds it again.
+def _is_printed_again(steps: Column, seconds: Column) -> bool:
+    """Return whether the first line is of the first iteration alone, and the second one's interval includes it again.
 
-    A newer Megatron Core prints that line at once, and neither its timer nor its counters begin anew after it. The line
-    stands outside the turn of `log_interval`; where each iteration is printed, the second one shows half of the first.
+    A newer Megatron Core prints that line at once, and restarts neither its timer nor its counters after it. The line
+    is outside the turn of `log_interval`; if each iteration is printed, the second one shows half of the first.
     """
     if len(steps) < 2 or not (gap := steps[1] - steps[0]) > 0 or not seconds[1] * (gap + 1) >= seconds[0]:
         return False
@@ -60,7 +60,7 @@ def _is_told_again(steps: Column, seconds: Column) -> bool:
 
 def _with_samples(columns: Columns) -> Postprocessed:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
-    rows = np.arange(int(_is_told_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
+    rows = np.arange(int(_is_printed_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
     of_job = (columns["_devices"] / columns["_sequence_length"])[rows]
     columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
@@ -71,9 +71,9 @@ def _with_samples(columns: Columns) -> Postprocessed:
     kept = {name: each for name, each in columns.items() if name not in {"batch", "consumed"}}
     kept["samples"] = np.where(counted, consumed, estimated)
     # The speed is that of the last batch, which may be larger than those before it.
-    told = columns["_of_device"] * of_job
-    told = np.where(np.isfinite(columns["restated"]), columns["restated"], told)
-    kept["restated"] = told * kept["samples"] / estimated
+    speed = columns["_of_device"] * of_job
+    speed = np.where(np.isfinite(columns["restated"]), columns["restated"], speed)
+    kept["restated"] = speed * kept["samples"] / estimated
     return rows, kept
 
 
@@ -90,6 +90,8 @@ _OF_TRAINING = (
 )
 #: The fine-tuning of a task evaluates after an epoch, and stops no timer in any release.
 _TASK = Pause("evaluation", "calculating metrics ...")
+#: A line with a date before it.
+_DATED = rb"(?<=[0-9])\] iteration ++[0-9]++/"
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
 _BESIDE = (*(replace(each, inside="none") for each in _OF_TRAINING), _TASK)
 _PAUSES = (*_OF_TRAINING, _TASK)
@@ -122,7 +124,7 @@ FORMAT = Format(
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
-        _with_batch("ms", 1e-3, where=lacks("] iteration ")),
+        _with_batch("ms", 1e-3, where=lacks(_DATED)),
         _with_batch("ms", 1e-3, "[{clock}] ", _BESIDE),
         _with_batch("s", 1.0),
         Reading(
@@ -140,7 +142,7 @@ FORMAT = Format(
         ),
         Reading(
             "[Rank {_}] (after {_} iterations) memory (MB) | allocated: {_} | max allocated: {memory} |",
-            # Of a pipeline's ranks all print it, and the last one alone the lines above: those of others may be DeepSpeed's.
+            # All ranks of a pipeline print it, and only the last one the lines above: those of others may be DeepSpeed's.
             weak=True,
         ),
     ),
@@ -163,7 +165,7 @@ FORMAT = Format(
         argument("hidden", "hidden_size"),
         argument("heads", "num_attention_heads"),
         argument("sequence_length", "seq_length"),
-        Fact("vocabulary", rb"> padded vocab \(size: [0-9]++\) with [0-9]++ dummy tokens \(new size: ([0-9]++)\)", int),
+        Fact("vocabulary", "> padded vocab (size: {_}) with {_} dummy tokens (new size: {:int})"),
         argument("vocabulary", "padded_vocab_size"),
         argument("tensor_parallel", "tensor_model_parallel_size"),
         argument("tensor_parallel", "model_parallel_size"),

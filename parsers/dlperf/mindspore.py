@@ -4,9 +4,9 @@ The time is that of a sink, the steps that run without the host; it is printed a
 ranks write to one file, untagged, and may be out of step: times are assigned to states first in, first out, and the
 times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
 of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
-some print seconds instead of milliseconds. `Eval epoch time` is an evaluation. Where it stands before the time of the
-epoch, the evaluation took place within it, or began the timer anew: such a time is no record. Programs that print no such
-states have their times counted.
+some print seconds instead of milliseconds. `Eval epoch time` is an evaluation. If it precedes the time of the
+epoch, the evaluation took place within it, or restarted the timer: such a time is not a record. Times of programs that
+print no such states are counted.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ FORMAT = Format(
     readings=(
         Reading(
             "epoch: {epoch}{?,} step: {step}, loss is {loss}\n\n"
-            "epoch: {_},{? current epoch percent: {_},} step: {_step:int}, outputs are (Tensor({*}Float32, {?value=}{?[}{_loss}\n\n"
+            "epoch: {_},{? current epoch percent: {_},} step: {_step:int}, outputs are (Tensor({*}Float32, {?value=}{? }{?[}{_loss}\n\n"
             "Eval epoch time: {_evaluation:ms}, per step time: \n\n"
             "epoch time: {duration:ms}, per step time: {step_seconds:ms}\n\n"
             "epoch time: {_seconds:s}, per step time: {_} s",

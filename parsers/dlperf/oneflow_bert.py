@@ -2,8 +2,8 @@
 
 `throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, from which DLPerf
 computes. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
-and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch behind the speed; where `pred_acc` stands
-before it, some releases count one device and others all, and the line is not read.
+and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch after the speed; if `pred_acc` precedes
+it, some releases count one device and others all, and the line is not read.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading, Window

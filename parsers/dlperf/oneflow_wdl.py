@@ -2,7 +2,7 @@
 
 The speed follows from the clock alone: a Unix time or, in the first releases, a date. It includes evaluation.
 `batch_size` is of the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
-per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
+per iteration, and 0 for shorter logs. A `.mem` file next to the log states the memory.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window

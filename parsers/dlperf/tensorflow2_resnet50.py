@@ -11,12 +11,12 @@ a truncated one is not read.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
-#: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
-#: timer begins with the next step, behind all of this, where an interval ends with the epoch.
+#: The end of an epoch, of which Keras prints a part. It counts only where a record is slow: if an interval ends with
+#: the epoch, the timer begins with the next step, after all of this.
 _PAUSES = (
     Pause("epoch_end", "val_loss: "),
     Pause("epoch_end", "saving model to "),
-    # What Orbit tells stands between two of its loops: the timer begins with the next one.
+    # Orbit prints between two of its loops: the timer begins with the next one.
     Pause("evaluation", "eval | step: ", inside="none"),
     Pause("checkpoint", "saved checkpoint to ", inside="none"),
 )

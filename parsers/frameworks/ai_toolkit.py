@@ -1,8 +1,8 @@
-"""AI Toolkit (`run.py`): tqdm's bar with the name of the job, and the learning rate and the losses behind the speed.
+"""AI Toolkit (`run.py`): tqdm's bar with the name of the job, and the learning rate and the losses after the speed.
 
-The bar counts steps of the whole job, and tells the seconds since the start. Its speed is smoothed, so that the figure
-is of these seconds. It stands still while samples are drawn, or goes on, as the release has it: rows that hold samples
-or a checkpoint are no training either way. The last step may hold the last checkpoint and is left out. A resumed run
+The bar counts steps of the whole job, and shows the seconds since the start. Its speed is smoothed, so that the figure
+is of these seconds. It stops while samples are drawn, or goes on, depending on the release: rows that include samples
+or a checkpoint are not training. The last step may include the last checkpoint and is left out. A resumed run
 begins its bar at the step it goes on from. Neither batch size nor devices are printed.
 """
 

@@ -1,7 +1,7 @@
 """InsightFace, ArcFace (PyTorch, `recognition/arcface_torch`): a `Speed` line per `frequent` batches, by the first rank.
 
-`Speed` counts all devices. Its clock runs on while the model is verified and, at the end of an epoch, saved. A step is a
-batch, however many of them an update accumulates. Releases before 2022 do not print `LearningRate` and
+`Speed` counts all devices. Its clock runs on while the model is verified and, at the end of an epoch, saved. A step is
+a batch, however many of them an update accumulates. Releases before 2022 do not print `LearningRate` and
 `total_batch_size`, and name no number of devices.
 """
 

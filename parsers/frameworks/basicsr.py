@@ -1,8 +1,8 @@
 """BasicSR (`basicsr/train.py`), Real-ESRGAN, NAFNet and others made of it: a record per `print_freq` iterations, by the clock.
 
-`time` is a mean that begins anew every 201 iterations and leaves out what stands between them, so that lines overlap;
-the time between the lines' clocks tells the speed. Validations and checkpoints have lines of their own. An image is a
-patch, of which `batch_size_per_gpu` counts those of a device.
+`time` is a mean that restarts every 201 iterations and leaves out what is between them, so that lines overlap; the time
+between the lines' clocks gives the speed. Validations and checkpoints have lines of their own. An image is a patch, of
+which `batch_size_per_gpu` counts those of a device.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped

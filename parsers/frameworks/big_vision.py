@@ -1,7 +1,7 @@
 """Google's big_vision (ViT, SigLIP, PaliGemma): `[100] img/sec/core = 812.5`, of one device over the interval.
 
 Its timer stops during evaluations and while a checkpoint is copied, and begins with the second line of the program,
-behind the compilation. A core is what JAX calls a device. Metrics are printed one a line, by the first process alone;
+after the compilation. A core is what JAX calls a device. Metrics are printed one a line, by the first process alone;
 `big_vision_metrics.txt` has them in a row of JSON per step.
 """
 
@@ -20,7 +20,7 @@ FORMAT = Format(
             "] [{step}] img/sec/core = {throughput}",
             unit="images/s",
             scope="device",
-            pauses=(Pause("evaluation", rb" evaluation\.\.\.$", inside="none"),),
+            pauses=(Pause("evaluation", " evaluation...$", inside="none"),),
         ),
         Reading('^{{"step": {step}, {*}"img/sec/core": {throughput}, ', unit="images/s", scope="device"),
     ),

@@ -1,7 +1,7 @@
 """BigDL (Intel's, on Apache Spark; later BigDL-DLlib and Orca): a record per iteration, of all executors.
 
-Speed and seconds are those of the iteration. `Wall Clock` is the sum of the iterations' seconds, without the validations
-and checkpoints between them. No line tells how many machines train.
+Speed and seconds are those of the iteration. `Wall Clock` is the sum of the iterations' seconds, without the
+validations and checkpoints between them. No line says how many machines train.
 """
 
 from perfledger.parsers.contract import Format, Reading

@@ -1,9 +1,9 @@
 """Chinese-CLIP (`cn_clip/training/main.py`): a line per `log_interval` steps.
 
-`Batch Time` is of the one step that is printed, and is not read: loaders stall for one in so many steps, so that it says
-nothing of those in between. The stamps of the lines give the speed; their date ends with a comma, and the time of day
-alone is read. A validation has lines of its own; it, a checkpoint and the end of an epoch lie in the record after them.
-A step is an update, and the batch size that of the job over all batches that it accumulates.
+`Batch Time` is of the one step that is printed, and is not read: loaders stall for one in so many steps, so that it
+says nothing of those in between. The stamps of the lines give the speed; their date ends with a comma, and the time of
+day alone is read. A validation has lines of its own; it, a checkpoint and the end of an epoch lie in the record after
+them. A step is an update, and the batch size that of the job over all batches that it accumulates.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

@@ -1,9 +1,9 @@
 """Composer and llm-foundry: a block of metrics per logging interval; tokens or samples per second of the job.
 
 The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
-as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run or
-within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. Speeds of
-one device stand in the same block, and must agree with those of the job. The metrics are indented by a tab, of which a
+as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run
+or within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. Speeds
+of one device are in the same block, and must agree with those of the job. The metrics are indented by a tab, of which a
 terminal or an editor may have made blanks.
 """
 
@@ -68,11 +68,11 @@ FORMAT = Format(
     ),
     facts=(
         *PYTORCH_JOB,
-        Fact("devices", rb"^n_gpus: (\d++)$", int),
-        Fact("devices_per_node", rb"^num_gpus_per_node: (\d++)$", int),
-        Fact("nodes", rb"^num_nodes: (\d++)$", int),
+        Fact("devices", "^n_gpus: {:int}$"),
+        Fact("devices_per_node", "^num_gpus_per_node: {:int}$"),
+        Fact("nodes", "^num_nodes: {:int}$"),
         Fact("batch_size_of_job", rb"\bglobal_train_batch_size['\"]?+: ([0-9]++)\b", int),
-        # Where the configuration is not printed, the samples behind the first batch tell.
+        # If the configuration is not printed, the samples after the first batch state it.
         Fact("batch_size_of_job", rb"\bTrain time/batch: 1\s++Train time/sample: ([1-9][0-9]*+)$", int),
         Fact("sequence_length", rb"\bmax_seq_len['\"]?+: ([0-9]++)\b", int),
         Fact(

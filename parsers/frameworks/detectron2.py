@@ -47,7 +47,7 @@ FORMAT = Format(
             verbs=(since_start,),
         ),
         Reading(
-            "{clock}{?]} {d2|detectron2}.utils.events{*} iter: {step}  total_loss: {loss}{*} lr: {_}{?  max_mem: {memory}M}",
+            "{clock}{?]} d2.utils.events{*} iter: {step}  total_loss: {loss}{*} lr: {_}{?  max_mem: {memory}M}",
             unit="images/s",
             where=lacks(" data_time: "),
             pauses=(

@@ -1,8 +1,8 @@
-"""Scripts over Accelerate that draw a bar `Steps:` with the learning rate behind its speed, such as those of diffusers.
+"""Scripts over Accelerate that draw a bar `Steps:` with the learning rate after its speed, such as those of diffusers.
 
-The bar counts optimiser updates of the whole job, and tells the seconds since the start. The speed that it prints is
+The bar counts optimiser updates of the whole job, and shows the seconds since the start. The speed that it prints is
 smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
-counts once, when its update first shows. The last step may hold the last checkpoint and is left out. A resumed run
+counts once, when its update first shows. The last step may include the last checkpoint and is left out. A resumed run
 begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
 examples of transformers print the same head, and draw a bar without a name: the Trainer's format reads it.
 """
@@ -14,9 +14,9 @@ from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
 def bar(name: bytes, postfix: bytes) -> bytes:
-    """Return the pattern of a bar with a name, at a step other than the last, and with something behind its speed.
+    """Return the pattern of a bar with a name, at a step other than the last, and with a text after its speed.
 
-    Where no terminal tells its width, as in Colab, none is drawn between the share and the steps.
+    If no terminal has a width, as in Colab, no glyphs are drawn between the share and the steps.
     """
     return (
         rb"\b%s: ++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> "

@@ -1,8 +1,8 @@
 """DiT, SiT, LlamaGen and programs made of them (`train.py`): a line per `log_every` steps with the steps per second.
 
-The rate is that of the job since the line before, with the wait for data, and has two decimals: where steps are too slow
-for these the clocks of the lines tell the speed. A checkpoint, of which a line tells, lies in the record after it. The
-batch size is not printed.
+The rate is that of the job since the line before, with the wait for data, and has two decimals: where steps are too
+slow for these the clocks of the lines give the speed. A checkpoint has a line of its own, and lies in the record after
+it. The batch size is not printed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Facebook's DLRM (`dlrm_s_pytorch.py`) and the programs made of it: a line per `--print-freq` iterations.
 
-`ms/it` is the mean since the line before, of the iterations alone: neither the wait for data nor a test is in it. It has
-two decimals, and the batch size is that of the job. Every rank may print the line. Neither batch size nor precision is
-printed but in the command, and the batch size in MLPerf's lines, if there are any.
+`ms/it` is the mean since the line before, of the iterations alone: neither the wait for data nor a test is in it. It
+has two decimals, and the batch size is that of the job. Every rank may print the line. Neither batch size nor precision
+is printed but in the command, and the batch size in MLPerf's lines, if there are any.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

@@ -2,7 +2,7 @@
 
 A tick is so many thousands of images of all devices; the first one is a single batch. `sec/tick` is the time of its
 training alone, `sec/kimg` that of a thousand of its images, and `maintenance` what lies between two ticks: snapshots
-and evaluations. Of `sec/kimg`, and of `sec/tick` over the images counted, the one that is told with more digits counts.
+and evaluations. Of `sec/kimg`, and `sec/tick` over the images counted, the one that is printed with more digits counts.
 EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line counts no image.
 """
 

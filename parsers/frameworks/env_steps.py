@@ -2,10 +2,10 @@
 
 What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
 the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
-by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
+by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one has them all.
 RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number. `fps step` of
 rl_games leaves the learning out. RLlib's older API prints a block of each iteration of a trial, with its steps and
-seconds so far, which hold an evaluation; of several trials it would print blocks in turn, which are no one run.
+seconds so far, which include an evaluation; of several trials it prints blocks in turn, which are not one run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """ESPnet2 (`espnet2.bin.*_train`): a line per twentieth of an epoch, or per `log_interval` batches, with `train_time`.
 
 That is the seconds of one update with the wait for its data, as a mean over the batches of the line; an update takes
-`accum_grad` of them, which nothing prints: the dates of the lines tell. The time between two epochs, which holds the
-validation, is in no line. Batches differ in size, which is not printed, so that the log tells the time of a batch and
-no speed.
+`accum_grad` of them, which is not printed: the dates of the lines give it. The time between two epochs, which includes
+the validation, is in no line. Batches differ in size, which is not printed, so that the log gives the time of a batch
+and no speed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _WHOLE = 0.1
 
 
 def _batches(columns: Columns) -> Postprocessed:
-    """Return the lines with the seconds of a batch; NaN where the dates do not tell how many of them an update takes."""
+    """Return the lines with the seconds of a batch; NaN if the dates do not show how many of them an update takes."""
     steps = columns["step"] - columns["_first"] + 1
     seconds = columns["step_seconds"]
     within = np.diff(columns["epoch"], prepend=np.nan) == 0
     passed = np.diff(columns["clock"], prepend=np.nan)
     ratios = (steps * seconds / np.where(passed > 0, passed, np.nan))[within]
     ratio = float(np.median(ratios[np.isfinite(ratios)])) if np.isfinite(ratios).any() else np.nan
-    told = ratio > 0.5 and abs(ratio / round(ratio) - 1) < _WHOLE
-    return every(columns), {**columns, "steps": steps, "step_seconds": seconds / (round(ratio) if told else np.nan)}
+    whole = ratio > 0.5 and abs(ratio / round(ratio) - 1) < _WHOLE
+    return every(columns), {**columns, "steps": steps, "step_seconds": seconds / (round(ratio) if whole else np.nan)}
 
 
 FORMAT = Format(

@@ -4,10 +4,10 @@
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
 validation: where no other lines are printed, these count if `train_wall`, the seconds within the steps, is nearly all
 of it. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
-record, which count once. Bars, and lines without a stamp, tell their time by `wall`, the seconds since the start: on TPU
-the printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is given. The
-meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without `update`
-where the data have no end.
+record, which count once. The clock of bars, and of lines without a stamp, is `wall`, the seconds since the start: on
+TPU the printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is
+given. The meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without
+`update` where the data have no end.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _measured(columns: Columns) -> Postprocessed:
     return take(columns, np.cumsum(columns["throughput"] != 0) > 0)
 
 
-#: An epoch of which the steps take less than this share holds something else; the seconds are whole ones.
+#: An epoch includes something else if its steps take less than this share; the seconds are whole ones.
 _MOSTLY = 0.95
 
 
 def _mostly_trained(columns: Columns) -> Postprocessed:
-    """Return epochs with their tokens, and which of them hold a validation: their speed counts all since the one before."""
+    """Add the tokens of each epoch, and whether it includes a validation: its speed counts all since the one before."""
     updates, epochs = columns["_updates"], columns["epoch"]
     done = np.diff(updates, prepend=np.nan)
     usual = np.median(done[done > 0]) if (done > 0).any() else np.nan
@@ -75,7 +75,7 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
-            # What is told after an update is drawn with the next one: a pause between them is in the record after that.
+            # A message after an update is drawn with the next one: a pause between them is in the record after that.
             lingers=1,
             verbs=(_measured,),
             repeated=True,

@@ -8,7 +8,7 @@ lines: the console breaks it after 80 columns, between any two words, and indent
 from perfledger.parsers.contract import Format, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: What a record may hold: a line behind it that is indented less is another record, even where its time is left out.
+#: Characters of a record: a line after it that is indented less is another record, even if its time is left out.
 _WITHIN = rb"(?:[^\n]|\n(?= {21}))"
 
 

@@ -1,11 +1,12 @@
 """FlagPerf (`[PerfLog]`, for the accelerators of many vendors): the samples so far of each event that ends a step.
 
-Each stands with milliseconds since 1970, so that the time between two lines tells the speed. The speed beside them
-(`seq/s`) is that of the last step alone, under a name that each model chooses, and is not read. An evaluation has events
-of its own. Programs may print further lines, which then count.
+Each has milliseconds since 1970, so that the time between two lines gives the speed. The speed next to them (`seq/s`)
+is that of the last step alone, under a name that each model chooses, and is not read. An evaluation has events of its
+own. Programs may print further lines, which then count.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
+from perfledger.parsers.frameworks import value
 
 _EVENT = '[PerfLog] {{"event": "'
 
@@ -17,7 +18,9 @@ FORMAT = Format(
     end=_EVENT + 'FINISHED"',
     readings=(
         Reading(
-            _EVENT + 'STEP_END", "value": {{{?"loss": {loss}, }{*}"num_trained_samples": {consumed}, {*}"global_steps": {step}{*}}}, "metadata": {{{*}"time_ms": {unix},',
+            # Each model prints its keys in an order of its own.
+            rb'\[PerfLog\] \{"event": "STEP_END", "value": \{(?=")' + value(rb"global_steps", rb"<step>") + value(rb"num_trained_samples", rb"(?P<consumed>[0-9]++)")
+            + value(rb"loss", rb"<loss>", needed=False) + rb'[^\r\n{}]++\}, "metadata": \{(?=")' + value(rb"time_ms", rb"(?P<unix>[0-9]++)"),
             unit="samples/s",
             factors={"unix": 1e-3},
             weak=True,

@@ -3,9 +3,9 @@
 Up to 0.11 `samples/sec` are sentences per second since the line before, of a timer that leaves the wait for data out;
 the first batch of an epoch has a line of its own in early releases, which takes it for a tenth of the epoch, and is no
 record. Since then they count what the loss counts, such as the tokens of a tagger, and are a mean since the epoch
-began: they are not read. `time (sec)`, the seconds of the epoch so far, tells the speed, with the wait for data.
-Evaluations and checkpoints stand between two epochs, outside both timers. The line at the end of an epoch holds the
-last batch, which is smaller, and is no record.
+began: they are not read. `time (sec)`, the seconds of the epoch so far, gives the speed, with the wait for data.
+Evaluations and checkpoints are between two epochs, outside both timers. The line at the end of an epoch includes the
+last batch, which is smaller, and is not a record.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, listed, text, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, listed, text, up_to
 from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER arch : "
@@ -19,17 +19,16 @@ FORMAT = Format(
     end=rb" - Summary: train\.",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss> ++"
-            rb"train\.ips : <throughput> images/s",
+            "DLL {clock} - Epoch: {epoch} Iteration: {step} train.loss : {loss} train.ips : {throughput} images/s",
             unit="images/s",
         ),
         Reading(
-            rb"(?m)^train\.ips[\t \r]*+\n ++\| ++\d++ ++\|[\t \r]*+\n-++[\t \r]*+\n ++\d++ ++\| ++<throughput> ++\|",
+            "^train.ips\n  |  {_} |\n{_}\n  {_} |{throughput} |",
             unit="images/s",
             span="run",
         ),
         Reading(
-            rb" - Summary: train\.loss : \S++ ++train\.ips : <throughput> images/s",
+            " - Summary: train.loss : {_} train.ips : {throughput} images/s",
             unit="images/s",
             span="run",
         ),

@@ -12,8 +12,7 @@ FORMAT = Format(
     marker=b":INFO: Epoch[",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}):INFO: Epoch\[<epoch>\] Batch \[(?:\d++-)?<step>\]"
-            rb"[\t ]++Speed: <throughput> samples/sec",
+            "{clock}:INFO: Epoch[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec",
             unit="images/s",
             repeated=True,
         ),

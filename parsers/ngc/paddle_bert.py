@@ -7,7 +7,7 @@ the text tells of it. `training_sequences_per_second` is that of the job, and ho
 that of PyTorch's BERT, and is not read.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import TF32
 
@@ -33,17 +33,15 @@ FORMAT = Format(
     end=rb"training_sequences_per_second\"? ?: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: <epoch> Step: <step> ++loss : <loss> ++learning_rate : [^\s]++ ++step_cost : <duration> ++"
-            rb"step_samples : <samples> ++seqs_per_sec : <restated>(?=\s)",
+            "DLL {clock} - Epoch: {epoch} Step: {step} loss : {loss} learning_rate : {_} step_cost : {duration} step_samples : {samples} seqs_per_sec : {restated}",
             unit="sequences/s", scope="device", counts="update", pauses=_SAVED,
         ),
         Reading(
-            rb'"timestamp": "(?P<unix>[0-9.]++)", (?:"(?:datetime|elapsedtime)": "[^"\n]*+", )*+"type": "LOG", "step": \[<epoch>, <step>\], '
-            rb'"data": \{"loss": <loss>, "learning_rate": [^,\n]++, "step_cost": <duration>, "step_samples": <samples>, "seqs_per_sec": <restated>\}',
+            '"timestamp": "{unix}", {*}"type": "LOG", "step": [{epoch}, {step}], "data": {{"loss": {loss}, "learning_rate": {_}, "step_cost": {duration}, "step_samples": {samples}, "seqs_per_sec": {restated}}}',
             unit="sequences/s", scope="device", counts="update",
         ),
         Reading(
-            rb" - Summary: e2e_train_time : [^\s]++ ++training_sequences_per_second : <throughput> ++final_loss : [^\s]++ ++raw_train_time : <seconds>(?=\s)",
+            " - Summary: e2e_train_time : {_} training_sequences_per_second : {throughput} final_loss : {_} raw_train_time : {seconds}",
             unit="sequences/s", span="run", weak=True, marker=b" - Summary: ",
         ),
     ),

@@ -8,7 +8,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
@@ -33,15 +33,13 @@ FORMAT = Format(
     end=rb"training_sequences_per_second : ",
     readings=(
         Reading(
-            rb"training_sequences_per_second : <throughput>(?: sequences/s)? "
-            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : <seconds>(?=\s)",
+            "training_sequences_per_second : {throughput}{? sequences/s} {*}raw_train_time : {seconds}",
             unit="sequences/s",
             span="run",
             marker=b"raw_train_time : ",
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++average_loss : <loss> "
-            + up_to(rb" average_perf_per_step : ", rb"DLL [0-9]|average_perf_per_step") + rb"<throughput>(?=\s)",
+            "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} average_loss : {loss} {*} average_perf_per_step : {throughput}",
             unit="sequences/s",
             scope="device",
             counts="update",
@@ -49,7 +47,7 @@ FORMAT = Format(
             pauses=_SAVED,
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++(?:average|final)_loss : <loss> ",
+            "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} {average|final}_loss : {loss} ",
             unit="sequences/s",
             span="step",
             counts="update",

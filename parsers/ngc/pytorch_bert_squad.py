@@ -10,7 +10,7 @@ high, and the seconds of the steps are right. It holds the warm-up as well. `tra
 
 import numpy as np
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, Reading, Trap, up_to
+from perfledger.parsers.contract import Format, Reading, Trap, up_to
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
 _CONFIG = rb" - PARAMETER Config : "
@@ -26,14 +26,13 @@ FORMAT = Format(
     readings=(
         squad_bar(b"step_loss : "),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++step_loss : <loss>(?=\s)",
+            "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} step_loss : {loss}",
             unit="sequences/s",
             epoch_end=True,
             where=ONE_BATCH_PER_UPDATE,
         ),
         Reading(
-            rb"DLL [\d .:-]{26} -  e2e_train_time : <seconds>(?: s)? ++training_sequences_per_second : <throughput>"
-            rb"(?: sequences/s)? ++final_loss : \S++(?: None)?+[\t \r]*+(?=\n|\Z)",
+            "-  e2e_train_time : {seconds}{? s} training_sequences_per_second : {throughput}{? sequences/s} final_loss : {_}{? None}$",
             unit="sequences/s",
             span="run",
             trap=Trap("clock", "planned_steps", most=np.inf),

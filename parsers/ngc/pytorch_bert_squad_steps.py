@@ -21,13 +21,13 @@ FORMAT = Format(
     readings=(
         squad_bar(b": Loss "),
         Reading(
-            rb"\d\d/\d\d/\d{4} (?P<clock>\d\d:\d\d:\d\d) - INFO - __main__ - {2,}+Step <step>: Loss <loss>, LR ",
+            "{clock} - INFO - __main__ -  Step {step}: Loss {loss}, LR ",
             unit="sequences/s",
             repeated=True,
             where=ONE_BATCH_PER_UPDATE,
         ),
         Reading(
-            rb"(?m)^ ?+training throughput: <throughput>(?=\s)", unit="sequences/s", span="run", weak=True,
+            "training throughput: {throughput}", unit="sequences/s", span="run", weak=True,
             marker=b"raining throughput: ", trap=Trap("clock", "speed_of_bar", most=np.inf),
         ),
     ),

@@ -26,8 +26,7 @@ FORMAT = Format(
     end=rb" - \(\) best_auc : ",
     readings=(
         Reading(
-            rb"Epoch:\[<epoch>/<total_epochs>\] \[<step>/<total_steps>\]  eta: (?:[0-9]++ days?, )?+[0-9:]++  loss: <loss>  "
-            rb"step_time: <step_seconds>(?=  lr: )",
+            "Epoch:[{epoch}/{total_epochs}] [{step}/{total_steps}]  eta: {*} loss: {loss} step_time: {step_seconds} lr: ",
             unit="samples/s",
             span="step",
         ),
@@ -36,7 +35,7 @@ FORMAT = Format(
             unit="samples/s", span="epoch", weak=True, marker=b"Finished epoch ",
         ),
         Reading(
-            rb" - \(\) best_auc : \S++ ++best_epoch : \S++ ++average_train_throughput : <throughput>(?=\s)",
+            " - () best_auc : {_} best_epoch : {_} average_train_throughput : {throughput}",
             unit="samples/s", span="run", weak=True, marker=b" average_train_throughput : ", summary="last_step",
         ),
     ),

@@ -11,22 +11,20 @@ does not only measure it prints losses, whose clocks need the devices. Keys of v
 alike.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
-_LINE = rb"DLL [\d .:-]{26} - "
-_SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
 
-#: Releases of 2020 print the time of day between the two.
-_STOP = _LINE + rb"\([0-9]++, [0-9]++\) train_iter_stop : \S++[\t \r]*+"
+#: Releases of 2020 print the time of day between the speed and the seconds.
 _ITERATION = (
-    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_(?:items_per_|iter_items/)sec : " + _SPEED
-    + rb"\n(?:" + _STOP + rb"\n)?+(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
-)  # fmt: skip
+    "DLL {clock} - ({epoch}, {step}) train_{items_per_|iter_items/}sec : {throughput}{? {_}}"
+    "{?\nDLL {_} {_} - ({_}, {_}) train_iter_stop : {_}}"
+    "{?\nDLL {_} {_} - ({_}, {_}) train_iter_time : {duration}}"
+)
 
 
 def _of_ncf(key: bytes) -> bytes:
@@ -60,15 +58,14 @@ FORMAT = Format(
             verbs=(by_the_clock,),
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED
-            + up_to(rb"train_epoch_time : ", rb"train_throughput : ") + rb"<duration>(?=\s)",
+            "DLL {clock} - ({epoch},) train_throughput : {throughput} {*}train_epoch_time : {duration}",
             unit="samples/s",
             span="epoch",
             marker=b" train_throughput : ",
         ),
         # What SSD300 prints where it trains and does not only measure.
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)[\t \r]*+(?=\n|\Z)",
+            "DLL {clock} - ({epoch}, {step}) loss : {loss}$",
             unit="images/s",
             weak=True,
             marker=b" loss : ",
@@ -79,24 +76,24 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", averages=True, trap=WAITS,
+            " - () train_items_per_sec : {throughput}", unit="items/s", span="run", averages=True, trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(
-            _LINE + rb"\(\) best_train_throughput : <throughput>(?=\s)", unit="samples/s", span="run",
+            " - () best_train_throughput : {throughput}", unit="samples/s", span="run",
             marker=b"() best_train_throughput : ",
         ),
         Reading(
-            _LINE + rb"\(\) avg_img/sec : \S++ images/s med_img/sec : <throughput> images/s", unit="images/s", span="run",
+            " - () avg_img/sec : {_} images/s med_img/sec : {throughput} images/s", unit="images/s", span="run",
             marker=b" med_img/sec : ",
         ),
         Reading(
-            _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
+            " - () avg_img/sec : {_} med_img/sec : {throughput} ", unit="images/s", span="run", scope="device",
             marker=b" med_img/sec : ",
         ),
         # What the mean beside that median comes from. Before DLLogger such a line was of one rank.
         Reading(
-            rb" images/s[\t \r]*+\nDone benchmarking\. Total images: <samples>\ttotal time: <seconds>\t",
+            " images/s\nDone benchmarking. Total images: {samples}\ttotal time: {seconds}\t",
             unit="images/s", span="run", weak=True, marker=b"Done benchmarking. Total images: ",
         ),
     ),

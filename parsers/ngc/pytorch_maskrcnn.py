@@ -6,7 +6,7 @@ the solver is that of the job; the same key states the batch of the test. `train
 start, in images per second of the job. `float16` is Apex's O1.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import DRAWN, TF32
 
@@ -37,31 +37,28 @@ FORMAT = Format(
     end=rb" train_perf_fps : |maskrcnn_benchmark\.trainer INFO: Total training time: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Training Iteration: <step> ++eta : " + up_to(rb" loss : \S", rb"DLL ") + rb"[^\s(]*+ \(\S++"
-            + up_to(rb" time : ", rb"DLL ") + rb"[\d.]++ \(<step_seconds>\)",
+            "DLL {clock} - Training Iteration: {step} eta : {*} loss : {_} ({_}){*} time : {_} ({step_seconds})",
             unit="images/s",
             cumulative_since=1,
             pauses=_PAUSES,
             marker=b" eta : ",
         ),
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) maskrcnn_benchmark\.trainer INFO: eta: "
-            + up_to(rb" iter: ", rb"maskrcnn_benchmark\.trainer") + rb"<step> "
-            + up_to(rb" time: ", rb"maskrcnn_benchmark\.trainer") + rb"[\d.]++ \(<step_seconds>\)",
+            "{clock} maskrcnn_benchmark.trainer INFO: eta: {*} iter: {step} {*} time: {_} ({step_seconds})",
             unit="images/s",
             cumulative_since=1,
             pauses=_PAUSES,
             marker=b"maskrcnn_benchmark.trainer INFO: eta: ",
         ),
         Reading(
-            rb" -  e2e_train_time : <seconds>(?: s)? ++train_perf_fps : <throughput>(?: [\w/]++)?+[\t \r]*+(?=\n)",
+            " -  e2e_train_time : {seconds}{? s} train_perf_fps : {throughput}",
             unit="images/s",
             span="run",
             marker=b"train_perf_fps : ",
         ),
         # A wrapper's, from times of whole seconds; weak, since wrappers of other programs print it too.
         Reading(
-            rb"Training perf is: <throughput> FPS(?=\s)", unit="images/s", span="run", weak=True, summary="wrapper",
+            "Training perf is: {throughput} FPS", unit="images/s", span="run", weak=True, summary="wrapper",
             marker=b"Training perf is: ",
         ),
     ),

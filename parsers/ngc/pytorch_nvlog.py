@@ -59,8 +59,8 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", averages=True, trap=WAITS),
-        Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
+        Reading(") train_epoch_avg_items/sec: {throughput}", unit="items/s", span="run", averages=True, trap=WAITS),
+        Reading(") best_train_throughput: {throughput}", unit="samples/s", span="run"),
     ),
     facts=(
         *TF32,

@@ -49,7 +49,6 @@ _SPEEDS = (
     rb"(?:[^\r\ntD]++|t(?!rain\.(?:compute|total)_ips : )|D(?!LL ))*+(?:train\.compute_ips : " + _SPEED % rb"_compute_speed"
     + rb" ++)?+train\.total_ips : " + _SPEED % rb"throughput"
 )  # fmt: skip
-_TO_COMPUTE = _to(rb"compute_ips") + _SPEED % rb"throughput" + rb"(?= ++train\.total_ips : )"
 
 
 def _even_run(columns: Columns) -> Postprocessed:
@@ -154,7 +153,7 @@ FORMAT = Format(
             _RUN, unit="images/s", span="run", verbs=(_even_run,), trap=Trap("clock", "mean_of_speeds", most=np.inf),
         ),
         # Without the loading of data; what Lambda publishes.
-        Reading(_LINE + rb"Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),
+        Reading("DLL {_} {_} - Summary: {*}train.compute_ips : {throughput} {images|img}/s  train.total_ips : ", unit="images/s", span="run", summary="compute"),
     ),
     facts=(
         *TF32,

@@ -23,7 +23,7 @@ FORMAT = Format(
     end=rb"^Training performance = ",
     readings=(
         Reading(
-            rb"(?m)^Training performance = <throughput> FPS(?=\s)",
+            "^Training performance = {throughput} FPS",
             unit="images/s",
             span="run",
             weak=True,

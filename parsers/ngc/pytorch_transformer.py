@@ -16,8 +16,7 @@ FORMAT = Format(
     end=rb"(?m)^\| done training in ",
     readings=(
         Reading(
-            rb"Transformer \| epoch <epoch> \| step <step> \|avg loss <loss> \|"
-            rb"avg tokens <batch> \|tokens/s <throughput> \|walltime <elapsed> \|",
+            "Transformer | epoch {epoch} | step {step} |avg loss {loss} |avg tokens {batch} |tokens/s {throughput} |walltime {elapsed} |",
             unit="tokens/s",
         ),
     ),

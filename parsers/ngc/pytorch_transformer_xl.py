@@ -24,8 +24,7 @@ FORMAT = Format(
     end=rb"(?m)^Training throughput: ",
     readings=(
         Reading(
-            rb"\| epoch ++<epoch> step ++<step> \| batches ++[0-9]++ / [0-9]++ \| lr \S++ \| "
-            rb"ms/batch ++<step_seconds> \| tok/s ++<throughput> \| loss ++<loss> \|",
+            "| epoch {epoch} step {step} | batches  {_} / {_} | lr {_} | ms/batch {step_seconds} | tok/s {throughput} | loss {loss} |",
             unit="tokens/s",
             factors={"step_seconds": 1e-3},
         ),

@@ -22,8 +22,7 @@ FORMAT = Format(
     end=rb"Throughput Average \(sentences/sec\) with overhead = ",
     readings=(
         Reading(
-            rb"\] Train Step: <step>/<total_steps>  / loss = <loss> / time = <duration> sec[^\n]*+\n(?:[^\n]*+\n){0,4}?"
-            + _DRAWN + _STAMP + rb"Perf <throughput>(?=\s)",
+            "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec{?  {_} = {_}}\n{_} {_} {_} {_} Perf {throughput}",
             unit="sequences/s",
             counts="update",
             marker=b"Train Step: ",
@@ -40,7 +39,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"\] Throughput Average \(sentences/sec\) = <throughput>(?=\s)", unit="sequences/s", span="run", exact=True, marker=b"Throughput Average",
+            "] Throughput Average (sentences/sec) = {throughput}", unit="sequences/s", span="run", exact=True, marker=b"Throughput Average",
         ),
     ),
     facts=(

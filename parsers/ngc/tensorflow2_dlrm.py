@@ -18,9 +18,9 @@ FORMAT = Format(
     end=rb"Training run completed, elapsed: ",
     readings=(
         Reading(
-            rb"(?<!_)\bstep=<step>, throughput=<throughput>M, step_time=<step_seconds> ms, learning_rate=[^,\n]++, loss=<loss>,",
+            "step={step}, throughput={throughput}M, step_time={step_seconds:ms}, learning_rate={_}, loss={loss},",
             unit="samples/s",
-            factors={"throughput": 1e6, "step_seconds": 1e-3},
+            factors={"throughput": 1e6},
             pauses=(
                 Pause("evaluation", rb"validation_step="),
                 Pause("evaluation", rb"Evaluation completed, AUC: "),

@@ -8,7 +8,7 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.ngc import TF32
 
 
@@ -29,8 +29,7 @@ FORMAT = Format(
     start=rb"Config:\r?\n={80}\r?\n",
     readings=(
         Reading(
-            rb"\bStep: *+<step>, Loss: *+<loss>, Gen_loss:" + up_to(rb", Perf:", rb"\bStep:") + rb" *+[0-9.]++, Loss Scaler: [^\n,]++, "
-            rb"Elapsed: ++(?P<_hours>[0-9]++)h ?(?P<_minutes>[0-9]++)m ?(?P<_seconds>[0-9]++)s, ETA: ",
+            "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {_hours}h{_minutes}m{_seconds:s}, ETA: ",
             unit="sequences/s",
             counts="update",
             repeated=True,

@@ -6,7 +6,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 retries; the samples and seconds that it is made of are printed above it.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading, Window
 from perfledger.parsers.frameworks import NVIDIA_BERT
 from perfledger.parsers.ngc import TF32
 
@@ -19,22 +19,21 @@ FORMAT = Format(
     end=rb"DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: <step> ++throughput_train : <throughput> seq(?:uences)?/s"
-            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : <loss>(?=\s))?+",
+            "DLL {clock} - Iteration: {step} throughput_train : {throughput} {seq|sequences}/s{? mlm_loss : {_} nsp_loss : {_} total_loss : {loss}}",
             unit="sequences/s",
             span="step",
             counts="update",
         ),
         # The fine-tuning prints these as well, beside lines of Estimator.
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s", unit="sequences/s", span="run", weak=True, exact=True,
+            "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),
         Reading(
-            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(
-            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time W/O Overhead = <seconds> for Sentences = <samples>(?=\s)",
+            "run_pretraining.py:{_}] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
         ),
     ),

@@ -8,7 +8,7 @@ the mean of the last 30 steps, each cut to a whole number, without those that it
 Inference has keys of its own.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, up_to
 from perfledger.parsers.ngc import TF32
 
 _LINE = rb"DLL [\d .:-]{26} - "
@@ -40,23 +40,23 @@ FORMAT = Format(
     end=_LINE + rb"(?:\(\) (?:average_train_|throughput_train)| train\.avg_ips : |\d++ average_throughput_train : )",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>,\) train_epoch_time : <duration> ++train_throughput : <throughput>(?=\s)",
+            "DLL {clock} - ({epoch},) train_epoch_time : {duration} train_throughput : {throughput}",
             unit="samples/s",
             span="epoch",
             marker=b"train_epoch_time : ",
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: <step> ++train\.avg_ips : <throughput> imgs/s",
+            "DLL {clock} - Epoch: {step} train.avg_ips : {throughput} imgs/s",
             unit="images/s",
             marker=b"train.avg_ips : ",
         ),
-        Reading(_run(rb"average_train_throughput", rb" samples/s"), unit="samples/s", span="run", marker=b"average_train_throughput"),
-        Reading(_run(rb"throughput_train", _IMAGES), unit="images/s", span="run", marker=b"throughput_train"),
+        Reading(" - () {*}average_train_throughput : {throughput} samples/s", unit="samples/s", span="run", marker=b"average_train_throughput"),
+        Reading(" - () {*}throughput_train : {throughput} images/s", unit="images/s", span="run", marker=b"throughput_train"),
         Reading(
-            _LINE + rb"\d++ average_throughput_train : <throughput>(?=\s)", unit="samples/s", span="run",
+            " - {_} average_throughput_train : {throughput}", unit="samples/s", span="run",
             marker=b"average_throughput_train",
         ),
-        Reading(_LINE + rb" ?+train\.avg_ips : <throughput> imgs/s", unit="images/s", span="run", marker=b"train.avg_ips : "),
+        Reading(" -  train.avg_ips : {throughput} imgs/s", unit="images/s", span="run", marker=b"train.avg_ips : "),
     ),
     facts=(
         *TF32,

@@ -5,7 +5,7 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, Window, up_to
 from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb"PARAMETER arch : "
@@ -19,14 +19,13 @@ FORMAT = Format(
     end=rb"\(\) train_throughput : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) (?:total_ips|imgs_per_sec) : <throughput>" + ENDED
-            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : <loss>(?=\s))?+",
+            "DLL {clock} - ({epoch}, {step}) {total_ips|imgs_per_sec} : {throughput}{? cross_entropy : {_} l2_loss : {_} total_loss : {loss}}",
             unit="images/s",
             span="step",
         ),
         Reading(
             # Other programs print the figure under the same key, with a unit of their own.
-            rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED + rb"(?! ++(?!images/s\b)[a-z])",
+            " - () train_throughput : {throughput}{? images/s}$",
             unit="images/s",
             span="run",
             exact=True,

@@ -16,7 +16,7 @@ FORMAT = Format(
     end=rb"Training throughput: ++\d++ tok/s",
     readings=(
         Reading(
-            rb"step <step> \| lr ++\S++ \| loss <loss> \| pplx ++[^\s,]++, bpc ++[^\s,]++, tok/s ++<throughput>(?=\s)",
+            "step {step} | lr  {_} | loss {loss} | pplx  {_}, bpc  {_}, tok/s {throughput}",
             unit="tokens/s",
             counts="update",
             weak=True,
@@ -25,7 +25,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True, exact=True,
+            "Training throughput: {throughput:int} tok/s", unit="tokens/s", span="run", weak=True, exact=True,
         ),
     ),
     facts=TF32,

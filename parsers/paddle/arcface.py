@@ -15,8 +15,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"Training: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - loss <loss>, lr: [0-9.e-]++, epoch: <epoch>, step: <step>, "
-            rb"eta: -?+[0-9.]++ hours, throughput: <throughput> imgs/sec",
+            "Training: {clock} - loss {loss}, lr: {_}, epoch: {epoch}, step: {step}, eta: {?-}{_} hours, throughput: {throughput} imgs/sec",
             unit="images/s",
             epoch_end=True,
             pauses=(Pause("evaluation", rb"]XNorm: "),),

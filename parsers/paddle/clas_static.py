@@ -46,13 +46,13 @@ FORMAT = Format(
             cumulative_since=10,
         ),
         Reading(
-            _ELAPSE + rb"<step_seconds>s",
+            "epoch:{epoch} train step:{step} {?loss: {loss} }{*}elapse: {step_seconds}s",
             unit="images/s",
             span="step",
             pauses=_PAUSES,
         ),
         Reading(
-            _ELAPSE + rb"<step_seconds> reader : <reader_seconds>s",
+            "epoch:{epoch} train step:{step} {?loss: {loss} }{*}elapse: {step_seconds} reader : {reader_seconds}s",
             unit="images/s",
             cumulative_since=0,
             pauses=_PAUSES,

@@ -18,8 +18,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?:" + _BEGINS + rb")<epoch>, (?:batch |iter: )<step>(?:\]|,) loss:? <loss>, " + up_to(rb"\bbatch_cost: ", _BEGINS)
-            + rb"<step_seconds> sec, reader_cost: <reader_seconds> sec, ips: <throughput> samples/sec",
+            "{[Epoch |TRAIN Epoch: }{epoch}, {batch |iter: }{step}{,|]} loss{?:} {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, ips: {throughput} samples/sec",
             unit="clips/s",
             scope="device",
             epoch_end=True,

@@ -65,7 +65,7 @@ FORMAT = Format(
         Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
         # LLaVA.
         Reading(
-            rb"\bglobal step <step>, loss: <loss>, ips: <throughput>, max_mem_reserved: [0-9]++ MB, max_mem_allocated: <memory> MB",
+            "global step {step}, loss: {loss}, ips: {throughput}, max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB",
             unit="samples/s", counts="update", pauses=PAUSES,
         ),
     ),

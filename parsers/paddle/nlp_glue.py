@@ -22,8 +22,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bglobal step <step>/<total_steps>, epoch: <epoch>, batch: [0-9]++, rank_id: [0-9]++, loss: <loss>, (?:ppl: [0-9.e+-]++, )?+lr: [0-9.e-]++, "
-            rb"speed: <steps_per_second> step/s",
+            "global step {step}/{total_steps}, epoch: {epoch}, batch: {_}, rank_id: {_}, loss: {loss}, {?ppl: {_}, }lr: {_}, speed: {steps_per_second} step/s",
             unit="samples/s",
             repeated=True,
             pauses=(Pause("evaluation", rb"eval done total : "),),

@@ -28,9 +28,7 @@ FORMAT = Format(
     start=rb"(?m)^\{'alpha': [\d.]++,\s",
     readings=(
         Reading(
-            rb"step_idx: <step>, epoch: <epoch>, batch: [0-9]++, avg loss: <loss>, "
-            rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: <step_seconds> sec, "
-            rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), ips: <throughput> words/sec",
+            "step_idx: {step}, epoch: {epoch}, batch: {_}, avg loss: {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, tokens: {samples}, ips: {throughput} words/sec",
             unit="words/s",
             scope="device",
             epoch_end=True,
@@ -40,8 +38,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step_idx: <step>, epoch: <epoch>, batch: [0-9]++, avg loss: <loss>, normalized loss: [0-9.a-z-]++, ppl: [0-9.a-z-]++, "
-            rb"avg_speed: <steps_per_second> step/s, words speed: <throughput> words/s",
+            "step_idx: {step}, epoch: {epoch}, batch: {_}, avg loss: {loss}, normalized loss: {_}, ppl: {_}, avg_speed: {steps_per_second} step/s, words speed: {throughput} words/s",
             unit="words/s",
             scope="device",
             pauses=(_VALIDATION,),

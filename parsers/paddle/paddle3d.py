@@ -56,8 +56,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _PLACE + up_to(rb", batch_cost: ", _BEGINS)
-            + rb"<_mean> sec, ips: <_ips> images/s \| ETA ",
+            "[TRAIN] epoch={epoch}/{total_epochs}, iter={step}/{total_steps} {*}, batch_cost: {_mean} sec, ips: {_ips} images/s | ETA ",
             unit="images/s",
             scope="device",
             verbs=(_since_last,),

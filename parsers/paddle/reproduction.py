@@ -16,8 +16,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\[Epoch <epoch>(?:/<total_epochs>)?+, iter: <step>\] " + up_to(rb"\bloss: ", rb"\[Epoch ") + rb"<loss>, avg_reader_cost: <reader_seconds> sec, "
-            rb"avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, avg_ips: <throughput> images/sec",
+            "[Epoch {epoch}{?/{total_epochs}}, iter: {step}] {*}loss: {loss}, avg_reader_cost: {reader_seconds} sec, avg_batch_cost: {step_seconds} sec, avg_samples: {batch}, avg_ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
             epoch_timer=True,

@@ -29,8 +29,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"Train: Rank: [0-9]++, epoch: <epoch>, step: [0-9]++, lr: " + up_to(rb"\biter: ", rb"Train: Rank: ")
-            + rb"<step>, (?:total: <total_steps>, )?+reader_cost: <reader_seconds>, batch_cost: <step_seconds>, samples: <batch>, ips: <throughput> sent\./sec",
+            "Train: Rank: {_}, epoch: {epoch}, step: {_}, lr: {*}iter: {step}, {?total: {total_steps}, }reader_cost: {reader_seconds}, batch_cost: {step_seconds}, samples: {batch}, ips: {throughput} sent./sec",
             unit="samples/s",
             scope="device",
             span="step",
@@ -45,8 +44,7 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb"Train: Rank: [0-9]++, epoch: <epoch>, step: [0-9]++, batch : <step>/<total_steps>, lr: [0-9.e-]++, data time: <reader_seconds>s, "
-            rb"train time: <_training>s, batch size: <batch>,",
+            "Train: Rank: {_}, epoch: {epoch}, step: {_}, batch : {step}/{total_steps}, lr: {_}, data time: {reader_seconds}s, train time: {_training}s, batch size: {batch},",
             unit="samples/s",
             scope="device",
             span="step",

@@ -71,7 +71,7 @@ FORMAT = Format(
             span="step",
             verbs=(_whole_epochs,),
         ),
-        Reading(_END % (rb"<epoch>", rb"<duration>", rb"<throughput>"), unit="clips/s", scope="device", span="epoch"),
+        Reading("END epoch:{epoch} train {*}batch_cost_sum: {duration} sec, avg_ips: {throughput} instance/sec", unit="clips/s", scope="device", span="epoch"),
     ),
     facts=(
         Fact("batch_size", rb"^[^\n]{0,60}?\bbatch_size ?: ([0-9]++)$", int),

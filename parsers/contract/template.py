@@ -205,7 +205,7 @@ class _Compiler:
         stops = [_label(rest[0])]
         again = begin.lstrip("^ ") if isinstance(begin, str) else ""
         if len(again) > 2:
-            stops.append(_escaped(again))
+            stops.append((rb"(?<!\w)" if again[0].isalnum() else b"") + _escaped(again))
         firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")}
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)

@@ -47,6 +47,9 @@ MEMORY = (
     rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"
 )
 
+#: The same in a template.
+MAX_MEMORY = "{?{*}max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB}"
+
 #: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
 CLAS = (
     Fact("batch_size", rb"Train :(?:(?!Eval :|Train :|batch_size : )[\s\S]){0,4000}+batch_size : (\d++)", int),

@@ -15,7 +15,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "Training: {clock} - loss {loss}, lr: {_}, epoch: {epoch}, step: {step}, eta: {?-}{_} hours, throughput: {throughput} imgs/sec",
+            "Training: {clock} - loss {loss}, lr: {_}, epoch: {epoch}, step: {step}, eta: {_} hours, throughput: {throughput} imgs/sec",
             unit="images/s",
             epoch_end=True,
             pauses=(Pause("evaluation", rb"]XNorm: "),),

@@ -23,7 +23,6 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.paddle import LAUNCHER
 
-_BEGINS = rb"INFO: (?:Epoch: |Iter: )"
 _PAUSES = (
     Pause("evaluation", rb"INFO: Test iter: ", inside="none"),
     Pause("evaluation", rb"INFO: Metric ", inside="none"),
@@ -60,9 +59,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"ppgan[\w.]*+ INFO: (?:Epoch: <epoch>(?:/<total_epochs>)?+, iters?+: |Iter: )<step>(?:/<total_steps>)?+ "
-            + up_to(rb"\bbatch_cost: ", _BEGINS)
-            + rb"<step_seconds> sec reader_cost: <reader_seconds> sec ips: <throughput> images/s",
+            "ppgan.engine.trainer INFO: {?Epoch: {epoch}{?/{total_epochs}}, }{Iter|iter|iters}: {step}{?/{total_steps}} {*} batch_cost: {step_seconds} sec reader_cost: {reader_seconds} sec ips: {throughput} images/s",
             unit="images/s",
             scope="device",
             verbs=(_of_batches,),

@@ -5,10 +5,8 @@ also where an epoch ends between. Validations lie outside. The networks for imag
 size that may be that of one device or of all, and are not read.
 """
 
-from perfledger.parsers.contract import Format, Reading, up_to
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.paddle import LAUNCHER
-
-_BEGINS = rb"\[Epoch |TRAIN Epoch: "
 
 FORMAT = Format(
     title="PaddlePaddle video models (2020)",
@@ -18,7 +16,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "{[Epoch |TRAIN Epoch: }{epoch}, {batch |iter: }{step}{,|]} loss{?:} {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, ips: {throughput} samples/sec",
+            "Epoch{?:} {epoch}, {batch|iter:} {step}{,|]} loss{?:} {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, ips: {throughput} samples/sec",
             unit="clips/s",
             scope="device",
             epoch_end=True,

@@ -17,8 +17,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bglobal step <step>, epoch: <epoch>, batch: [0-9]++, loss: <loss>, (?:acc(?:u(?:racy)?+)?+: [0-9.]++, )?+"
-            rb"speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
+            "global step {step}, epoch: {epoch}, batch: {_}, loss: {loss}, {?{acc|accu|accuracy}: {_}, }speed: {steps_per_second} step/s$",
             unit="samples/s",
             verbs=(of_two_decimals,),
             pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: "),),

@@ -16,7 +16,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"INFO\] - global step <step>, epoch: <epoch>, loss: <loss>, speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
+            "INFO] - global step {step}, epoch: {epoch}, loss: {loss}, speed: {steps_per_second} step/s$",
             unit="samples/s",
             verbs=(of_two_decimals,),
             pauses=(

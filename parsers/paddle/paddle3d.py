@@ -22,8 +22,6 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.paddle import LAUNCHER
 
-_BEGINS = rb"\[TRAIN\] epoch="
-_PLACE = _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> "
 _PAUSES = (
     Pause("evaluation", rb"evaluate on validate dataset"),
     Pause("checkpoint", rb"Push model to checkpoint "),
@@ -63,7 +61,7 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - ++INFO - " + _PLACE + rb", (?:(?!batch_cost)\w++[=:] ?[0-9.e+-]++,? )++\| ETA ",
+            "{clock} -  INFO - [TRAIN] epoch={epoch}/{total_epochs}, iter={step}/{total_steps} ,{*} lr={_} | ETA ",
             unit="images/s",
             epoch_end=True,
             pauses=_PAUSES,

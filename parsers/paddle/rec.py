@@ -13,41 +13,32 @@ two decimals.
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract.verbs import until
 from perfledger.parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
-def _epoch(printed: bytes, unit: str) -> Reading:
+
+def _epoch(printed: str, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: <epoch>, using time:?+ <duration> second, ips:?+ <throughput> " + printed + rb"/sec",
+        f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
         unit=unit,
         marker=b", using time",
         scope="node",
         span="epoch",
-    )  # fmt: skip
+    )
 
 
-def _batch(printed: bytes, unit: str) -> Reading:
+def _batch(printed: str, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: <epoch>, Batch: <step>, ++(?:auc: \[<accuracy>\], ++)?+"
-        rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
-        rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
+        f"Epoch: {{epoch}}, Batch: {{step}},{{?  auc: [{{accuracy}}],}}{{?  {{cost|LOSS}}: [{{loss}}],}}  avg_batch_cost: {{step_seconds}} sec, avg_samples: {{batch}}, ips: {{throughput}} {printed}/sec",
         unit=unit,
         marker=b"avg_samples: ",
         scope="thread",
-    )  # fmt: skip
-
-
-def _of_training(columns: Columns) -> Postprocessed:
-    """Return the records before an inference."""
-    inferred = np.logical_or.accumulate(np.isfinite(columns["_inferred"]))
-    rows = np.flatnonzero(~inferred)
-    return rows, {name: column[rows] for name, column in columns.items() if name != "_inferred"}
+    )
 
 
 FORMAT = Format(
@@ -56,17 +47,17 @@ FORMAT = Format(
     marker=b", ips",
     start=rb"Run Worker Begin",
     readings=(
-        _epoch(rb"example", "samples/s"),
-        _epoch(rb"word", "words/s"),
-        _batch(rb"example", "samples/s"),
-        _batch(rb"word", "pairs/s"),
+        _epoch("example", "samples/s"),
+        _epoch("word", "words/s"),
+        _batch("example", "samples/s"),
+        _batch("word", "pairs/s"),
         Reading(
             rb" - INFO - epoch: <epoch>, batch_id: (?![01],)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
             + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) (?:ins/s|images/sec)"
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
-            verbs=(_of_training,),
+            verbs=(until("_inferred"),),
         ),
     ),
     facts=(

@@ -7,7 +7,7 @@ framework is what the log names.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to, up_to_argument
+from perfledger.parsers.contract import Fact, Format, Reading, up_to_argument
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, up_to
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
-_BEGINS = rb"ppsci (?:INFO|MESSAGE): \[Train\]\[Epoch "
 #: Iteration of every epoch at which the means begin anew.
 _RESTART = 5
 #: What the last of five decimals, and of two, rounds, and how far a product may lie from the whole number that it stands
@@ -53,8 +52,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _BEGINS + rb" *+<epoch>/<total_epochs>\]\[Iter:? ++<step>/<total_steps>\] lr: [0-9.e+-]++, loss: <loss>, " + up_to(rb"\bbatch_cost: ", _BEGINS)
-            + rb"<_mean>s, reader_cost: <reader_seconds>s, ips: <throughput>(?: samples/s|(?=, eta: ))",
+            "ppsci {INFO|MESSAGE}: [Train][Epoch {epoch}/{total_epochs}][Iter{?:} {step}/{total_steps}] lr: {_}, loss: {loss}, {*}batch_cost: {_mean:s}, reader_cost: {reader_seconds:s}, ips: {throughput}{ samples/s|, eta: }",
             unit="samples/s",
             scope="device",
             epoch_timer=True,

@@ -7,7 +7,7 @@ the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
-from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
 
 _PAUSES = (
     Pause(
@@ -27,9 +27,7 @@ FORMAT = Format(
     start=rb"-Environment Information-++(?!\r?\nplatform:[ \t]*+\r?\n)",
     readings=(
         Reading(
-            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/<total_steps>, loss: <loss>, "
-            rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: <step_seconds>, "
-            rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
+            "[TRAIN] epoch: {epoch}, iter: {step}/{total_steps}, loss: {loss}, {*}batch_cost: {step_seconds}, reader_cost: {reader_seconds}, ips: {throughput} samples/sec" + MAX_MEMORY,
             unit="samples/s",
             scope="device",
             epoch_end=True,
@@ -37,14 +35,11 @@ FORMAT = Format(
             trap=_EMA,
         ),
         *(
-            Reading(
-                rb"\[TRAIN\] epoch=<epoch>, iter=<step>/<total_steps>, loss=<loss>, lr=[0-9.e-]++, "
-                rb"batch_cost=<step_seconds>, reader_cost=<reader_seconds>" + speed + rb" \| ETA ",
-                unit="samples/s",
-                scope="device",
-                epoch_end=True,
+            Reading(template, unit="samples/s", scope="device", epoch_end=True)
+            for template in (
+                "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds}, ips={throughput} samples/sec | ETA ",
+                "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds} | ETA ",
             )
-            for speed in (rb", ips=<throughput> samples/sec", rb"")
         ),
     ),
     facts=(

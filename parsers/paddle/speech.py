@@ -6,20 +6,9 @@ batches are counted here. The recognition of 2021 prints the wait for data and t
 the batch of the configuration.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, is_private, up_to
+from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract.verbs import total
 from perfledger.parsers.paddle import LAUNCHER
-
-
-def _with_wait(columns: Columns) -> Postprocessed:
-    """Return the records; a step takes the wait for its data and the training."""
-    made = {name: column for name, column in columns.items() if not is_private(name)}
-    made["step_seconds"] = columns["reader_seconds"] + columns["_training"]
-    return np.arange(len(columns["step"])), made
-
 
 FORMAT = Format(
     title="PaddleSpeech",
@@ -36,20 +25,19 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb"\biter: <step>/(?:None|<total_steps>), " + up_to(rb", avg_reader_cost: ", rb"\biter: ")
-            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, avg_ips: <throughput> sequences/sec",
+            "iter: {step}/{?{total_steps}}{?None}, {*}avg_reader_cost: {reader_seconds} sec, avg_batch_cost: {step_seconds} sec, avg_samples: {batch}, avg_ips: {throughput} sequences/sec",
             unit="samples/s",
             scope="device",
             span="step",
             repeated=True,
         ),
         Reading(
-            "Train: Rank: {_}, epoch: {epoch}, step: {_}, batch : {step}/{total_steps}, lr: {_}, data time: {reader_seconds}s, train time: {_training}s, batch size: {batch},",
+            "Train: Rank: {_}, epoch: {epoch}, step: {_}, batch : {step}/{total_steps}, lr: {_}, data time: {reader_seconds:s}, train time: {_training:s}, batch size: {batch},",
             unit="samples/s",
             scope="device",
             span="step",
             repeated=True,
-            verbs=(_with_wait,),
+            verbs=(total("step_seconds", "reader_seconds", "_training"),),
         ),
     ),
     facts=LAUNCHER,

@@ -15,56 +15,55 @@ PaddleScience are another format.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-    is_private,
-)
-from perfledger.parsers.paddle import CLAS, MEMORY
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Scope
+from perfledger.parsers.contract.verbs import every, take, without
+from perfledger.parsers.paddle import CLAS, MAX_MEMORY
 
-_BEGINS = rb"\[Train\]\[Epoch "
-_HEAD = (
-    rb"<epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
-    rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
-)
+#: Iteration of every epoch at which running means begin anew.
+_RESTART = 5
 #: `ips` and `batch_cost` have five decimals; both the size of a batch and the usual one are computed from them.
 _ROUNDING = 1e-5
 #: Sizes that differ by less are one.
 _SAME = 0.01
-#: Iteration of every epoch at which the means of the first releases begin anew.
-_RESTART = 5
 #: Share of the records with another size than the usual one from which on the sampler varies the batches.
 _VARIED = 0.05
 #: Standard error, as a share, up to which the last batches of the records tell the mean of all.
 _TOLD = 0.01
-
-
-#: Stretches by which the timestamps are held against the lines: so many, but of so many seconds at least, since
-#: timestamps have whole ones.
-_STRETCHES, _LEAST = 16, 20.0
-#: What the two ends of a stretch round in seconds, on average at most.
+#: Seconds by which two stamps with whole seconds round their distance.
 _ROUNDED = 1.0
-_A_DAY = 86400
 
 #: The first releases (2021), which log as `root`, have these in the first mean of the next epoch.
-_PAUSES = (
-    Pause(
-        "evaluation",
-        rb"\[Eval\]\[Epoch ",
-    ),
-    Pause(
-        "checkpoint",
-        rb"Already save model in ",
-    ),
-)
+_PAUSES = (Pause("evaluation", "[Eval][Epoch "), Pause("checkpoint", "Already save model in "))
+
+
+def _are_running(columns: Columns) -> bool:
+    """Return whether the stamps agree with means since iteration 5 of the epoch, and not since the last line."""
+    step, cost = columns["step"], columns["step_seconds"]
+    inside = (np.diff(columns["epoch"]) == 0) & (step[:-1] >= _RESTART) & (np.diff(step) > 0)
+    took = np.diff(columns["clock"])
+    since_last, running = cost[1:] * np.diff(step), np.diff(cost * (step - _RESTART + 1))
+    off, off_if_running = (np.abs(np.cumsum((took - each)[inside])).max(initial=0) for each in (since_last, running))
+    return bool(off > _ROUNDED and off_if_running < off / 2)
+
+
+def _since_last(columns: Columns) -> Postprocessed:
+    """Keep the lines if their means began with the line before."""
+    return take(columns, [] if _are_running(columns) else every(columns))
+
+
+def _running(columns: Columns) -> Postprocessed:
+    """Keep the lines if their means run since iteration 5; those of earlier iterations began in the epoch before."""
+    return take(columns, columns["step"] >= _RESTART if _are_running(columns) else [])
+
+
+def _since_restart(columns: Columns) -> Postprocessed:
+    """Keep the lines whose means began in their epoch, or with the program."""
+    return take(columns, (columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
 
 
 def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
@@ -98,63 +97,14 @@ def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
     return rows, {name: column[rows] for name, column in made.items()}
 
 
-def _are_running(columns: Columns) -> bool:
-    """Return whether the timestamps say that the means run since an iteration of the epoch, and not since the last line."""
-    step, cost = columns["step"], columns["step_seconds"]
-    begins = (np.diff(columns["epoch"]) != 0) | (step[:-1] < _RESTART) | (np.diff(step) <= 0)
-    took = np.diff(3600 * columns["_hour"] + 60 * columns["_minute"] + columns["_second"]) % _A_DAY
-    since_last, running = cost[1:] * np.diff(step), np.diff(cost * (step - _RESTART + 1))
-    told = ~begins & np.isfinite(took + since_last + running)
-    if not took[told].sum() >= _LEAST:
-        return False
-    passed = np.cumsum(took[told])
-    stretch = (passed // max(_LEAST, passed[-1] / _STRETCHES)).astype(np.intp)
-    off, off_if_running = (
-        np.abs(np.bincount(stretch, took[told] - each[told])).sum() for each in (since_last, running)
-    )
-    return bool(off > _ROUNDED * len(np.unique(stretch)) and off_if_running < off / 2)
+#: Loggers, and what their speed counts.
+_LOGGERS: Mapping[str, Scope] = {"ppcls": "device", "{plsc|passl}": "job"}
 
 
-def _of_intervals(columns: Columns) -> Postprocessed:
-    """Return the same with means since the last line, also where running means are printed."""
-    running = _are_running(columns)
-    columns = {name: column for name, column in columns.items() if not is_private(name)}
-    if not running:
-        return _whole_batches(columns)
-    kept = np.flatnonzero(columns["step"] >= _RESTART)
-    rows, made = _whole_batches({name: column[kept] for name, column in columns.items()}, _RESTART)
-    rows, seen = kept[rows], made["step"] - _RESTART + 1
-    begins = (np.diff(made["epoch"], prepend=np.nan) != 0) | (np.diff(seen, prepend=np.inf) <= 0)
-    seconds = seen * made["step_seconds"]
-    steps, took, samples = (
-        np.where(begins, each, np.diff(each, prepend=0.0)) for each in (seen, seconds, seconds * made["throughput"])
-    )
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        return rows, {**made, "steps": steps, "step_seconds": took / steps, "throughput": samples / took}
-
-
-def _since_restart(columns: Columns) -> Postprocessed:
-    """Return the same of the first releases, without the lines whose mean began in the epoch before."""
-    kept = np.flatnonzero((columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
-    rows, found = _whole_batches({name: column[kept] for name, column in columns.items()}, _RESTART)
-    return kept[rows], found
-
-
-def _time_before(logger: bytes) -> bytes:
-    """Return a pattern that, behind the name of a logger, reads the time of day in front of it, if one stands there."""
-    at = rb"(?P<_hour>[0-9]{2}):(?P<_minute>[0-9]{2}):(?P<_second>[0-9]{2})\] "
-    return rb"(?:(?<=" + at + logger + rb")|)"
-
-
-def _of_device(logger: bytes) -> Reading:
-    """Return the reading of lines behind the name of this logger."""
-    return Reading(
-        _BEGINS + logger + _HEAD
-        + rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
-        rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
-        unit="images/s",
-        scope="device",
-        verbs=(_whole_batches,),
+def _line(logger: str) -> str:
+    return (
+        f"[{{clock}}] {logger} INFO: [Train][Epoch {{epoch}}/{{total_epochs}}][Iter: {{step}}/{{total_steps}}]{{*}}loss: {{loss}},{{*}} batch_cost: {{step_seconds}}{{?s}}, "
+        "reader_cost: {reader_seconds}{?s}, {?ema_cost: {_}, }ips: {throughput} {images|samples}/s" + MAX_MEMORY
     )  # fmt: skip
 
 
@@ -164,25 +114,14 @@ FORMAT = Format(
     marker=b"[Train][Epoch ",
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
-        replace(
-            _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci")) + _time_before(rb"ppcls INFO: " + _BEGINS)),
-            verbs=(_of_intervals,),
-        ),
-        replace(
-            _of_device(rb"(?<=root INFO: " + _BEGINS + rb")"),
-            cumulative_since=_RESTART,
-            pauses=_PAUSES,
-            epoch_timer=True,
-            verbs=(_since_restart,),
-        ),
         *(
-            Reading(
-                name + _time_before(name) + rb" INFO: " + _BEGINS + _HEAD
-                + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
-                unit="images/s",
-                verbs=(_of_intervals,),
-            )
-            for name in (b"plsc", b"passl")
+            Reading(_line(logger), unit="images/s", scope=scope, cumulative_since=since, verbs=(verb, partial(_whole_batches, since=since), without("clock")))
+            for logger, scope in _LOGGERS.items()
+            for verb, since in ((_since_last, None), (_running, _RESTART))
+        ),
+        Reading(
+            _line("root"), unit="images/s", scope="device", cumulative_since=_RESTART, pauses=_PAUSES, epoch_timer=True,
+            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock")),
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),

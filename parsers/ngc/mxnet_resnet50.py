@@ -16,7 +16,7 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     marker=b"train.ips",
     start=rb" - PARAMETER arch : res[a-z]++\w*+ ++num_layers : ",
-    end=rb" - Summary: train\.",
+    end=" - Summary: train.",
     readings=(
         Reading(
             "DLL {clock} - Epoch: {epoch} Iteration: {step} train.loss : {loss} train.ips : {throughput} images/s",
@@ -35,14 +35,14 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _PARAMETERS + rb"(\w++ ++num_layers : \d++)", lambda printed: text(printed).replace("num_layers :", "-").replace(" ", "")),
-        Fact("batch_size_of_job", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("model", rb" - PARAMETER arch : (\w++ ++num_layers : \d++)", lambda printed: text(printed).replace("num_layers :", "-").replace(" ", "")),
+        Fact("batch_size_of_job", " - PARAMETER arch : {*} batch_size : {:int}"),
         Fact("devices", _PARAMETERS + up_to(rb" gpus : \[", _PARAMETERS) + rb"([\d, ]++)\]", listed),
-        Fact("precision", _PARAMETERS + up_to(rb" dtype : float16 ++amp : ", _PARAMETERS) + rb"(False)", words={b"False": "fp16"}),
-        Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(True)", words={b"True": "amp"}),
-        Fact("precision", _PARAMETERS + up_to(rb" dtype : ", _PARAMETERS) + rb"(float32)", words={b"float32": "fp32"}),
-        Fact("num_classes", _PARAMETERS + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
-        Fact("data_format", _PARAMETERS + up_to(rb" conv_layout : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
-        Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
+        Fact("precision", " - PARAMETER arch : {*} dtype : float16  amp : {}", words={b"False": "fp16"}),
+        Fact("precision", " - PARAMETER arch : {*} amp : {}", words={b"True": "amp"}),
+        Fact("precision", " - PARAMETER arch : {*} dtype : {}", words={b"float32": "fp32"}),
+        Fact("num_classes", " - PARAMETER arch : {*} num_classes : {:int}"),
+        Fact("data_format", " - PARAMETER arch : {*} conv_layout : {}"),
+        Fact("dali", " data_backend : {}-{_}", words={b"dali": "True"}),
     ),
 )  # fmt: skip

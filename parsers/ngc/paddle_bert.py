@@ -13,7 +13,7 @@ from perfledger.parsers.ngc import TF32
 
 _PARAMETER = rb'(?: - PARAMETER |"PARAMETER", "data": \{)'
 _SAVED = (
-    Pause("checkpoint", rb"Already save model in "),
+    Pause("checkpoint", "Already save model in "),
 )  # fmt: skip
 
 

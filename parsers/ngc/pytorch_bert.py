@@ -15,10 +15,7 @@ from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
 _SAVED = (
-    Pause(
-        "checkpoint",
-        rb" - PARAMETER checkpoint_step : ",
-    ),
+    Pause("checkpoint", " - PARAMETER checkpoint_step : "),
 )
 
 FORMAT = Format(
@@ -30,7 +27,7 @@ FORMAT = Format(
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     before_start=rb"^python3? ",
-    end=rb"training_sequences_per_second : ",
+    end="training_sequences_per_second : ",
     readings=(
         Reading(
             "training_sequences_per_second : {throughput}{? sequences/s} {*}raw_train_time : {seconds}",
@@ -57,10 +54,10 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
+        Fact("batch_size", "PARAMETER batch_size_per_gpu : {:int}"),
         # Of sequences that are packed several together no batch size is printed.
-        Fact("batch_size", rb"PARAMETER batch_size_per_pu : (\d++)", int, first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
-        Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
+        Fact("batch_size", "PARAMETER batch_size_per_pu : {:int}", first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
+        Fact("samples_per_update_and_device", "--train_batch_size={:int}"),
         Fact("accumulation", rb"(?:--|[( ])gradient_accumulation_steps=(\d++)", int),
         *PYTORCH_JOB,
         ONE_NODE,

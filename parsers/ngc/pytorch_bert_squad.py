@@ -22,7 +22,7 @@ FORMAT = Format(
     marker=b"raining",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",
-    end=rb"training_sequences_per_second : ",
+    end="training_sequences_per_second : ",
     readings=(
         squad_bar(b"step_loss : "),
         Reading(

@@ -5,16 +5,9 @@ wait for its data; what the others took shows in the seconds of the epoch alone,
 whole numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last step that is printed.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
-
-_PARAMETER = rb" - PARAMETER "
-
-
-def _parameter(key: bytes) -> bytes:
-    return _PARAMETER + up_to(rb"\b" + key + rb" : ", _PARAMETER)
-
 
 FORMAT = Format(
     title="NGC PyTorch DLRM",
@@ -22,8 +15,8 @@ FORMAT = Format(
     unproven=True,
     over=("frameworks.dllogger_text",),
     marker=b"  step_time: ",
-    start=_parameter(rb"embedding_dim"),
-    end=rb" - \(\) best_auc : ",
+    start=" - PARAMETER {*}embedding_dim : ",
+    end=" - () best_auc : ",
     readings=(
         Reading(
             "Epoch:[{epoch}/{total_epochs}] [{step}/{total_steps}]  eta: {*} loss: {loss} step_time: {step_seconds} lr: ",
@@ -42,8 +35,8 @@ FORMAT = Format(
     facts=(
         *TF32,
         Fact("model", rb"(?:^| )(embedding_dim : )", lambda _: "DLRM"),
-        Fact("batch_size_of_job", _parameter(rb"batch_size") + rb"(\d++)", int),
-        Fact("precision", _parameter(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size_of_job", " - PARAMETER {*}batch_size : {:int}"),
+        Fact("precision", " - PARAMETER {*}amp : {}", words={b"True": "amp", b"False": "fp32"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),

@@ -83,16 +83,12 @@ def _undone(done: Column, mean: Column, digit: float) -> Column:
 _ARGUMENTS = rb"Run arguments: Namespace\("
 
 
-def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to_argument(key, _ARGUMENTS)
-
-
 FORMAT = Format(
     title="NGC PyTorch GNMT",
     framework="NGC PyTorch",
     marker=b"Tok/s",
-    start=rb"(?m)^(?:0: )?+" + _argument(rb"beam_size"),
-    end=rb"Total training time \d++ s",
+    start=rb"(?m)^(?:0: )?+" + _ARGUMENTS + up_to_argument(rb"beam_size", _ARGUMENTS),
+    end="Total training time {:int} s",
     readings=(
         Reading(
             "{?{rank}: }TRAIN [{epoch}][{step}/{_}]\tTime {_} ({_mean_seconds})\tData {_} ({_})\tTok/s {_} ({_mean_speed})\t{*}Loss/tok {loss} (",
@@ -106,9 +102,9 @@ FORMAT = Format(
     facts=(
         *TF32,
         Fact("model", rb"^(?:\d++: )?+(GNMT)\("),
-        Fact("batch_size", _argument(rb"train_batch_size") + rb"(\d++)", int),
-        Fact("accumulation", _argument(rb"train_iter_size") + rb"(\d++)", int),
-        Fact("precision", _argument(rb"math") + rb"'(fp16|fp32|tf32|manual_fp16)'", words={b"fp16": "fp16", b"manual_fp16": "fp16", b"fp32": "fp32", b"tf32": "tf32"}),
+        Fact("batch_size", "Run arguments: Namespace({*}train_batch_size={:int}"),
+        Fact("accumulation", "Run arguments: Namespace({*}train_iter_size={:int}"),
+        Fact("precision", "Run arguments: Namespace({*}math='{}'", words={b"fp16": "fp16", b"manual_fp16": "fp16", b"fp32": "fp32", b"tf32": "tf32"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),

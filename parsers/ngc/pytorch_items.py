@@ -11,13 +11,10 @@ does not only measure it prints losses, whose clocks need the devices. Keys of v
 alike.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
-
-_PARAMETER = rb" - PARAMETER "
-_NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
 
 #: Releases of 2020 print the time of day between the speed and the seconds.
 _ITERATION = (
@@ -27,20 +24,12 @@ _ITERATION = (
 )
 
 
-def _of_ncf(key: bytes) -> bytes:
-    return _NCF + up_to(rb" " + key + rb" : ", rb"feature_spec_file : ")
-
-
-def _of_ssd(key: bytes) -> bytes:
-    return _PARAMETER + rb"dataset path : " + up_to(key + rb" : ", rb"dataset path : ")
-
-
 FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
     marker=b"",
-    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
+    start=rb" - PARAMETER (?:data : \S++ ++feature_spec_file : |output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", verbs=(as_timed,)),
@@ -49,10 +38,7 @@ FORMAT = Format(
             unit="items/s",
             marker=b" train_ite",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb",\) train_epoch_",
-                ),
+                Pause("evaluation", ",) train_epoch_"),
             ),
             epoch_end=True,
             verbs=(by_the_clock,),
@@ -71,8 +57,8 @@ FORMAT = Format(
             marker=b" loss : ",
             epoch_end=True,
             pauses=(
-                Pause("evaluation", rb",\) mAP : "),
-                Pause("checkpoint", rb"saving model\.\.\."),
+                Pause("evaluation", ",) mAP : "),
+                Pause("checkpoint", "saving model..."),
             ),
         ),
         Reading(
@@ -99,18 +85,18 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
+        Fact("model", " - PARAMETER model_name : {}", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
-        Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),
-        Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
-        Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
-        Fact("accumulation", _of_ncf(rb"grads_accumulated") + rb"(\d++)", int),
-        Fact("precision", _of_ncf(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
-        Fact("devices", _PARAMETER + rb"world_size : (\d++)", int),
-        Fact("precision", _PARAMETER + rb"amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("batch_size", _of_ssd(rb" batch size") + rb"(\d++)", int),
-        Fact("precision", _of_ssd(rb" AMP") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("model", " - PARAMETER dataset path : {*} backbone : {}", words={b"resnet50": "SSD300"}),
+        Fact("batch_size_of_job", " - PARAMETER data : {_} feature_spec_file : {*} batch_size : {:int}"),
+        Fact("devices", " - PARAMETER data : {_} feature_spec_file : {*} world_size : {:int}"),
+        Fact("accumulation", " - PARAMETER data : {_} feature_spec_file : {*} grads_accumulated : {:int}"),
+        Fact("precision", " - PARAMETER data : {_} feature_spec_file : {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", " - PARAMETER batch_size : {:int}"),
+        Fact("devices", " - PARAMETER world_size : {:int}"),
+        Fact("precision", " - PARAMETER amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", " - PARAMETER dataset path : {*} batch size : {:int}"),
+        Fact("precision", " - PARAMETER dataset path : {*} AMP : {}", words={b"True": "amp", b"False": "fp32"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),

@@ -18,14 +18,8 @@ def _of_solver(key: bytes) -> bytes:
 
 
 _PAUSES = (
-    Pause(
-        "checkpoint",
-        rb"Saving checkpoint to ",
-    ),
-    Pause(
-        "evaluation",
-        rb"Start(?:ing)? evaluation",
-    ),
+    Pause("checkpoint", "Saving checkpoint to "),
+    Pause("evaluation", "Start{?ing} evaluation"),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -67,9 +61,9 @@ FORMAT = Format(
         Fact("model", rb"^ *+CONV_BODY: (\S++)", lambda body: "Mask R-CNN" if body == b"R-50-FPN" else f"Mask R-CNN {body.decode()}"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH") + rb"(\d++)", int),
         Fact("total_steps", _of_solver(rb"MAX_ITER") + rb"(\d++)", int),
-        Fact("devices", rb" - PARAMETER gpu_count : (\d++)", int),
-        Fact("devices", rb"maskrcnn_benchmark INFO: Using (\d++) GPUs", int),
+        Fact("devices", " - PARAMETER gpu_count : {:int}"),
+        Fact("devices", "maskrcnn_benchmark INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,
-        Fact("precision", rb"^DTYPE: (float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),
+        Fact("precision", "^DTYPE: {}", words={b"float16": "amp", b"float32": "fp32"}),
     ),
 )  # fmt: skip

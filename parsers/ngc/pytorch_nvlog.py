@@ -16,14 +16,6 @@ _BATCH = rb"[\r\n]Batch: "
 _ANY = rb"[\s\S]"
 
 
-def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to(rb'"' + key + rb'": ', _ARGUMENTS)
-
-
-def _of_ncf(key: bytes) -> bytes:
-    return rb":::NVLOGv[\d.]++ ncf [\d.]++ \(\S++ args: \{" + up_to(rb'"' + key + rb'": ', _ARGUMENTS)
-
-
 _ITERATION = (
     rb"(?<=[\r\n])Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
     + up_to(rb"NVLOGv[\d.]{1,9} \w{1,40} (?=[\d.]++ \(\S++ train_iter_stop: )", _BATCH, _ANY)
@@ -37,17 +29,14 @@ FORMAT = Format(
     marker=b":::NVLOGv",
     start=rb":::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ cpu_info: ",
     before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",
-    end=rb"\) run_final\b",
+    end=") run_final",
     readings=(
         Reading(_ITERATION, unit="items/s", span="step", verbs=(as_timed,)),
         Reading(
             _ITERATION,
             unit="items/s",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"\) train_epoch_items/sec: ",
-                ),
+                Pause("evaluation", ") train_epoch_items/sec: "),
             ),
             epoch_end=True,
             verbs=(by_the_clock,),
@@ -64,15 +53,15 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _argument(rb"model_name") + rb'"(Tacotron2|WaveGlow)"', words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
+        Fact("model", ' args: {{{*}"model_name": "{}"', words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb":::NVLOGv[\d.]++ (ncf) ", lambda _: "NCF"),
-        Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
-        Fact("batch_size", rb":::NVLOGv[\d.]++ Tacotron2_PyT [\d.]++ \(\S++ args: \{" + up_to(rb'"batch_size": ', _ARGUMENTS) + rb"(\d++)", int),
-        Fact("accumulation", _argument(rb"grads_accumulated") + rb"(\d++)", int),
-        Fact("devices", _argument(rb"world_size") + rb"(\d++)", int),
+        Fact("batch_size_of_job", ':::NVLOGv{_} ncf {_} ({_} args: {{{*}"batch_size": {:int}'),
+        Fact("batch_size", ':::NVLOGv{_} Tacotron2_PyT {_} ({_} args: {{{*}"batch_size": {:int}'),
+        Fact("accumulation", ' args: {{{*}"grads_accumulated": {:int}'),
+        Fact("devices", ' args: {{{*}"world_size": {:int}'),
         ONE_NODE,
         Fact("gpu", rb'\) gpu_info: \{[^\[\]{\n]*+\["([^"\n]++)"'),
-        Fact("precision", _argument(rb"amp(?:_run)?") + rb"(true|false)", words={b"true": "amp", b"false": "fp32"}),
-        Fact("precision", _argument(rb"opt_level") + rb'"(O[0-3])"', words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+        Fact("precision", _ARGUMENTS + up_to(rb'"amp(?:_run)?": ', _ARGUMENTS) + rb"(true|false)", words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", ' args: {{{*}"opt_level": "{}"', words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
     ),
 )  # fmt: skip

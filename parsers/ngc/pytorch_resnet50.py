@@ -26,13 +26,11 @@ from perfledger.parsers.contract import (
     Rows,
     Trap,
     Window,
-    is_private,
     up_to,
 )
 from perfledger.parsers.frameworks.dllogger import EVEN, UNSAID, even
 from perfledger.parsers.ngc import TF32
 
-_PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
 
 _LINE = rb"DLL [\d .:-]{26} - "
@@ -104,7 +102,7 @@ def _as_printed(columns: Columns) -> Postprocessed:
     """Return the lines of iterations, unless their speeds hide what they waited for."""
     lines, counted = _held(columns)
     lines = lines if counted is None else lines[:0]
-    return lines, {name: each[lines] for name, each in columns.items() if not is_private(name)}
+    return lines, {name: each[lines] for name, each in columns.items()}
 
 
 def _by_seconds(columns: Columns) -> Postprocessed:
@@ -133,18 +131,14 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     marker=b" train.",
     start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbfP]++|b(?!atch_size : )|f(?!eature_spec_file : )|P(?!ARAMETER ))*+batch_size : )",
-    end=rb" - Summary: ",
+    end=" - Summary: ",
     readings=(
         Reading(
             _ITERATION,
             unit="images/s",
             span="step",
             pauses=(
-                Pause(
-                    "epoch_end",
-                    rb" - Epoch: [0-9]++ ++train\.(?!data_time)",
-                    inside="last",
-                ),
+                Pause("epoch_end", rb" - Epoch: [0-9]++ ++train\.(?!data_time)", inside="last"),
             ),
             verbs=(_as_printed,),
         ),
@@ -157,15 +151,15 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _PARAMETERS + up_to(rb" arch : ", _PARAMETERS) + rb"([\w-]++)"),
-        Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
-        Fact("batch_size", rb"'-b', '(\d++)'", int),
-        Fact("devices", _PARAMETERS + rb" " + up_to(rb" world_size : ", _PARAMETERS) + rb"(\d++)", int),
-        Fact("num_classes", _PARAMETERS + rb" " + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
-        Fact("data_format", _PARAMETERS + rb" " + up_to(rb" memory_format : ", _PARAMETERS) + rb"(nchw|nhwc)", words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
+        Fact("model", " - PARAMETER{*} arch : {}"),
+        Fact("batch_size", " - PARAMETER {*} batch_size : {:int}"),
+        Fact("batch_size", "'-b', '{:int}'"),
+        Fact("devices", " - PARAMETER {*} world_size : {:int}"),
+        Fact("num_classes", " - PARAMETER {*} num_classes : {:int}"),
+        Fact("data_format", " - PARAMETER {*} memory_format : {}", words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
         # Before AMP the trainer cast the network itself; then `amp` is False.
-        Fact("precision", _PARAMETERS + rb" " + up_to(rb" fp16 : ", _PARAMETERS) + rb"(True)", words={b"True": "fp16"}),
-        Fact("precision", _PARAMETERS + rb" " + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", " - PARAMETER {*} fp16 : {}", words={b"True": "fp16"}),
+        Fact("precision", " - PARAMETER {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
         Fact("precision", _COMMAND + up_to(rb"'--(?=(?:amp|fp16)')", _COMMAND, rb"[^\n\]]") + rb"(amp|fp16)'", lambda _: "amp"),
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),
     ),

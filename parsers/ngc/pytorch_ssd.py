@@ -20,7 +20,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     marker=b"Training performance = ",
     start=_SEED + until_ssd_ends(),
-    end=rb"^Training performance = ",
+    end="^Training performance = ",
     readings=(
         Reading(
             "^Training performance = {throughput} FPS",

@@ -13,7 +13,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     marker=b"Transformer | epoch ",
     start=rb"(?m)^Namespace\(adam_betas=\[[\d., ]++\], adam_eps=[\w.-]++, amp=",
-    end=rb"(?m)^\| done training in ",
+    end="^| done training in ",
     readings=(
         Reading(
             "Transformer | epoch {epoch} | step {step} |avg loss {loss} |avg tokens {batch} |tokens/s {throughput} |walltime {elapsed} |",
@@ -24,13 +24,13 @@ FORMAT = Format(
         *TF32,
         Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),
         Fact("model", rb"^\| model (transformer_wmt_en_de|transformer(?:(?!_base)\w)*+_base)(?:_\w++)?,", lambda _: "Transformer base"),
-        Fact("batch_size", rb"^\| max tokens per GPU = (\d++) ", int),
-        Fact("devices", rb"^\| training on (\d++) GPUs", int),
-        Fact("accumulation", rb", update_freq=\[(\d++)\]", int),
-        Fact("precision", rb"^opt_level ++: (O[0-3])", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+        Fact("batch_size", "^| max tokens per GPU = {:int} "),
+        Fact("devices", "^| training on {:int} GPUs"),
+        Fact("accumulation", ", update_freq=[{:int}]"),
+        Fact("precision", "^opt_level  : {}", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
         Fact("precision", rb"^Namespace\([^\n]*?\bamp=(True),", words={b"True": "amp"}),
         Fact("precision", rb"^Namespace\([^\n]*?\bfp16=(True),", words={b"True": "fp16"}),
         Fact("precision", rb"^\| (NOTICE: your device may support faster training with )", lambda _: "fp32"),
-        Fact("precision", rb"^Namespace\([^\n]*?\bamp=(False),", words={b"False": "fp32"}),
+        Fact("precision", "^Namespace({*}amp={},", words={b"False": "fp32"}),
     ),
 )  # fmt: skip

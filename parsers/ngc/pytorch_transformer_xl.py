@@ -5,23 +5,16 @@ step goes on from epoch to epoch. `batch_size` is that of the job, in sequences 
 and leaves the step what it is. `Training throughput` is the mean since the beginning of training without the first steps.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to_argument
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import APEX, ONE_NODE, TF32
-
-_ARGUMENTS = rb"Namespace\("
-
-
-def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to_argument(key)
-
 
 FORMAT = Format(
     title="NGC PyTorch Transformer-XL",
     framework="NGC PyTorch",
     marker=b"tok/s",
-    start=rb"(?m)^" + _argument(rb"gpu0_bsz"),
-    end=rb"(?m)^Training throughput: ",
+    start="^Namespace({*}gpu0_bsz=",
+    end="^Training throughput: ",
     readings=(
         Reading(
             "| epoch {epoch} step {step} | batches  {_} / {_} | lr {_} | ms/batch {step_seconds} | tok/s {throughput} | loss {loss} |",
@@ -32,14 +25,14 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _argument(rb"d_model") + rb"(512|1024)\b", words={b"512": "Transformer-XL base", b"1024": "Transformer-XL large"}),
+        Fact("model", "Namespace({*}d_model={},", words={b"512": "Transformer-XL base", b"1024": "Transformer-XL large"}),
         Fact("batch_size_of_job", rb"^ *+- batch_size : (\d++)", int),
-        Fact("batch_size_of_job", _argument(rb"batch_size") + rb"(\d++)", int),
-        Fact("sequence_length", _argument(rb"tgt_len") + rb"(\d++)", int),
-        Fact("total_steps", _argument(rb"max_step") + rb"(\d++)", int),
+        Fact("batch_size_of_job", "Namespace({*}batch_size={:int}"),
+        Fact("sequence_length", "Namespace({*}tgt_len={:int}"),
+        Fact("total_steps", "Namespace({*}max_step={:int}"),
         *PYTORCH_JOB,
         ONE_NODE,
         APEX,
-        Fact("precision", _argument(rb"fp16") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", "Namespace({*}fp16={},", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

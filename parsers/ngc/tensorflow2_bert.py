@@ -9,17 +9,13 @@ extends. The trainer's own summary is the mean of `Perf`.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.ngc import TF32
 
-#: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
-_DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
-_STAMP = rb"[IWE](?:[0-9]{4} )?+[0-9:.]++ ++[0-9]++ [\w.-]++:[0-9]++\] "
-
 FORMAT = Format(
     title="NGC TensorFlow 2 BERT",
     framework="NGC TensorFlow",
     over=("dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger_text", "frameworks.dllogger"),
     unproven=True,
     marker=b"model_training_utils.py:",
-    end=rb"Throughput Average \(sentences/sec\) with overhead = ",
+    end="Throughput Average (sentences/sec) with overhead = ",
     readings=(
         Reading(
             "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec{?  {_} = {_}}\n{_} {_} {_} {_} Perf {throughput}",
@@ -27,15 +23,8 @@ FORMAT = Format(
             counts="update",
             marker=b"Train Step: ",
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"Running evaluation after step: ",
-                    inside="none",
-                ),
-                Pause(
-                    "checkpoint", rb"Saved checkpoint to ",
-                    inside="none",
-                ),
+                Pause("evaluation", "Running evaluation after step: ", inside="none"),
+                Pause("checkpoint", "Saved checkpoint to ", inside="none"),
             ),
         ),
         Reading(
@@ -44,10 +33,10 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("batch_size", rb"\] ++Batch size = ([0-9]++)$", int),
+        Fact("batch_size", "]  Batch size = {:int}$"),
         Fact("batch_size", rb"--train_batch_size[= ]([0-9]++)", int),
         Fact("accumulation", rb"--num_accumulation_steps[= ]([0-9]++)", int),
-        Fact("devices", rb"\] hvd\.size\(\) = ([0-9]++)$", int),
+        Fact("devices", "] hvd.size() = {:int}$"),
         Fact("sequence_length", rb"--max_seq_length[= ]([0-9]++)", int),
         Fact("precision", rb"(--use_fp16)(?:=True|=true)?(?![=\w])", lambda _: "amp"),
         Fact("xla", rb"(--enable_xla)(?:=True|=true)?(?![=\w])", lambda _: "True"),

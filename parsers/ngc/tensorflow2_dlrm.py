@@ -15,15 +15,15 @@ FORMAT = Format(
     unproven=True,
     marker=b", throughput=",
     start=rb"(?m)^Command line flags:\r?\n\{\r?$",
-    end=rb"Training run completed, elapsed: ",
+    end="Training run completed, elapsed: ",
     readings=(
         Reading(
             "step={step}, throughput={throughput}M, step_time={step_seconds:ms}, learning_rate={_}, loss={loss},",
             unit="samples/s",
             factors={"throughput": 1e6},
             pauses=(
-                Pause("evaluation", rb"validation_step="),
-                Pause("evaluation", rb"Evaluation completed, AUC: "),
+                Pause("evaluation", "validation_step="),
+                Pause("evaluation", "Evaluation completed, AUC: "),
             ),
         ),
     ),

@@ -8,17 +8,9 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract.verbs import scaled_sum
 from perfledger.parsers.ngc import TF32
-
-
-def _clocks(columns: Columns) -> Postprocessed:
-    """Return all lines with the seconds since the start, of ` 1h 2m 3s`."""
-    import numpy as np
-
-    clock = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
-    return np.arange(len(clock)), {"step": columns["step"], "loss": columns["loss"], "clock": clock}
-
 
 FORMAT = Format(
     title="NGC TensorFlow 2 ELECTRA",
@@ -34,9 +26,9 @@ FORMAT = Format(
             counts="update",
             repeated=True,
             pauses=(
-                Pause("checkpoint", rb"Saved model checkpoint for step "),
+                Pause("checkpoint", "Saved model checkpoint for step "),
             ),
-            verbs=(_clocks,),
+            verbs=(scaled_sum("clock", _hours=3600.0, _minutes=60.0, _seconds=1.0),),
         ),
     ),
     facts=(

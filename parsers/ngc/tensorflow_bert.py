@@ -15,8 +15,8 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"throughput_train",
-    start=rb"INFO:tensorflow:\*{5} Configuaration \*{5}",
-    end=rb"DLL [\d .:-]{26} -  throughput_train : ",
+    start="INFO:tensorflow:***** Configuaration *****",
+    end=" -  throughput_train : ",
     readings=(
         Reading(
             "DLL {clock} - Iteration: {step} throughput_train : {throughput} {seq|sequences}/s{? mlm_loss : {_} nsp_loss : {_} total_loss : {loss}}",
@@ -39,14 +39,14 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("batch_size", rb"^INFO:tensorflow:  train_batch_size: (\d++)", int),
-        Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
+        Fact("batch_size", "^INFO:tensorflow:  train_batch_size: {:int}"),
+        Fact("accumulation", "^INFO:tensorflow:  num_accumulation_steps: {:int}"),
         # The launcher's trace: some logs lack the trainer's own line.
-        Fact("accumulation", rb"^\+ num_accumulation_steps_phase1=(\d++)", int),
+        Fact("accumulation", "^+ num_accumulation_steps_phase1={:int}"),
         *NVIDIA_BERT,
-        Fact("devices_per_node", rb"^\+ num_gpus=(\d++)", int),
+        Fact("devices_per_node", "^+ num_gpus={:int}"),
         Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]{1,200}+), Compute Capability"),
-        Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
+        Fact("model", "^+ bert_model={}", lambda size: f"bert-{size.decode()}"),
     ),
     windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},
 )  # fmt: skip

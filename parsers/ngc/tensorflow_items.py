@@ -8,26 +8,13 @@ the mean of the last 30 steps, each cut to a whole number, without those that it
 Inference has keys of its own.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.ngc import TF32
 
 _LINE = rb"DLL [\d .:-]{26} - "
 _PARAMETER = rb" - PARAMETER "
 _VAE = _PARAMETER + rb"train : (?:True|False) ++test : "
 _NCF = _PARAMETER + rb"data : \S++ ++epochs : \d++ ++batch_size : (?=\d++ ++valid_users_per_batch : )"
-_IMAGES = rb" images/s\b"
-
-
-def _of_vae(key: bytes) -> bytes:
-    return _VAE + up_to(rb" " + key + rb" : ", rb"PARAMETER ")
-
-
-def _of_ncf(key: bytes) -> bytes:
-    return _NCF + up_to(rb" " + key + rb" : ", rb"PARAMETER ")
-
-
-def _run(key: bytes, unit: bytes) -> bytes:
-    return _LINE + rb"\(\) " + up_to(key + rb" : ", rb"DLL ") + rb"<throughput>" + unit
 
 
 FORMAT = Format(
@@ -64,16 +51,16 @@ FORMAT = Format(
         Fact("model", rb"(valid_users_per_batch) : ", lambda _: "NCF"),
         Fact("model", rb"(average_throughput_train) : ", lambda _: "V-Net"),
         Fact("model", rb" (train\.avg_ips) : ", lambda _: "U-Net Industrial"),
-        Fact("model", rb"\(\) (throughput_train) : [\d.]++" + _IMAGES, lambda _: "U-Net Medical"),
-        Fact("batch_size_of_job", _of_vae(rb"batch_size_train") + rb"(\d++)", int),
-        Fact("devices", _of_vae(rb"world_size") + rb"(\d++)", int),
-        Fact("precision", _of_vae(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("xla", _of_vae(rb"xla") + rb"(True|False)"),
-        Fact("batch_size_of_job", _NCF + rb"(\d++)", int),
-        Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
-        Fact("precision", _of_ncf(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("xla", _of_ncf(rb"xla") + rb"(True|False)"),
-        Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
-        Fact("precision", _PARAMETER + rb"use_amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("model", "() throughput_train : {} images/s", lambda _: "U-Net Medical"),
+        Fact("batch_size_of_job", " - PARAMETER train : {True|False} test : {*} batch_size_train : {:int}"),
+        Fact("devices", " - PARAMETER train : {True|False} test : {*} world_size : {:int}"),
+        Fact("precision", " - PARAMETER train : {True|False} test : {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", " - PARAMETER train : {True|False} test : {*} xla : {}"),
+        Fact("batch_size_of_job", " - PARAMETER data : {_} epochs : {_} batch_size : {:int} valid_users_per_batch : "),
+        Fact("devices", " - PARAMETER data : {_} epochs : {_} batch_size : {_} valid_users_per_batch : {*} world_size : {:int}"),
+        Fact("precision", " - PARAMETER data : {_} epochs : {_} batch_size : {_} valid_users_per_batch : {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", " - PARAMETER data : {_} epochs : {_} batch_size : {_} valid_users_per_batch : {*} xla : {}"),
+        Fact("batch_size", " - PARAMETER batch_size : {:int}"),
+        Fact("precision", " - PARAMETER use_amp : {}", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

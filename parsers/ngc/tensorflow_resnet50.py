@@ -5,18 +5,16 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, Window
 from perfledger.parsers.ngc import TF32
-
-_PARAMETERS = rb"PARAMETER arch : "
 
 FORMAT = Format(
     title="NGC TensorFlow ResNet-50",
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"DLL ",
-    start=rb" - PARAMETER arch : [\w-]++ ++mode : training_benchmark ",
-    end=rb"\(\) train_throughput : ",
+    start=" - PARAMETER arch : {_} mode : training_benchmark ",
+    end="() train_throughput : ",
     readings=(
         Reading(
             "DLL {clock} - ({epoch}, {step}) {total_ips|imgs_per_sec} : {throughput}{? cross_entropy : {_} l2_loss : {_} total_loss : {loss}}",
@@ -33,13 +31,13 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", rb"PARAMETER arch : ([\w-]++)"),
-        Fact("batch_size", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
-        Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
-        Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("data_format", _PARAMETERS + up_to(rb" data_format : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
-        Fact("xla", _PARAMETERS + up_to(rb" xla : ", _PARAMETERS) + rb"(\w++)"),
-        Fact("dali", _PARAMETERS + up_to(rb" dali : ", _PARAMETERS) + rb"(\w++)"),
+        Fact("model", "PARAMETER arch : {}"),
+        Fact("batch_size", "PARAMETER arch : {*} batch_size : {:int}"),
+        Fact("batch_size", "^Per-GPU Batch Size {:int}"),
+        Fact("precision", "PARAMETER arch : {*} amp : {}", words={b"True": "amp", b"False": "fp32"}),
+        Fact("data_format", "PARAMETER arch : {*} data_format : {}"),
+        Fact("xla", "PARAMETER arch : {*} xla : {}"),
+        Fact("dali", "PARAMETER arch : {*} dali : {}"),
     ),
     windows={"dlperf": Window(21, 120), "dlperf-time": Window(21, 120, "clock")},
 )  # fmt: skip

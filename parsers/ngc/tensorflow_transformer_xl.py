@@ -13,7 +13,7 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     unproven=True,
     marker=b"tok/s",
-    end=rb"Training throughput: ++\d++ tok/s",
+    end="Training throughput: {:int} tok/s",
     readings=(
         Reading(
             "step {step} | lr  {_} | loss {loss} | pplx  {_}, bpc  {_}, tok/s {throughput}",
@@ -21,7 +21,7 @@ FORMAT = Format(
             counts="update",
             weak=True,
             pauses=(
-                Pause("checkpoint", rb"Model saved in path: "),
+                Pause("checkpoint", "Model saved in path: "),
             ),
         ),
         Reading(

@@ -18,7 +18,7 @@ FORMAT = Format(
             "Training: {clock} - loss {loss}, lr: {_}, epoch: {epoch}, step: {step}, eta: {_} hours, throughput: {throughput} imgs/sec",
             unit="images/s",
             epoch_end=True,
-            pauses=(Pause("evaluation", rb"]XNorm: "),),
+            pauses=(Pause("evaluation", "]XNorm: "),),
         ),
     ),
     facts=LAUNCHER,

@@ -13,15 +13,15 @@ from perfledger.parsers.paddle import CLAS
 
 #: Validations and checkpoints lie between the steps of two epochs.
 _PAUSES = (
-    Pause("evaluation", rb"valid step:", inside="none"),
-    Pause("checkpoint", rb"Already save model in ", inside="none"),
+    Pause("evaluation", "valid step:", inside="none"),
+    Pause("checkpoint", "Already save model in ", inside="none"),
 )  # fmt: skip
 
 FORMAT = Format(
     title="PaddleClas (static graph)",
     framework="PaddlePaddle",
     marker=b"train step:",
-    start=rb"PaddleClas is powered by PaddlePaddle",
+    start="PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
             "epoch:{epoch} train step:{step} {*} loss: {loss} {*} batch_cost: {step_seconds} s, reader_cost: {reader_seconds} s, ips: {throughput} {images|samples}/sec",
@@ -53,6 +53,6 @@ FORMAT = Format(
         # The sections of release 2.0 have names in capitals.
         Fact("batch_size_of_job", rb"\bTRAIN : (?:(?!VALID : |TRAIN : |batch_size : )[\s\S]){0,4000}+batch_size : (\d++)", int),
         Fact("model", rb"\bARCHITECTURE : (?:(?!---|ARCHITECTURE : | name : )[\s\S]){0,2000}+ name : (\w++)"),
-        Fact("num_classes", rb" classes_num : (\d++)$", int),
+        Fact("num_classes", " classes_num : {:int}$"),
     ),
 )  # fmt: skip

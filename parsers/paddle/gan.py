@@ -21,28 +21,25 @@ from perfledger.parsers.contract import (
     Trap,
     up_to,
 )
+from perfledger.parsers.contract.verbs import without
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (
-    Pause("evaluation", rb"INFO: Test iter: ", inside="none"),
-    Pause("evaluation", rb"INFO: Metric ", inside="none"),
+    Pause("evaluation", "INFO: Test iter: ", inside="none"),
+    Pause("evaluation", "INFO: Metric ", inside="none"),
 )  # fmt: skip
 #: A picture of each kind is written behind the last step of an interval.
 _PICTURES = Trap("clock", "outside_batch_cost", most=1.5)
-#: A product of two printed figures is one within this.
-_ONE = 0.01
 
 
 def _of_batches(columns: Columns) -> Postprocessed:
-    """Return all records; without speeds that count one image per iteration, where a batch is not known to be one."""
-    made = {name: column for name, column in columns.items() if name != "_batch_size"}
-    step, total = columns["step"], columns["total_steps"]
-    made["step"] = np.where((step == 0) & np.isfinite(columns["epoch"]), total, step)
+    """Give the last iteration of an epoch its number; drop speeds of one image per iteration, unless that is the batch."""
+    last = (columns["step"] == 0) & np.isfinite(columns["epoch"])
+    numbered = {**columns, "step": np.where(last, columns["total_steps"], columns["step"])}
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        one = bool((np.abs(columns["throughput"] * columns["step_seconds"] - 1) <= _ONE).all())
-    if one and len(step) and columns["_batch_size"][0] != 1:
-        del made["throughput"]
-    return np.arange(len(step)), made
+        one = (np.round(columns["throughput"] * columns["step_seconds"]) == 1).all()
+    drops = one and (columns["_batch_size"] != 1).any()
+    return (without("throughput") if drops else without())(numbered)
 
 
 def _configured(section: bytes, key: bytes) -> bytes:
@@ -69,8 +66,8 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", _configured(rb"'train': \{", rb"'test': \{|'batch_size': ") + rb"(?<='batch_size': )(\d++)", int),
-        Fact("model", _configured(rb"'model': \{", rb"'name': ") + rb"'(\w++)'"),
-        Fact("total_steps", _configured(rb"'total_iters': ", rb"") + rb"(\d++)", int),
+        Fact("model", "INFO: Configs: {*}'model': {{{*}'name': '{}'"),
+        Fact("total_steps", "INFO: Configs: {*}'total_iters': {:int}"),
         *LAUNCHER,
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, Rows, is_private
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, Rows
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
@@ -43,7 +43,7 @@ def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
     rows = np.arange(len(columns["step"]))
     begun, other = (np.isfinite(columns[name]) for name in ("epoch", "_other"))
     at_epoch, at_other = (np.maximum.accumulate(np.where(each, rows, -1)) for each in (begun, other))
-    made = {name: column for name, column in columns.items() if not is_private(name)}
+    made = dict(columns)
     for name in ("epoch", "total_epochs"):
         made[name] = np.where(at_epoch >= 0, columns[name][at_epoch], np.nan)
     return rows[np.isfinite(columns["step"]) & (at_epoch > at_other)], made

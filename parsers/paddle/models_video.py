@@ -12,7 +12,7 @@ FORMAT = Format(
     title="PaddlePaddle video models (2020)",
     framework="PaddlePaddle",
     marker=b" samples/sec",
-    start=rb"-{16} Train Arguments -{16}",
+    start="---------------- Train Arguments ----------------",
     unproven=True,
     readings=(
         Reading(

@@ -46,11 +46,7 @@ _LINE = (
     "avg_batch_cost: {step_seconds} sec, "
 )  # fmt: skip
 _PAUSES = (
-    Pause(
-        "checkpoint",
-        rb"tokenizer config file saved in ",
-        inside="none",
-    ),
+    Pause("checkpoint", "tokenizer config file saved in ", inside="none"),
 )
 
 FORMAT = Format(

@@ -20,7 +20,7 @@ FORMAT = Format(
             "global step {step}, epoch: {epoch}, batch: {_}, loss: {loss}, {?{acc|accu|accuracy}: {_}, }speed: {steps_per_second} step/s$",
             unit="samples/s",
             verbs=(of_two_decimals,),
-            pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: "),),
+            pauses=(Pause("evaluation", "eval {?dev }loss: "),),
         ),
     ),
     facts=(IN_PADDLE, *LAUNCHER),

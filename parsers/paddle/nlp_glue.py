@@ -25,7 +25,7 @@ FORMAT = Format(
             "global step {step}/{total_steps}, epoch: {epoch}, batch: {_}, rank_id: {_}, loss: {loss}, {?ppl: {_}, }lr: {_}, speed: {steps_per_second} step/s",
             unit="samples/s",
             repeated=True,
-            pauses=(Pause("evaluation", rb"eval done total : "),),
+            pauses=(Pause("evaluation", "eval done total : "),),
         ),
     ),
     facts=(

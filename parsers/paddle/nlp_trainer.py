@@ -9,7 +9,7 @@ planned, also of a run that stopped early.
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 
-The speed counts the rest that ends an epoch as a whole batch: of epochs of a few steps the seconds alone are read.
+The speed counts the rest that ends an epoch as a whole batch: where epochs have one, the seconds alone are read.
 
 `trainer_state.json` holds the same numbers, but says nothing of checkpoints.
 
@@ -72,9 +72,9 @@ PAUSES = (
 #: What the trainer states of itself, also where the benchmarks made of it print other lines.
 HEAD = (
     Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
-    Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
-    Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-    Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+    Fact("batch_size", "Instantaneous batch size per device = {:,}"),
+    Fact("batch_size_of_job", "Total train batch size (w. parallel, distributed & accumulation) = {:,}"),
+    Fact("accumulation", "Gradient Accumulation steps = {:,}"),
     Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
     Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
     Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
@@ -89,7 +89,7 @@ FORMAT = Format(
     title="PaddleNLP Trainer",
     framework="PaddlePaddle",
     marker=b"_per_second",
-    start=rb"\[ *+INFO\] - \*{5} Running training \*{5}",
+    start="INFO] - ***** Running training *****",
     before_start=rb"\] - =++\[Trainer|\] - (?:Model|Data|Training|Pre-Training|Finetune) Configuration Arguments|" + _ARGUMENT % (rb"\w++", rb"[^\n]*?"),
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     over=("frameworks.hf_trainer_state",),
@@ -136,11 +136,11 @@ FORMAT = Format(
     ),
     facts=(
         *HEAD,
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
-        Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
+        Fact("parameters", "Number of trainable parameters = {:,}"),
+        Fact("resumed_from", "Continuing training from {?global }step {:,}"),
         Fact("data_set_size", rb"\] ++- ++Num examples = ([0-9,]++)[ \t]*+\r?\n(?=[^\n]{0,200}? Num Epochs = )", grouped),
-        Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
-        Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
+        Fact("total_epochs", "]  -  Num Epochs = {:,}"),
+        Fact("total_steps", "Total optimization steps = {:,}"),
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
     ),
 )  # fmt: skip

@@ -15,10 +15,7 @@ from dataclasses import replace
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed
 from perfledger.parsers.paddle import LAUNCHER
 
-_VALIDATION = Pause(
-    "evaluation",
-    rb"validation, step_idx: ",
-)
+_VALIDATION = Pause("evaluation", "validation, step_idx: ")
 
 
 FORMAT = Format(

@@ -20,11 +20,7 @@ FORMAT = Format(
             unit="samples/s",
             verbs=(of_two_decimals,),
             pauses=(
-                Pause(
-                    "evaluation",
-                    rb"Evaluation precision: ",
-                    inside="none",
-                ),
+                Pause("evaluation", "Evaluation precision: ", inside="none"),
             ),
         ),
     ),

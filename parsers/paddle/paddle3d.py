@@ -17,20 +17,18 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    is_private,
-    up_to,
 )
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (
-    Pause("evaluation", rb"evaluate on validate dataset"),
-    Pause("checkpoint", rb"Push model to checkpoint "),
+    Pause("evaluation", "evaluate on validate dataset"),
+    Pause("checkpoint", "Push model to checkpoint "),
 )  # fmt: skip
 
 
 def _since_last(columns: Columns) -> Postprocessed:
     """Return what each record adds: its steps, their seconds and samples per step."""
-    made = {name: column for name, column in columns.items() if not is_private(name)}
+    made = dict(columns)
     step, resumed, stated = columns["step"], columns["_resumed_from"], columns["_batch_size"]
     seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
     elapsed = columns["_mean"] * seen
@@ -68,9 +66,9 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^batch_size: (\d++)$", int),
+        Fact("batch_size", "^batch_size: {:int}$"),
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)$"),
-        Fact("resumed_from", rb"Resume model from " + up_to(rb", current iter set to ", rb"Resume model from ") + rb"(\d++)", int),
+        Fact("resumed_from", "Resume model from {*}, current iter set to {:int}"),
         *LAUNCHER,
     ),
 )  # fmt: skip

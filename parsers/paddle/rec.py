@@ -21,7 +21,6 @@ from perfledger.parsers.paddle import FLEET
 _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
-
 def _epoch(printed: str, unit: str) -> Reading:
     return Reading(
         f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
@@ -45,7 +44,7 @@ FORMAT = Format(
     title="PaddleRec",
     framework="PaddlePaddle",
     marker=b", ips",
-    start=rb"Run Worker Begin",
+    start="Run Worker Begin",
     readings=(
         _epoch("example", "samples/s"),
         _epoch("word", "words/s"),
@@ -66,10 +65,10 @@ FORMAT = Format(
         Fact("model", _JOB % rb"(?i:(W2V|Word2Vec))", lambda _: "Word2Vec"),
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
-        Fact("devices", rb"init nccl context nranks: (\d++)", int),
+        Fact("devices", "init nccl context nranks: {:int}"),
         FLEET,
         # The trainers divide the first batch of an epoch by the print interval.
-        Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
+        Fact("batch_size", " - INFO - use_gpu: {*} train_batch_size: {:int},"),
         Fact("batch_size", rb"batch_id: (?![01],)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),

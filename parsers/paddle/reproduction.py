@@ -7,7 +7,7 @@ framework is what the log names.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to_argument
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
@@ -23,7 +23,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"Namespace\(" + up_to_argument(b"batch_size") + rb"(\d++)\b", int),
+        Fact("batch_size", "Namespace({*}batch_size={:int}"),
         IN_PADDLE,
         *LAUNCHER,
     ),

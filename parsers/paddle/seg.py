@@ -10,11 +10,7 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
 from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
 
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb"\[EVAL\] ",
-        inside="none",
-    ),
+    Pause("evaluation", "[EVAL] ", inside="none"),
 )
 #: The moving average of the weights is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)
@@ -43,12 +39,12 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^batch_size: (\d++)", int),
+        Fact("batch_size", "^batch_size: {:int}"),
         # An FCN is named after its backbone: `fcn_hrnetw18`.
         Fact("model", rb"^model:$(?=(?:\n [^\n]*+)*?\n  type: FCN$)(?:\n [^\n]*+)*?\n    type: (HRNet_W\d++)$"),
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)"),
-        Fact("devices", rb"init nccl context nranks: (\d++)", int),
-        Fact("devices", rb"^GPUs used: (\d++)", int),
+        Fact("devices", "init nccl context nranks: {:int}"),
+        Fact("devices", "^GPUs used: {:int}"),
         *LAUNCHER,
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),

@@ -14,7 +14,7 @@ FORMAT = Format(
     title="PaddleSpeech",
     framework="PaddlePaddle",
     marker=b"Rank: ",
-    start=rb"- train\.py Configuration Arguments -",
+    start="- train.py Configuration Arguments -",
     unproven=True,
     readings=(
         Reading(

@@ -16,7 +16,6 @@ from perfledger.parsers.contract import (
     Format,
     Postprocessed,
     Reading,
-    is_private,
     up_to,
 )
 from perfledger.parsers.paddle import LAUNCHER
@@ -31,7 +30,7 @@ _END = (
 def _whole_epochs(columns: Columns) -> Postprocessed:
     """Return a record per epoch whose end is printed; where none is, the lines of batches."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
-    made = {name: column for name, column in columns.items() if not is_private(name)}
+    made = dict(columns)
     if not (line.any() and ended.any()):
         rows = np.flatnonzero(line)
         return rows, {name: column[rows] for name, column in made.items()}

@@ -11,6 +11,7 @@ import pytest
 
 from perfledger.parsers.contract import CLOCKS, Format, Pause, Reading
 from perfledger.parsers.contract.literals import begins_with_a_word
+from perfledger.parsers.contract.template import compiled_text
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.samples import NearMiss, Sample, samples_of
 from perfledger.parsers.engine.table import converter
@@ -71,8 +72,8 @@ def greedy(tree: Any) -> Iterator[str]:
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
-    patterns += [one for one in (each.start, each.end) if one]
-    patterns += [one.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
+    patterns += [compiled_text(one) for one in (each.start, each.end) if one]
+    patterns += [compiled_text(one.pattern) for reading in each.readings if reading.where for one in reading.where.clues()]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))
         remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"

@@ -182,7 +182,7 @@ class _Compiler:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]
             unit = rb" ?%s" % re.escape(slot.kind.encode())
-            return rb" *+%s%s" % (
+            return rb"[ ]*+%s%s" % (
                 self.group(slot.name, NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
@@ -191,7 +191,7 @@ class _Compiler:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = rb" *+%s" % self.group(slot.name, kind)
+        found = rb"[ ]*+%s" % self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)

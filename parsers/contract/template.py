@@ -36,9 +36,10 @@ _SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
+#: It begins with two digits in all its forms, so that `re` looks for digits only.
 _CLOCK = (
-    rb"(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?+"
-    rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
+    rb"[0-9]{2}(?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
+    rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+"
 )
 #: What `{name:kind}` matches.
 _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "length": _LENGTH}
@@ -71,6 +72,8 @@ _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
 _BLANKS = rb"[ \t]++"
+#: Blanks before a number. As a class they end the word before them, for which `re` looks first.
+_PADDING = rb"[ ]*+"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
 _PART = re.compile(r"(\{\{|\}\})|\{(\?)|(\})|\{((?:[^{}?][^{}]*)?)\}|([^{}]+)")
@@ -174,7 +177,8 @@ class _Compiler:
             elif part.name == "*":
                 yield self._gap(rest)
             else:
-                yield self._number(part, rest if ends else None)
+                found = self._number(part, rest if ends else None)
+                yield found if begins else _PADDING + found
 
     def _number(self, slot: Slot, rest: Sequence[Part] | None) -> bytes:
         """Return the pattern of a number; `rest` are the optional parts and the `$` after the last one, else None."""
@@ -182,16 +186,13 @@ class _Compiler:
             if UNITS[slot.kind] != 1.0:
                 self.factors[slot.name] = UNITS[slot.kind]
             unit = rb" ?%s" % re.escape(slot.kind.encode())
-            return rb"[ ]*+%s%s" % (
-                self.group(slot.name, NUMBER),
-                unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
-            )
+            return self.group(slot.name, NUMBER) + unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b"")
         kind = _KINDS.get(slot.kind)
         if kind is None:
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
         kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
-        found = rb"[ ]*+%s" % self.group(slot.name, kind)
+        found = self.group(slot.name, kind)
         if rest is None:
             return found
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)

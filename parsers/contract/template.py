@@ -35,7 +35,7 @@ _WHOLE = rb"[0-9]++"
 _SEPARATED = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
-_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
+_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+"
 #: It begins with two digits in all its forms, so that `re` looks for digits only.
 _CLOCK = (
     rb"[0-9]{2}(?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"

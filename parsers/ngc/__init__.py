@@ -25,16 +25,16 @@ def _size(printed: bytes) -> str:
 
 #: What `run_squad.py` prints of itself in all releases. `--bert_model` names the vocabulary, whichever network is run.
 BERT_SQUAD = (
-    Fact("batch_size", rb"\btrain_batch_size=(\d++)", int),
-    Fact("accumulation", rb"\bgradient_accumulation_steps=(\d++)", int),
-    Fact("devices", rb"n_gpu: (\d++), distributed training: False", int),
-    Fact("devices", rb"Completed store-based barrier for key:store_based_barrier_key:1 with (\d++) nodes", int),
+    Fact("batch_size", "train_batch_size={:int}"),
+    Fact("accumulation", "gradient_accumulation_steps={:int}"),
+    Fact("devices", "n_gpu: {:int}, distributed training: False"),
+    Fact("devices", "Completed store-based barrier for key:store_based_barrier_key:1 with {:int} nodes"),
     *PYTORCH_JOB,
     ONE_NODE,
     *TF32,
-    Fact("precision", rb"16-bits training: (True|False)", words={b"True": "fp16", b"False": "fp32"}),
-    Fact("sequence_length", rb"\bmax_seq_length=(\d++)", int),
-    Fact("model", rb"PARAMETER model_weights_num : (\d++)", _size),
+    Fact("precision", "16-bits training: {}", words={b"True": "fp16", b"False": "fp32"}),
+    Fact("sequence_length", "max_seq_length={:int}"),
+    Fact("model", "PARAMETER model_weights_num : {}", _size),
     Fact(
         "model",
         rb"\bconfig_file=(?:(?!bert_(?:configs/)?(?:base|large)|config_file=)\S)*+bert_(?:configs/)?(base|large)",

@@ -14,9 +14,7 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
-_SAVED = (
-    Pause("checkpoint", " - PARAMETER checkpoint_step : "),
-)
+_SAVED = (Pause("checkpoint", " - PARAMETER checkpoint_step : "),)
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",

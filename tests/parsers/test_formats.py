@@ -73,7 +73,9 @@ def greedy(tree: Any) -> Iterator[str]:
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
     patterns += [compiled_text(one) for one in (each.start, each.end) if one]
-    patterns += [compiled_text(one.pattern) for reading in each.readings if reading.where for one in reading.where.clues()]
+    patterns += [
+        compiled_text(one.pattern) for reading in each.readings if reading.where for one in reading.where.clues()
+    ]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))
         remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"

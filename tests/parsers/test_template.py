@@ -31,6 +31,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
         ("{clock} step", b"at 11/20/2026 10:11:12 step", {"clock": b"11/20/2026 10:11:12"}),
         ("{clock} step", b"[2026-11-20T10:11:12,5 step", {"clock": b"2026-11-20T10:11:12,5"}),
         ("{clock} step", b"I1120 10:11:12.5 step", {"clock": b"1120 10:11:12.5"}),
+        ("took {duration:length}. ", b"took 0:02:03. ", {"duration": b"0:02:03"}),
         ("{clock} step", b"10:11:12 step", {"clock": b"10:11:12"}),
         ("lr: {_}, loss: {loss},", b"lr: 1e-4, loss: 2,", {"loss": b"2"}),
         ("ips: {throughput} {images|samples}/s", b"ips: 5 samples/s", {"throughput": b"5"}),

@@ -52,7 +52,7 @@ def _whole_batches(columns: Columns) -> Postprocessed:
     """
     step, total = columns["step"], columns["total_steps"]
     done = np.unwrap(step, period=float(total[0]))
-    rows = np.flatnonzero(step < total)
+    rows = np.flatnonzero((step > 0) & (step < total))
     return rows, {"epoch": np.floor(done / total)[rows], "step": step[rows], "clock": columns["clock"][rows]}
 
 
@@ -65,8 +65,7 @@ def squad_bar(marker: bytes) -> Reading:
         marker: text of the lines between the bars, which identifies the program.
     """
     return Reading(
-        rb"Iteration: (?<![a-z] Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "
-        rb"\[(?P<elapsed>[0-9:]++)<[0-9:]++, ++[0-9.]++(?:it/s|s/it)",
+        "Iteration:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
         unit="sequences/s",
         repeated=True,
         weak=True,

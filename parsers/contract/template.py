@@ -202,12 +202,14 @@ class _Compiler:
         """Return a pattern up to the next text, or to where the template begins again, in linear time."""
         if not rest or not isinstance(rest[0], str) or not rest[0].strip():
             raise FormatError(f"{self.template!r}: text must follow a gap, up to which it goes")
-        begin = parts(self.template)[0]
         stops = [_label(rest[0])]
-        again = begin.lstrip("^ ") if isinstance(begin, str) else ""
-        if len(again) > 2:
-            stops.append((rb"(?<!\w)" if again[0].isalnum() else b"") + _escaped(again))
-        firsts = {rest[0].lstrip(" ")[0], *(again[:1] if len(again) > 2 else "")}
+        known = parts(self.template)
+        begin = next((each for each in known if isinstance(each, str) and len(each.strip("^ ")) > 2), "")
+        again = begin.lstrip("^ ")
+        if again:
+            behind = rb"(?<!\w)" if begin == known[0] and again[0].isalnum() else b""
+            stops.append(behind + _escaped(again))
+        firsts = {rest[0].lstrip(" ")[0], *again[:1]}
         inner = re.escape("".join(sorted(firsts)).encode())
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 

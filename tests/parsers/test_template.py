@@ -64,6 +64,7 @@ def test_a_line_of_the_template_is_found(template: str, line: bytes, values: dic
         ("lr: {_}, loss: {loss},", b"lr: a b, loss: 2,"),
         ("a {step} {*} memory: {memory},", b"a 1 max_memory: 5,"),
         ("begin {step},{*}label={loss},", b"begin 1, a begin b label=4,"),
+        ("{clock} begin {step},{*}label={loss},", b"10:11:12 begin 1, 10:11:13 begin b label=4,"),
         ("begin {step},{*}label={loss},", b"begin 1,\nlabel=4,"),
         ("begin {step},{*}label={loss},", b"begin 1, my_label=4,"),
     ],

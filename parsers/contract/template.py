@@ -39,7 +39,7 @@ _WHOLE = rb"[0-9]++"
 _SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
-_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9:.]++"
+_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+"
 #: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 CLOCK = (
     rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
@@ -82,6 +82,8 @@ _PADDING = rb"[ ]*+"
 #: Characters of a word. Without a limit a word would be scanned again from each beginning within it.
 _LONGEST_WORD = 500
 _BLANKS = rb"[ \t]++"
+#: Blanks before a number. As a class they end the word before them, for which `re` looks first.
+_PADDING = rb"[ ]*+"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
 _PART = re.compile(r"(\{\{|\}\})|\{(\?)|(\})|\{((?:[^{}?][^{}]*)?)\}|([^{}]+)")

@@ -25,16 +25,16 @@ def _size(printed: bytes) -> str:
 
 #: What `run_squad.py` prints of itself in all releases. `--bert_model` names the vocabulary, whichever network is run.
 BERT_SQUAD = (
-    Fact("batch_size", rb"\btrain_batch_size=(\d++)", int),
-    Fact("accumulation", rb"\bgradient_accumulation_steps=(\d++)", int),
-    Fact("devices", rb"n_gpu: (\d++), distributed training: False", int),
-    Fact("devices", rb"Completed store-based barrier for key:store_based_barrier_key:1 with (\d++) nodes", int),
+    Fact("batch_size", "train_batch_size={:int}"),
+    Fact("accumulation", "gradient_accumulation_steps={:int}"),
+    Fact("devices", "n_gpu: {:int}, distributed training: False"),
+    Fact("devices", "Completed store-based barrier for key:store_based_barrier_key:1 with {:int} nodes"),
     *PYTORCH_JOB,
     ONE_NODE,
     *TF32,
-    Fact("precision", rb"16-bits training: (True|False)", words={b"True": "fp16", b"False": "fp32"}),
-    Fact("sequence_length", rb"\bmax_seq_length=(\d++)", int),
-    Fact("model", rb"PARAMETER model_weights_num : (\d++)", _size),
+    Fact("precision", "16-bits training: {}", words={b"True": "fp16", b"False": "fp32"}),
+    Fact("sequence_length", "max_seq_length={:int}"),
+    Fact("model", "PARAMETER model_weights_num : {}", _size),
     Fact(
         "model",
         rb"\bconfig_file=(?:(?!bert_(?:configs/)?(?:base|large)|config_file=)\S)*+bert_(?:configs/)?(base|large)",
@@ -52,7 +52,7 @@ def _whole_batches(columns: Columns) -> Postprocessed:
     """
     step, total = columns["step"], columns["total_steps"]
     done = np.unwrap(step, period=float(total[0]))
-    rows = np.flatnonzero(step < total)
+    rows = np.flatnonzero((step > 0) & (step < total))
     return rows, {"epoch": np.floor(done / total)[rows], "step": step[rows], "clock": columns["clock"][rows]}
 
 
@@ -65,8 +65,7 @@ def squad_bar(marker: bytes) -> Reading:
         marker: text of the lines between the bars, which identifies the program.
     """
     return Reading(
-        rb"Iteration: (?<![a-z] Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "
-        rb"\[(?P<elapsed>[0-9:]++)<[0-9:]++, ++[0-9.]++(?:it/s|s/it)",
+        "Iteration:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
         unit="sequences/s",
         repeated=True,
         weak=True,

@@ -24,7 +24,7 @@ FORMAT = Format(
             span="step",
         ),
         Reading(
-            rb"Finished epoch <epoch> in (?P<duration>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2})\. ",
+            "Finished epoch {epoch} in {duration:length}. ",
             unit="samples/s", span="epoch", weak=True, marker=b"Finished epoch ",
         ),
         Reading(

@@ -24,7 +24,6 @@ from perfledger.parsers.contract import (
     up_to_argument,
 )
 from perfledger.parsers.contract.statistics import medians
-from perfledger.parsers.contract.verbs import take
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -38,7 +37,6 @@ _ROUNDED = 0.1
 
 def _intervals(columns: Columns) -> Postprocessed:
     """Return what the iterations since the line before add, by the median of ranks that nothing tells apart."""
-    lines, columns = take(columns, columns["step"] > 0)  # The first iteration counts nowhere.
     first, group, begun = _once_per_step(columns["epoch"], columns["step"])
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
@@ -49,7 +47,7 @@ def _intervals(columns: Columns) -> Postprocessed:
             made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
             made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
     kept = {name: columns[name] for name in ("epoch", "step", "loss")}
-    return lines, kept | {name: np.concatenate(each)[group] for name, each in made.items()}
+    return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
 
 
 def _once_per_step(epochs: Column, steps: Column) -> tuple[Indices, Indices, Indices]:
@@ -91,7 +89,9 @@ FORMAT = Format(
     end="Total training time {:int} s",
     readings=(
         Reading(
-            "{?{rank}: }TRAIN [{epoch}][{step}/{_}]\tTime {_} ({_mean_seconds})\tData {_} ({_})\tTok/s {_} ({_mean_speed})\t{*}Loss/tok {loss} (",
+            rb"(?:(?P<rank>[0-9]{1,6}+): )?+TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<_mean_seconds>\)\tData \S++ \([^)\s]++\)\t"
+            rb"Tok/s \S++ \(<_mean_speed>\)\t(?:Src tok/s [^\t\n]++\tTgt tok/s [^\t\n]++\tLoss/sentence [^\t\n]++\t)?+"
+            rb"Loss/tok <loss> \(",
             unit="tokens/s",
             scope="device",
             repeated=True,

@@ -29,11 +29,11 @@ FORMAT = Format(
             "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),
         Reading(
-            "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",
+            "] Total Training Time = {seconds} for Sentences = ",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(
-            "run_pretraining.py:{_}] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
+            "] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
         ),
     ),

@@ -3,7 +3,7 @@
 import re
 
 from perfledger.parsers.contract import Fact, listed
-from perfledger.parsers.contract.coarse import fine_rates
+from perfledger.parsers.contract.verbs import fine
 
 
 def _replicas(printed: bytes) -> int:
@@ -23,8 +23,8 @@ def _replicas(printed: bytes) -> int:
 FLEET = Fact("devices", rb"HybridParallelInfo: rank_id: \d++, ((?:[a-z]{1,20}+_degree: \d++, ){3,9}+)", _replicas)
 #: What `paddle.distributed.launch` prints about the job.
 LAUNCHER = (
-    Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
-    Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
+    Fact("devices", "PADDLE_TRAINERS_NUM {:int}"),
+    Fact("devices_per_node", "Run Pod: {_}, replicas {:int}"),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
     # Hosts that are listed make the job where no master is named; `nnodes` then says 1 all the same.
     Fact(
@@ -34,7 +34,7 @@ LAUNCHER = (
     ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
     # Of an elastic job these are the machines that have come.
-    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++Job: \S++ mode collective, replicas (\d++)\[", int),
+    Fact("nodes", "^LAUNCH INFO {*}Job: {_} mode collective, replicas {:int}["),
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),
@@ -47,8 +47,9 @@ MEMORY = (
     rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"
 )
 
-#: The same in a template.
+#: The same in a template, and the verb for memory that is unknown.
 MAX_MEMORY = "{?{*}max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB}"
+KNOWN_MEMORY = fine("memory", least=1.0)
 
 #: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
 CLAS = (
@@ -67,4 +68,4 @@ CLAS = (
 IN_PADDLE = Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle")
 
 #: For rates with two decimals: those of fewer hundredths are rounded by more than a twentieth.
-of_two_decimals = fine_rates(0.1)
+of_two_decimals = fine("steps_per_second", least=0.1)

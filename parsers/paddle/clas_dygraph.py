@@ -22,7 +22,7 @@ import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Scope
 from perfledger.parsers.contract.verbs import every, take, without
-from perfledger.parsers.paddle import CLAS, MAX_MEMORY
+from perfledger.parsers.paddle import CLAS, KNOWN_MEMORY, MAX_MEMORY
 
 #: Iteration of every epoch at which running means begin anew.
 _RESTART = 5
@@ -53,12 +53,13 @@ def _are_running(columns: Columns) -> bool:
 
 def _since_last(columns: Columns) -> Postprocessed:
     """Keep the lines if their means began with the line before."""
-    return take(columns, [] if _are_running(columns) else every(columns))
+    rows = every(columns)
+    return take(columns, rows[:0] if _are_running(columns) else rows)
 
 
 def _running(columns: Columns) -> Postprocessed:
     """Keep the lines if their means run since iteration 5; those of earlier iterations began in the epoch before."""
-    return take(columns, columns["step"] >= _RESTART if _are_running(columns) else [])
+    return take(columns, (columns["step"] >= _RESTART) & _are_running(columns))
 
 
 def _since_restart(columns: Columns) -> Postprocessed:
@@ -115,13 +116,13 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(
-            Reading(_line(logger), unit="images/s", scope=scope, cumulative_since=since, verbs=(verb, partial(_whole_batches, since=since), without("clock")))
+            Reading(_line(logger), unit="images/s", scope=scope, cumulative_since=since, verbs=(verb, partial(_whole_batches, since=since), without("clock"), KNOWN_MEMORY))
             for logger, scope in _LOGGERS.items()
             for verb, since in ((_since_last, None), (_running, _RESTART))
         ),
         Reading(
             _line("root"), unit="images/s", scope="device", cumulative_since=_RESTART, pauses=_PAUSES, epoch_timer=True,
-            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock")),
+            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock"), KNOWN_MEMORY),
         ),
     ),
     facts=(*CLAS, Fact("framework_version", "train with paddle {}")),

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Indices, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract.verbs import carry, every, only, take, total
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
@@ -38,34 +39,25 @@ def _steps(time: bytes) -> bytes:
     return rb"(?m)[EPs](?:" + _EPOCH + rb"|" + _OTHER + rb"|" + _STEP + _FIELDS + time + rb")"
 
 
-def _in_epochs(columns: Columns) -> tuple[Indices, Columns]:
-    """Return the rows of training steps, and all columns with the epoch in each row."""
-    rows = np.arange(len(columns["step"]))
-    begun, other = (np.isfinite(columns[name]) for name in ("epoch", "_other"))
-    at_epoch, at_other = (np.maximum.accumulate(np.where(each, rows, -1)) for each in (begun, other))
-    made = dict(columns)
-    for name in ("epoch", "total_epochs"):
-        made[name] = np.where(at_epoch >= 0, columns[name][at_epoch], np.nan)
-    return rows[np.isfinite(columns["step"]) & (at_epoch > at_other)], made
+def _of_training(columns: Columns) -> Postprocessed:
+    """Keep the lines of epochs; those of evaluations and predictions go, with the lines that announce them."""
+    rows = every(columns)
+    begun, other = (
+        np.maximum.accumulate(np.where(np.isfinite(columns[name]), rows, -1)) for name in ("epoch", "_other")
+    )
+    return take(columns, begun > other)
+
+
+_STEPS = (_of_training, carry("epoch", "total_epochs"), only("step"))
 
 
 def _timed(columns: Columns) -> Postprocessed:
-    """Return the lines of training with their mean seconds per step; NaN in all where most are too coarse."""
-    rows, made = _in_epochs(columns)
+    """Turn mean seconds per step into those of all steps; lines that are too coarse go, or if most are, get NaN."""
     printed, milli, micro = (columns[name] for name in ("duration", "_milliseconds", "_microseconds"))
     unit = np.where(np.isfinite(milli), 1e-3, np.where(np.isfinite(micro), 1e-6, 1.0))
-    fine = printed[rows] >= _COARSE
-    rows = rows[fine] if 2 * fine.sum() >= len(rows) else rows
-    seconds = np.where(printed >= _COARSE, printed * unit, np.nan)
-    kept = {name: column[rows] for name, column in made.items() if name != "duration"}
-    return rows, kept | {"duration": seconds[rows] * columns["step"][rows]}
-
-
-def _exact(columns: Columns) -> Postprocessed:
-    """Return the lines of training; a step takes the printed batch cost and the wait for data before it."""
-    rows, made = _in_epochs(columns)
-    made = dict(made) | {"step_seconds": columns["reader_seconds"] + columns["_batch_cost"]}
-    return rows, {name: column[rows] for name, column in made.items()}
+    fine = printed >= _COARSE
+    seconds = np.where(fine, printed * unit * columns["step"], np.nan)
+    return take({**columns, "duration": seconds}, fine | (2 * fine.sum() < len(fine)))
 
 
 FORMAT = Format(
@@ -74,13 +66,13 @@ FORMAT = Format(
     marker=b"/step",
     start=rb"The loss value printed in the log is the current step, and the metric is the average value of previous steps?\.",
     readings=(
-        Reading(_steps(_TIME), unit="samples/s", cumulative_since=1, verbs=(_timed,)),
+        Reading(_steps(_TIME), unit="samples/s", cumulative_since=1, verbs=(*_STEPS, _timed)),
         Reading(
             _steps(
                 rb"- avg_reader_cost: <reader_seconds> sec - avg_batch_cost: <_batch_cost> sec - ips: <throughput> samples/sec "
             ),
             unit="samples/s",
-            verbs=(_exact,),
+            verbs=(*_STEPS, total("step_seconds", "reader_seconds", "_batch_cost")),
         ),
     ),
     facts=LAUNCHER,

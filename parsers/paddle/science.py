@@ -23,10 +23,9 @@ def _since_last(columns: Columns) -> Postprocessed:
     epoch, step, total = (columns[each] for each in ("epoch", "step", "total_steps"))
     restarts = total >= _RESTART
     seen = np.where(restarts, step - _RESTART + 1, (epoch - 1) * total + step)
-    rows, columns = take({**columns, "_seen": seen, "_restarts": restarts}, seen >= 1)
+    rows, columns = take({**columns, "_seen": seen}, seen >= 1)
     seen, mean = columns["_seen"], columns["step_seconds"]
-    anew = (columns["_restarts"] > 0) & (np.diff(columns["epoch"], prepend=np.nan) != 0)
-    anew |= np.diff(seen, prepend=np.inf) <= 0
+    anew = restarts[rows] & (np.diff(columns["epoch"], prepend=np.nan) != 0) | (np.diff(seen, prepend=np.inf) <= 0)
     steps, seconds = (np.where(anew, each, np.diff(each, prepend=0.0)) for each in (seen, seen * mean))
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         points = columns["throughput"] * mean

@@ -7,7 +7,7 @@ the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
-from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
+from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 
 _PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
 #: The moving average of the weights is updated after `batch_cost` has been taken.
@@ -27,6 +27,7 @@ FORMAT = Format(
             epoch_end=True,
             pauses=_PAUSES,
             trap=_EMA,
+            verbs=(KNOWN_MEMORY,),
         ),
         *(
             Reading(template, unit="samples/s", scope="device", epoch_end=True)

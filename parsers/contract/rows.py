@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import compress, product, repeat
+from itertools import chain, compress, product, repeat
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
@@ -113,6 +113,13 @@ class _Lines:
     attributes: Sequence[tuple[str, int | None]] = ()
     places: list[tuple[int, int]] = field(default_factory=list)
     objects: list[Any] = field(default_factory=list)
+    _numbers: dict[int, list[bytes]] = field(default_factory=dict)
+
+    def numbers(self, at: int) -> list[bytes]:
+        """Return the numbers that are printed for a name, by line; empty where another value is printed."""
+        if at not in self._numbers:
+            self._numbers[at] = _texts(self.column(at))
+        return self._numbers[at]
 
     def column(self, at: int) -> list[bytes]:
         """Return what is printed for a name, by line."""
@@ -153,8 +160,10 @@ class Rows:
     def finditer(self, text: bytes, begin: int = 0, end: int | None = None) -> Iterator[Row]:
         """Yield the records of a stretch of text."""
         kinds = _lines(self._begin, text, begin, len(text) if end is None else end)
-        found = [row for lines in kinds for row in self._rows(lines)]
-        return iter(found if len(kinds) == 1 else sorted(found, key=methodcaller("start")))
+        found = [rows for lines in kinds if (rows := list(self._rows(lines)))]
+        if len(found) == 1:
+            return iter(found[0])
+        return iter(sorted(chain.from_iterable(found), key=methodcaller("start")))
 
     def search(self, text: bytes, begin: int = 0, end: int | None = None) -> Row | None:
         """Return the first record of a stretch of text."""
@@ -213,7 +222,7 @@ class Rows:
         if any(needed and at is None for at, needed in wanted) or any(at is None for at, _ in equal):
             return ()
         empty = [b""] * len(lines.places)
-        columns = [empty if at is None else _texts(lines.column(at)) for at, _ in wanted]
+        columns = [empty if at is None else lines.numbers(at) for at, _ in wanted]
         found = map(Row, zip(*columns, strict=True), lines.places, repeat(self.groupindex))
         # What not all lines fulfil, by line.
         partly = [

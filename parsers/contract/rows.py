@@ -56,6 +56,8 @@ _ALTERNATIVE = re.compile(r"\|(?![^{}]*\})")
 #: Lines with the same keys from which a decoder for them pays, and the most decoders that are tried on a line.
 _LEARNED = 8
 _DECODERS = 8
+#: Paths whose names are kept: several readings may have the same one of a thousand names.
+_PATHS = 256
 #: Stretches of text whose lines are kept for the format's next reading.
 _STRETCHES = 2
 #: Lists of keys whose full names are kept.
@@ -384,6 +386,7 @@ class _Paths:
         return None
 
 
+@lru_cache(_PATHS)
 def _path(written: str) -> tuple[frozenset[str], str]:
     found = _PATH.match(written)
     if not found:

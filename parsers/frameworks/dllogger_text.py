@@ -22,8 +22,9 @@ from perfledger.parsers.contract import (
     Span,
     up_to,
 )
+from perfledger.parsers.contract.waits import as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
-from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
+from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"

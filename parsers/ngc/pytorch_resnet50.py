@@ -29,7 +29,7 @@ from perfledger.parsers.contract import (
     is_private,
     up_to,
 )
-from perfledger.parsers.frameworks.dllogger import EVEN, UNSAID, even
+from perfledger.parsers.contract.waits import EVEN, UNSAID, even
 from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER"

@@ -113,6 +113,7 @@ class _Lines:
     names: _Names
     decoder: msgspec.json.Decoder[Any] | None = None
     attributes: Sequence[tuple[str, int | None]] = ()
+    brackets: tuple[int, int] = (0, 0)
     places: list[tuple[int, int]] = field(default_factory=list)
     objects: list[Any] = field(default_factory=list)
     _numbers: dict[int, list[bytes]] = field(default_factory=dict)
@@ -247,15 +248,18 @@ def _lines(prefix: re.Pattern[bytes], text: bytes, begin: int, end: int) -> Sequ
             continue
         stop = _line_end(text, start, end, redrawn)
         printed = text[line.start(1) : text.rfind(b"}", start, stop) + 1]  # A bar may be drawn after the object.
+        brackets = _brackets(printed) if fast else (0, 0)
         for kind in fast:
-            if (decoded := _decoded(kind.decoder, printed)) is not None:
+            # A list where the others of the kind have a number would be read as a number that is not one.
+            if kind.brackets == brackets and (decoded := _decoded(kind.decoder, printed)) is not None:
                 break
         else:
-            if not (found := _values(printed, 1) or _values(_SPELLING.sub(_as_json, printed), 1)):
+            is_json = _values(printed, 1)
+            if not (values := is_json or _values(_SPELLING.sub(_as_json, printed), 1)):
                 continue
-            names, decoded = found
+            names, decoded = values
             kind = known.setdefault(names, _Lines(names))
-            if len(kind.places) == _LEARNED and len(fast) < _DECODERS:
+            if is_json and len(kind.places) == _LEARNED and len(fast) < _DECODERS and not any(map(_is_open, decoded)):
                 fast.append(_of_kind(names, printed))
         kind.places.append((start, stop))
         kind.objects.append(decoded)
@@ -273,12 +277,17 @@ def _line_end(text: bytes, start: int, end: int, redrawn: bool) -> int:
 def _of_kind(names: _Names, printed: bytes) -> _Lines:
     """Return lines, still without any, with a decoder for objects that have the keys of an example."""
     kind, attributes = _structure(printed, 1)
-    return _Lines(names, msgspec.json.Decoder(kind), attributes)
+    return _Lines(names, msgspec.json.Decoder(kind), attributes, _brackets(printed))
+
+
+def _brackets(printed: bytes) -> tuple[int, int]:
+    """Return how many objects and lists a text opens."""
+    return printed.count(b"{"), printed.count(b"[")
 
 
 def _structure(printed: bytes, depth: int) -> tuple[Any, list[tuple[str, int | None]]]:
     """Return the type of an object or a list, as `_values` opens it, and the attributes of its values."""
-    found = _content(printed) if printed[0] in b"{[" and depth <= _DEEPEST else None
+    found = _content(printed) if _is_open(printed) and depth <= _DEEPEST else None
     if isinstance(found, list) and 0 < len(found) <= _LONGEST_LIST:
         return tuple[(msgspec.Raw,) * len(found)], [("", at) for at in range(len(found))]  # type: ignore[misc]
     if not isinstance(found, dict):
@@ -313,12 +322,17 @@ def _values(printed: bytes, depth: int) -> tuple[_Names, Sequence[bytes]] | None
         return None
     names: _Names = tuple(content)
     values = [bytes(each) for each in content.values()]
-    opened = [at for at, each in enumerate(values) if each[0] in b"{["] if depth < _DEEPEST else []
+    opened = [at for at, each in enumerate(values) if _is_open(each)] if depth < _DEEPEST else []
     for at in reversed(opened):
         if inner := _values(values[at], depth + 1):
             names = (*names[:at], *_within(names[at], inner[0]), *names[at + 1 :])
             values[at : at + 1] = inner[1]
     return names, values
+
+
+def _is_open(printed: bytes) -> bool:
+    """Return whether a value is an object or a list."""
+    return printed[0] in b"{["
 
 
 def _content(printed: bytes) -> Any:

@@ -51,6 +51,7 @@ _PATH = re.compile(r"(?P<key>[^\[\]?]+)(?P<item>\[-?[0-9]+\])?\Z")
 _NUMERIC = re.compile(rb"[-+]?(?:\.?[0-9]|(?:nan|inf|NaN|Inf))")
 #: The item of a list at the end of a path.
 _PATH_END = re.compile(r"\[-?[0-9]+\]\Z")
+_PARTS = re.compile(r"(?:\{[^{}]*\})+")
 _NAMES = re.compile(r"\{([^{}]*)\}")
 _ALTERNATIVE = re.compile(r"\|(?![^{}]*\})")
 #: Lines with the same keys from which a decoder for them pays, and the most decoders that are tried on a line.
@@ -186,8 +187,9 @@ class Rows:
 
     @cached_property
     def shape(self) -> str:
-        """Return a row as people read it, with columns in braces."""
-        values = ", ".join(f"{path.rstrip('?')}: {{{name}}}" for name, path in self.columns)
+        """Return a row as people read it, with columns in braces; a part of a key that has alternatives is a gap."""
+        keys = ((name, _PARTS.sub("…", path.rstrip("?"))) for name, path in self.columns)
+        values = ", ".join(f"{key}: {{{name}}}" for name, key in keys)
         return f"{self.prefix}{'' if self.prefix.endswith('{') else '… '}{values}}}"
 
     @cached_property

@@ -163,6 +163,7 @@ def test_a_text_without_the_keys_is_not_searched() -> None:
 
 def test_a_row_is_shown_with_its_columns() -> None:
     assert Reading(Rows("DLLL ", step="step[-1]", loss="loss?")).shape == "DLLL {step[-1]: {step}, loss: {loss}}"
+    assert Reading(Rows('{"a":', loss="{train_|}{mlm_|}loss")).shape == '{"a":… …loss: {loss}}'
 
 
 def test_the_table_quotes_what_the_log_prints() -> None:

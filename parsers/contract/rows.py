@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import compress, product, repeat
+from itertools import chain, compress, product, repeat
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
@@ -51,11 +51,14 @@ _PATH = re.compile(r"(?P<key>[^\[\]?]+)(?P<item>\[-?[0-9]+\])?\Z")
 _NUMERIC = re.compile(rb"[-+]?(?:\.?[0-9]|(?:nan|inf|NaN|Inf))")
 #: The item of a list at the end of a path.
 _PATH_END = re.compile(r"\[-?[0-9]+\]\Z")
+_PARTS = re.compile(r"(?:\{[^{}]*\})+")
 _NAMES = re.compile(r"\{([^{}]*)\}")
 _ALTERNATIVE = re.compile(r"\|(?![^{}]*\})")
 #: Lines with the same keys from which a decoder for them pays, and the most decoders that are tried on a line.
 _LEARNED = 8
 _DECODERS = 8
+#: Paths whose names are kept: several readings may have the same one of a thousand names.
+_PATHS = 256
 #: Stretches of text whose lines are kept for the format's next reading.
 _STRETCHES = 2
 #: Lists of keys whose full names are kept.
@@ -111,8 +114,16 @@ class _Lines:
     names: _Names
     decoder: msgspec.json.Decoder[Any] | None = None
     attributes: Sequence[tuple[str, int | None]] = ()
+    brackets: tuple[int, int] = (0, 0)
     places: list[tuple[int, int]] = field(default_factory=list)
     objects: list[Any] = field(default_factory=list)
+    _numbers: dict[int, list[bytes]] = field(default_factory=dict)
+
+    def numbers(self, at: int) -> list[bytes]:
+        """Return the numbers that are printed for a name, by line; empty where another value is printed."""
+        if at not in self._numbers:
+            self._numbers[at] = _texts(self.column(at))
+        return self._numbers[at]
 
     def column(self, at: int) -> list[bytes]:
         """Return what is printed for a name, by line."""
@@ -153,8 +164,10 @@ class Rows:
     def finditer(self, text: bytes, begin: int = 0, end: int | None = None) -> Iterator[Row]:
         """Yield the records of a stretch of text."""
         kinds = _lines(self._begin, text, begin, len(text) if end is None else end)
-        found = [row for lines in kinds for row in self._rows(lines)]
-        return iter(found if len(kinds) == 1 else sorted(found, key=methodcaller("start")))
+        found = [rows for lines in kinds if (rows := list(self._rows(lines)))]
+        if len(found) == 1:
+            return iter(found[0])
+        return iter(sorted(chain.from_iterable(found), key=methodcaller("start")))
 
     def search(self, text: bytes, begin: int = 0, end: int | None = None) -> Row | None:
         """Return the first record of a stretch of text."""
@@ -174,8 +187,9 @@ class Rows:
 
     @cached_property
     def shape(self) -> str:
-        """Return a row as people read it, with columns in braces."""
-        values = ", ".join(f"{path.rstrip('?')}: {{{name}}}" for name, path in self.columns)
+        """Return a row as people read it, with columns in braces; a part of a key that has alternatives is a gap."""
+        keys = ((name, _PARTS.sub("…", path.rstrip("?"))) for name, path in self.columns)
+        values = ", ".join(f"{key}: {{{name}}}" for name, key in keys)
         return f"{self.prefix}{'' if self.prefix.endswith('{') else '… '}{values}}}"
 
     @cached_property
@@ -213,7 +227,7 @@ class Rows:
         if any(needed and at is None for at, needed in wanted) or any(at is None for at, _ in equal):
             return ()
         empty = [b""] * len(lines.places)
-        columns = [empty if at is None else _texts(lines.column(at)) for at, _ in wanted]
+        columns = [empty if at is None else lines.numbers(at) for at, _ in wanted]
         found = map(Row, zip(*columns, strict=True), lines.places, repeat(self.groupindex))
         # What not all lines fulfil, by line.
         partly = [
@@ -236,15 +250,18 @@ def _lines(prefix: re.Pattern[bytes], text: bytes, begin: int, end: int) -> Sequ
             continue
         stop = _line_end(text, start, end, redrawn)
         printed = text[line.start(1) : text.rfind(b"}", start, stop) + 1]  # A bar may be drawn after the object.
+        brackets = _brackets(printed) if fast else (0, 0)
         for kind in fast:
-            if (decoded := _decoded(kind.decoder, printed)) is not None:
+            # A list where the others of the kind have a number would be read as a number that is not one.
+            if kind.brackets == brackets and (decoded := _decoded(kind.decoder, printed)) is not None:
                 break
         else:
-            if not (found := _values(printed, 1) or _values(_SPELLING.sub(_as_json, printed), 1)):
+            is_json = _values(printed, 1)
+            if not (values := is_json or _values(_SPELLING.sub(_as_json, printed), 1)):
                 continue
-            names, decoded = found
+            names, decoded = values
             kind = known.setdefault(names, _Lines(names))
-            if len(kind.places) == _LEARNED and len(fast) < _DECODERS:
+            if is_json and len(kind.places) == _LEARNED and len(fast) < _DECODERS and not any(map(_is_open, decoded)):
                 fast.append(_of_kind(names, printed))
         kind.places.append((start, stop))
         kind.objects.append(decoded)
@@ -262,12 +279,17 @@ def _line_end(text: bytes, start: int, end: int, redrawn: bool) -> int:
 def _of_kind(names: _Names, printed: bytes) -> _Lines:
     """Return lines, still without any, with a decoder for objects that have the keys of an example."""
     kind, attributes = _structure(printed, 1)
-    return _Lines(names, msgspec.json.Decoder(kind), attributes)
+    return _Lines(names, msgspec.json.Decoder(kind), attributes, _brackets(printed))
+
+
+def _brackets(printed: bytes) -> tuple[int, int]:
+    """Return how many objects and lists a text opens."""
+    return printed.count(b"{"), printed.count(b"[")
 
 
 def _structure(printed: bytes, depth: int) -> tuple[Any, list[tuple[str, int | None]]]:
     """Return the type of an object or a list, as `_values` opens it, and the attributes of its values."""
-    found = _content(printed) if printed[0] in b"{[" and depth <= _DEEPEST else None
+    found = _content(printed) if _is_open(printed) and depth <= _DEEPEST else None
     if isinstance(found, list) and 0 < len(found) <= _LONGEST_LIST:
         return tuple[(msgspec.Raw,) * len(found)], [("", at) for at in range(len(found))]  # type: ignore[misc]
     if not isinstance(found, dict):
@@ -302,12 +324,17 @@ def _values(printed: bytes, depth: int) -> tuple[_Names, Sequence[bytes]] | None
         return None
     names: _Names = tuple(content)
     values = [bytes(each) for each in content.values()]
-    opened = [at for at, each in enumerate(values) if each[0] in b"{["] if depth < _DEEPEST else []
+    opened = [at for at, each in enumerate(values) if _is_open(each)] if depth < _DEEPEST else []
     for at in reversed(opened):
         if inner := _values(values[at], depth + 1):
             names = (*names[:at], *_within(names[at], inner[0]), *names[at + 1 :])
             values[at : at + 1] = inner[1]
     return names, values
+
+
+def _is_open(printed: bytes) -> bool:
+    """Return whether a value is an object or a list."""
+    return printed[0] in b"{["
 
 
 def _content(printed: bytes) -> Any:
@@ -375,6 +402,7 @@ class _Paths:
         return None
 
 
+@lru_cache(_PATHS)
 def _path(written: str) -> tuple[frozenset[str], str]:
     found = _PATH.match(written)
     if not found:

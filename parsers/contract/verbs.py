@@ -265,14 +265,16 @@ def merge(*names: str) -> Verb:
     def verb(columns: Columns) -> Kept:
         places = {name: np.nan_to_num(columns[name], nan=-1.0) for name in names}
         first = _changes(places, names, before=True) if names else every(columns) == 0
+        if first.all():
+            return every(columns), columns
         group = np.cumsum(first) - 1
         kept, made = take(columns, first)
         merged = {}
         for name, column in made.items():
             known = np.flatnonzero(np.isfinite(columns[name]))
-            groups, at = np.unique(group[known], return_index=True)
+            earliest = known[np.diff(group[known], prepend=-1) > 0]
             merged[name] = column.copy()
-            merged[name][groups] = columns[name][known[at]]
+            merged[name][group[earliest]] = columns[name][earliest]
         return kept, merged
 
     return verb

@@ -27,7 +27,6 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
-    Column,
     Columns,
     Fact,
     Format,
@@ -36,25 +35,40 @@ from perfledger.parsers.contract import (
     Reading,
     Rows,
     Span,
-    Trap,
-    is_private,
     up_to,
     up_to_argument,
 )
-from perfledger.parsers.contract.verbs import merge, only
+from perfledger.parsers.contract.verbs import Verb, every, merge, only, take
+from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock, by_times, even
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
 _LINE = '{"timestamp":'
 #: Words before the counted thing in the key of a training speed. Evaluation and inference have others.
 _TRAIN = "{avg_|average_|}{train.|train_|training_|}{epoch_|}{avg_|total_|}"
+#: The same of a run, which may be one of inference if the key does not say that it trains.
+_TRAINED = "{avg_|average_|}{train.|train_|training_}{epoch_|}{avg_|total_|}"
+
+
+def _counted(*words: str, others: str) -> str:
+    """Return the alternatives for the end of a key that counts some things, and others."""
+    each_second = (word + second for word in words for second in ("/s", "/sec", "_per_sec", "_per_second"))
+    return "{" + "|".join([others, *each_second]) + "}"
+
+
 #: What the keys count, by unit.
 _COUNTED = {
-    "images/s": "{ips|imgs_per_sec|images_per_sec|images_per_second|imgs/s|images/s|img/s}",
-    "sequences/s": "{seqs_per_sec|sequences_per_sec|sequences_per_second|sentences_per_sec|seq/s|sequences/s}",
-    "tokens/s": "{tok/s|tokens/s|tokens_per_sec|tokens_per_second}",
-    "items/s": "{throughput|throughput_train|throughput_avg|items_per_sec|items/s|samples_per_sec|samples_per_second|samplesps|"
-    "examples_per_sec|examples_per_second|examples/s|frames/s|utts/s|mels/s}",
+    "images/s": _counted("img", "imgs", "images", others="ips"),
+    "sequences/s": _counted("seq", "seqs", "sequences", others="sentences_per_sec"),
+    "tokens/s": _counted("tok", "tokens", others="tokens_per_sec"),
+    "items/s": _counted(
+        "items",
+        "examples",
+        "frames",
+        "utts",
+        "mels",
+        others="throughput|throughput_train|throughput_avg|samplesps|samples_per_sec",
+    ),
 }
 _LOSS = "data.{train.|train_|training.|training_|}{step_|total_|iter_|}loss"
 #: A step is `[epoch, step]`, `[epoch, step, steps of the epoch]` or a number.
@@ -82,107 +96,18 @@ RESTART = 10
 
 def since_restart(columns: Columns) -> Postprocessed:
     """Return the lines whose running means have left out the start of the epoch."""
-    rows = np.flatnonzero(columns["step"] >= RESTART)
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return take(columns, columns["step"] >= RESTART)
 
 
-#: The mean of the speeds of iterations whose timers leave the wait for data out.
-WAITS = Trap("clock", "outside_step_time", most=np.inf)
-#: Iterations take the same time where both ways to the batch agree up to this.
-EVEN = 0.05
-
-
-def _batches(columns: Columns) -> Column | None:
-    """Return mean speed times mean time with and without the wait for data, one row each; None where not printed.
-
-    Both are the batch of the job where all iterations take the same time, and more elsewhere.
-    """
-    if not {"_waits", "_computes", "_compute_speed"} <= columns.keys():
-        return None
-    computes = columns["_computes"]
-    return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
-
-
-def even(columns: Columns) -> Postprocessed:
-    """Return the mean speeds of epochs and runs, other than those to which the times say no."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
-    if batches is not None:
-        rows = rows[~(np.abs(batches[0] - batches[1]) > EVEN * batches[1])]
-    return rows, {name: each[rows] for name, each in kept.items()}
-
-
-def _by_times(columns: Columns) -> Postprocessed:
-    """Return lines of speeds with the mean times that are printed beside them, and the samples of an iteration."""
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
-    known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
-    if batches is None or not known.any():
-        return rows, kept
-    least, stated = float(batches[:, known].min()), columns["_batch_size"]
-    of_device = float(stated[0]) if len(stated) and stated[0] > 0 else 1.0
-    batch = of_device * max(1, round(least / of_device))
-    seconds = np.where(known, columns["_waits"] + columns["_computes"], batch / kept.pop("throughput"))
-    return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
-
-
-#: Time that lines may leave out unexplained, as a share.
-UNSAID = 0.02
-_HUNDREDTH, _EXACT = 0.01, 1e-9
-
-
-def _waited(columns: Columns) -> tuple[bool, Column]:
-    """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
-    steps = np.diff(columns["step"], prepend=np.nan)
-    told = columns["duration"]
-    # Bars print hundredths.
-    most = told + (
-        0.5 * _HUNDREDTH if (np.abs(np.round(told / _HUNDREDTH) * _HUNDREDTH - told) < _EXACT).all() else 0.0
-    )
-    took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
-    inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
-    return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
-
-
-def as_timed(columns: Columns) -> Postprocessed:
-    """Return the lines of iterations with their seconds, unless the program waited for data between them."""
-    rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
-    return rows, {name: each[rows] for name, each in columns.items()}
-
-
-def by_the_clock(columns: Columns) -> Postprocessed:
-    """Return the clocks of these lines and the samples between them if the program waited for data."""
-    waited, steps = _waited(columns)
-    rows = np.arange(len(steps) if waited else 0)
-    # The seconds of a line may be lost, such as those of the last one.
-    told = columns["duration"]
-    seconds = np.where(np.isnan(told), np.nanmedian(told), told) if waited else told
-    samples = columns["throughput"] * seconds * steps
-    kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
-    return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
-
-
-def _of_batches(columns: Columns) -> Columns:
-    """Return the columns with the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
+def _of_batches(columns: Columns) -> Postprocessed:
+    """Add the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
     batch = columns["_batch_size"] * columns["_devices"]
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    return kept | {"epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
-
-
-def _batches_as_timed(columns: Columns) -> Postprocessed:
-    """Return the iterations with their speeds, unless the program waited for data between them."""
-    rows, kept = as_timed(_of_batches(columns))
-    return rows, {name: each for name, each in kept.items() if name != "duration"}
-
-
-def _batches_by_the_clock(columns: Columns) -> Postprocessed:
-    """Return the clocks of these lines and the samples between them if the program waited for data."""
-    return by_the_clock(_of_batches(columns))
+    return every(columns), {**columns, "epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
 
 
 def _by_latency(columns: Columns) -> Postprocessed:
     """Return runs with the rate of steps by the mean of their milliseconds."""
-    return np.arange(len(columns["_latency"])), {"steps_per_second": 1e3 / columns["_latency"]}
+    return every(columns), {"steps_per_second": 1e3 / columns["_latency"]}
 
 
 def _before_the_plan(columns: Columns) -> Postprocessed:
@@ -193,16 +118,15 @@ def _before_the_plan(columns: Columns) -> Postprocessed:
     first, second = columns["epoch"], columns["step"]
     counts = len(first) > 1 and (second == second[0]).all() and np.diff(first).min() > 0 and np.diff(first).max() > 1
     places = {"epoch": np.zeros(len(first)), "step": first} if counts else {}
-    return np.arange(len(first)), {**columns, **places}
+    return every(columns), {**columns, **places}
 
 
 def _reading(unit: str, span: Span) -> Reading:
     """Return the reading of the lines of a span that print a training speed in a unit."""
-    # A bare `throughput` that sums up a run may be inference.
+    speed = f"data.{_TRAIN}{_COUNTED[unit]}"
     summary = span == "run" and unit == "items/s"
-    speed = "data." + _TRAIN.replace("|}{epoch_", "}{epoch_") * summary + _TRAIN * (not summary) + _COUNTED[unit]
     if summary:
-        speed += "|data.throughput_train"
+        speed = f"data.{_TRAINED}{_COUNTED[unit]}|data.throughput_train"
     conditions, columns = _CONDITIONS[span], {**_PLACES[span], "loss": _LOSS + "?"}
     if span == "run":
         columns["seconds"] = "data.raw_train_time?"
@@ -218,25 +142,22 @@ def _reading(unit: str, span: Span) -> Reading:
         verbs=(
             merge(*sorted({"epoch", "step"} & columns.keys())),
             only("throughput"),
-            _by_times if span == "interval" else even,
+            by_times if span == "interval" else even,
         ),
         pauses=_EPOCH_ENDS if span == "interval" else (),
     )
 
 
-def _timed(rows: Rows, unit: str, pauses: tuple[Pause, ...] = ()) -> tuple[Reading, Reading]:
+def _timed(rows: Rows, unit: str, pauses: tuple[Pause, ...], first: Verb) -> tuple[Reading, Reading]:
     """Return the readings of an iteration by its seconds, and by the clocks of the lines."""
-    merged = (merge("epoch", "step"), only("throughput"))
     return (
-        Reading(rows, unit=unit, span="step", verbs=(*merged, as_timed)),
-        Reading(rows, unit=unit, pauses=pauses, verbs=(*merged, by_the_clock)),
+        Reading(rows, unit=unit, span="step", verbs=(first, only("throughput"), as_timed)),
+        Reading(rows, unit=unit, pauses=pauses, verbs=(first, only("throughput"), by_the_clock)),
     )
 
 
 #: What ends an epoch of the programs for images, and may be within its last line.
 _EPOCH_ENDS = (Pause("epoch_end", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.', inside="last"),)
-_TFT = Rows(_LINE, "data.P10", **_STEP, loss=_LOSS + "?", throughput="data.items/s")
-_AFTER_TFT = (Pause("evaluation", rb'"data": ?+\{"val_P10": '),)
 _AFTER_EPOCHS = (Pause("evaluation", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"'),)
 #: What Keras prints of an epoch behind its validation, and of a checkpoint, in whose time a line of EfficientNet may fall.
 KERAS_PAUSES = (Pause("epoch_end", rb" - val_loss: "), Pause("checkpoint", rb": saving model to "))
@@ -258,8 +179,12 @@ FORMAT = Format(
             pauses=KERAS_PAUSES,
         ),
         # TFT
-        Reading(_TFT, unit="samples/s", span="step", verbs=(_batches_as_timed,)),
-        Reading(_TFT, unit="samples/s", verbs=(_batches_by_the_clock,), pauses=_AFTER_TFT),
+        *_timed(
+            Rows(_LINE, "data.P10", **_STEP, loss=_LOSS + "?", throughput="data.items/s"),
+            "samples/s",
+            (Pause("evaluation", rb'"data": ?+\{"val_P10": '),),
+            first=_of_batches,
+        ),
         # BART
         Reading(
             Rows(_LINE, "!step[1]", "data.avg_train_throughput", unix="timestamp", step="step[0]", loss="data.total_loss"),
@@ -274,12 +199,14 @@ FORMAT = Format(
             ),
             "items/s",
             _AFTER_EPOCHS,
+            first=merge("epoch", "step"),
         ),
         # ResNet-50 for PaddlePaddle
         *_timed(
             Rows(_LINE, **_STEP, throughput="data.train.ips", duration="data.train.batch_time", loss=_LOSS + "?"),
             "images/s",
             _AFTER_EPOCHS,
+            first=merge("epoch", "step"),
         ),
         # SIM: its inference prints no loss.
         Reading(Rows(_LINE, **_STEP, throughput="data.samples/s", loss=_LOSS), unit="samples/s"),

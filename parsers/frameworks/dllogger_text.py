@@ -22,8 +22,9 @@ from perfledger.parsers.contract import (
     Span,
     up_to,
 )
+from perfledger.parsers.contract.waits import as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
-from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
+from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
@@ -102,8 +103,7 @@ _BEHIND_EPOCHS = (
 def _one_step(clocked: bool) -> Reading:
     """Return a step beside many that are not printed, by its seconds or by the clocks of the lines."""
     return Reading(
-        DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _GAP + _OF_ONE_STEP
-        + rb"<duration> ++train\.ips : <throughput>(?=\s)",
+        "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.batch_time : {duration}  train.ips : {throughput}",
         unit="images/s", span="interval" if clocked else "step", weak=True, marker=_OF_ONE_STEP.replace(b"\\", b""),
         pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
@@ -132,13 +132,11 @@ FORMAT = Format(
         *map(_one_step, (False, True)),
         *(_reading(unit, span) for span in ("epoch", "run") for unit in _KEYS),
         Reading(
-            DLLOGGER_CLOCK + rb"(?=" + _IN_EPOCH + rb")\(<epoch>, <total_steps>, <step>\) train_batch_time : <step_seconds> ++"
-            rb"train_loss : <loss> ++throughput : ",
+            "DLL {clock} - ({epoch}, {total_steps}, {step}) train_batch_time : {step_seconds}  train_loss : {loss}  throughput : ",
             unit="images/s", cumulative_since=RESTART, verbs=(since_restart,), weak=True,
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"PARAMETER TimeHistory : (?P<duration>[0-9.]++) seconds ++(?:None ++)?+examples/second : <throughput> ++(?:None ++)?+"
-            rb"steps : \([0-9]++, <step>\)",
+            "DLL {clock} - PARAMETER TimeHistory : {duration} seconds  {?None  }examples/second : {throughput}  {?None  }steps : ({_}, {step})",
             unit="images/s", pauses=KERAS_PAUSES, weak=True,
         ),
         *(

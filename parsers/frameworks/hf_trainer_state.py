@@ -9,9 +9,6 @@ of a process, which may drive several devices.
 from perfledger.parsers.contract import Fact, Format, Reading
 
 _NEXT = rb"[ \t\r]*+\n\s++"
-_NUMBER = rb"[-+.0-9e]++,"
-_SECONDS = rb'"train_runtime": <seconds>,' + _NEXT
-_SPEED = rb'"train_samples_per_second": <throughput>,' + _NEXT + rb'"train_steps_per_second": '
 
 FORMAT = Format(
     title="Hugging Face trainer_state.json",
@@ -26,14 +23,18 @@ FORMAT = Format(
         Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
         # An evaluation of the data of the training has the same keys, but counts no operations.
         Reading(
-            rb'"total_flos": ' + _NUMBER + _NEXT + rb'(?:"train_(?!runtime")\w++": ' + _NUMBER + _NEXT + rb")*+" + _SECONDS + _SPEED,
+            '"total_flos": {_},\n  {?"train_loss": {_},\n  }"train_runtime": {seconds},\n  "train_samples_per_second": {throughput},\n  "train_steps_per_second": ',
             unit="samples/s",
             span="run",
         ),
         # As other programs write the history, in the order in which it came to be.
-        Reading(_SECONDS + _SPEED + _NUMBER + _NEXT + rb'"total_flos": ', unit="samples/s", span="run"),
         Reading(
-            rb'"step": <step>,' + _NEXT + rb'"total_flos": [-+.0-9e]++,' + _NEXT + rb'"train_loss": <mean_loss>,' + _NEXT + rb'"train_runtime": ',
+            '"train_runtime": {seconds},\n  "train_samples_per_second": {throughput},\n  "train_steps_per_second": {_},\n  "total_flos": ',
+            unit="samples/s",
+            span="run",
+        ),
+        Reading(
+            '"step": {step},\n  "total_flos": {_},\n  "train_loss": {mean_loss},\n  "train_runtime": ',
             span="run",
             weak=True,
         ),

@@ -52,7 +52,6 @@ _STEP_RATE = rb"global_step/sec|steps_per_sec"
 _WAIT = rb"(?:train/)?+data_time"
 #: Columns that show that points are numbered by steps.
 _EVIDENCE = ("_step_seconds", "_step_rate", "_wait")
-_NEXT = rb"\s++tensorboard offset=[0-9]++ wall_time=" + _NUMBER + rb" step=[0-9]++ series=[0-9]++ "
 
 
 def _training(columns: Columns) -> Postprocessed:
@@ -114,15 +113,15 @@ FORMAT = Format(
         # Composer: of the whole job.
         *(
             Reading(
-                rb'tensorboard offset=[0-9]++ wall_time=<unix> step=<step> series=[0-9]++ tag="throughput/' + counted
-                + rb'_per_sec" value=<throughput>(?=\s)',
-                unit=unit, counts="update",
+                f'tensorboard offset={{_}} wall_time={{unix}} step={{step}} series={{_}} tag="throughput/{counted}_per_sec" value={{throughput}}',
+                unit=f"{counted}/s",
+                counts="update",
             )
-            for counted, unit in ((b"tokens", "tokens/s"), (b"samples", "samples/s"))
+            for counted in ("tokens", "samples")
         ),
         Reading(
-            rb' step=<step> series=[0-9]++ tag="train/train_runtime" value=<seconds>' + _NEXT
-            + rb'tag="train/train_samples_per_second" value=<throughput>(?=\s)',
+            'tensorboard offset={_} wall_time={_} step={step} series={_} tag="train/train_runtime" value={seconds}\n'
+            'tensorboard offset={_} wall_time={_} step={_} series={_} tag="train/train_samples_per_second" value={throughput}',
             unit="samples/s",
             span="run",
         ),

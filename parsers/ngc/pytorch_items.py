@@ -12,8 +12,8 @@ alike.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
-from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 #: Releases of 2020 print the time of day between the speed and the seconds.

@@ -8,7 +8,7 @@ speeds in the last epoch. NCF prints an epoch, of which the first holds the star
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
-from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
+from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"

@@ -28,7 +28,7 @@ from perfledger.parsers.contract import (
     Window,
     up_to,
 )
-from perfledger.parsers.frameworks.dllogger import EVEN, UNSAID, even
+from perfledger.parsers.contract.waits import EVEN, UNSAID, even
 from perfledger.parsers.ngc import TF32
 
 _COMMAND = rb"'\./main\.py', "

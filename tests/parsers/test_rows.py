@@ -163,6 +163,7 @@ def test_a_text_without_the_keys_is_not_searched() -> None:
 
 def test_a_row_is_shown_with_its_columns() -> None:
     assert Reading(Rows("DLLL ", step="step[-1]", loss="loss?")).shape == "DLLL {step[-1]: {step}, loss: {loss}}"
+    assert Reading(Rows('{"a":', loss="{train_|}{mlm_|}loss")).shape == '{"a":… …loss: {loss}}'
 
 
 def test_the_table_quotes_what_the_log_prints() -> None:
@@ -171,6 +172,39 @@ def test_the_table_quotes_what_the_log_prints() -> None:
     table.store(Chunk(text, 1, 0, len(text), 4), list(table.reading.finder.finditer(text)))
     assert [table.printed(row, "loss") for row in (0, 1)] == [b"6.50", b"nan"]
     assert table.lines([0, 1]) == [2, 3]
+
+
+MANY = 12
+KINDS = [
+    b'{"step": 7, "data": {"loss": 1.5}}',
+    b'{"step": [3, 7], "data": {"loss": 2.5}}',
+    b'{"step": [7], "data": {"loss": "3.5"}}',
+    b'{"step": [], "data": {"loss": 4.5}}',
+    b'{"step": {"a": 1}, "data": {"loss": 5.5}}',
+    b'{"step": 7, "data": {"loss": null}}',
+    b'{"step": 7, "data": {"loss": [8.5]}}',
+    b'{"step": "7 [{", "data": {"loss": 9.5}}',
+    b'{"step": 7, "data": null}',
+    b'{"step": 7, "data": {"loss": NaN}}',
+    b"{'step': 7, 'data': {'loss': 6.5}}",
+    b'{"step": 7, "data": {"loss": 7.5, "more": {"a": {"b": {"c": [1]}}}}}',
+    b'{"step": 7, "data": {"loss": 10.5}',
+]
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize(
+    "rows", [Rows("{", loss="data.loss", step="step[1]|step?"), Rows("^{", "!step[0]", loss="data.loss")]
+)
+def test_a_line_is_read_alike_alone_and_after_many_of_another_kind(first: bytes, rows: Rows) -> None:
+    lines = (
+        [first] * MANY
+        + [other for kind in KINDS for other in (kind, first)]
+        + [each for each in KINDS for _ in range(MANY)]
+    )
+    alone = [row for line in lines for row in values(rows, line)]
+    assert values(rows, b"\n".join(lines)) == alone
+    assert values(rows, b"\r\n".join(lines)) == alone
 
 
 KEYS = st.text(alphabet="ab._/'\"\\é ", min_size=1, max_size=6).filter(lambda key: not set("[]{}|?") & set(key))

@@ -45,6 +45,19 @@ NAN = float("nan")
             {"step": [1, 2], "loss": [2, 6]},
         ),
         (
+            verbs.merge("epoch", "step"),
+            {
+                "epoch": [1, 1, 1, NAN, NAN],
+                "step": [1, 1, 2, 3, 3],
+                "loss": [NAN, 4, 5, 6, 7],
+                "_a": [1, NAN, NAN, 2, 3],
+            },
+            [0, 2, 3],
+            {"epoch": [1, 1, NAN], "step": [1, 2, 3], "loss": [4, 5, 6]},
+        ),
+        (verbs.merge("step"), {"step": [1, 2], "loss": [NAN, 3]}, [0, 1], {"step": [1, 2], "loss": [NAN, 3]}),
+        (verbs.merge(), {"loss": [NAN, 3], "seconds": [5, NAN]}, [0], {"loss": [3], "seconds": [5]}),
+        (
             verbs.undo_mean("step_seconds"),
             {"epoch": [1, 1, 2], "step": [10, 20, 10], "step_seconds": [2, 1.5, 1]},
             [0, 1, 2],

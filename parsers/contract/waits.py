@@ -1,0 +1,90 @@
+"""Waits for data: printers whose timers leave them out, or whose mean speeds hide them.
+
+A timer that begins once a batch has come does not see the wait for it. Where the lines are further apart than their seconds
+explain, the clocks of the lines count. A mean of the speeds of single iterations hides a stall: of nine iterations at full
+speed and one that waits, it is nine tenths. Mean times that are printed with it show the stall.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perfledger.parsers.contract import Column, Columns, Postprocessed, Trap, is_private
+
+#: The mean of the speeds of iterations whose timers leave the wait for data out.
+WAITS = Trap("clock", "outside_step_time", most=np.inf)
+#: Iterations take the same time where both ways to the batch agree up to this.
+EVEN = 0.05
+
+
+def _batches(columns: Columns) -> Column | None:
+    """Return mean speed times mean time with and without the wait for data, one row each; None where not printed.
+
+    Both are the batch of the job where all iterations take the same time, and more elsewhere.
+    """
+    if not {"_waits", "_computes", "_compute_speed"} <= columns.keys():
+        return None
+    computes = columns["_computes"]
+    return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
+
+
+def even(columns: Columns) -> Postprocessed:
+    """Return the mean speeds of epochs and runs, other than those to which the times say no."""
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
+    if batches is not None:
+        rows = rows[~(np.abs(batches[0] - batches[1]) > EVEN * batches[1])]
+    return rows, {name: each[rows] for name, each in kept.items()}
+
+
+def by_times(columns: Columns) -> Postprocessed:
+    """Return lines of speeds with the mean times that are printed beside them, and the samples of an iteration."""
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
+    known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
+    if batches is None or not known.any():
+        return rows, kept
+    least, stated = float(batches[:, known].min()), columns["_batch_size"]
+    of_device = float(stated[0]) if len(stated) and stated[0] > 0 else 1.0
+    batch = of_device * max(1, round(least / of_device))
+    seconds = np.where(known, columns["_waits"] + columns["_computes"], batch / kept.pop("throughput"))
+    return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
+
+
+#: Time that lines may leave out unexplained, as a share.
+UNSAID = 0.02
+#: What bars print seconds to.
+_HUNDREDTH = 0.01
+#: Rounding error of a whole number of hundredths.
+_EXACT = 1e-9
+
+
+def _waited(columns: Columns) -> tuple[bool, Column]:
+    """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
+    steps = np.diff(columns["step"], prepend=np.nan)
+    told = columns["duration"]
+    # Bars print hundredths.
+    most = told + (
+        0.5 * _HUNDREDTH if (np.abs(np.round(told / _HUNDREDTH) * _HUNDREDTH - told) < _EXACT).all() else 0.0
+    )
+    took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
+    inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
+    return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
+
+
+def as_timed(columns: Columns) -> Postprocessed:
+    """Return the lines of iterations with their seconds, unless the program waited for data between them."""
+    rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the clocks of these lines and the samples between them if the program waited for data."""
+    waited, steps = _waited(columns)
+    rows = np.arange(len(steps) if waited else 0)
+    # The seconds of a line may be lost, such as those of the last one.
+    told = columns["duration"]
+    seconds = np.where(np.isnan(told), np.nanmedian(told), told) if waited else told
+    samples = columns["throughput"] * seconds * steps
+    kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
+    return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}

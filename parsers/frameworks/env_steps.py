@@ -58,7 +58,7 @@ FORMAT = Format(
             marker=b" fps total: ",
         ),
         Reading(
-            "^  time_total_s: {elapsed}\n\n^  timesteps_total: {consumed}\n\n^  training_iteration: {step}\n\n^  trial_id: {_}_{_trial:int}",
+            "time_total_s: {elapsed}\n\ntimesteps_total: {consumed}\n\ntraining_iteration: {step}\n\ntrial_id: {_}_{_trial:int}",
             unit="items/s",
             marker=b"time_total_s: ",
             pauses=(Pause("evaluation", rb"  evaluation:[ \t\r]*+$"),),

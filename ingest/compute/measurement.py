@@ -15,7 +15,9 @@ from typing import TypeGuard
 from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
+from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.refusals import NoFigureError
+from perfledger.ingest.compute.throughput import computed_once
 from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
 from perfledger.ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
 from perfledger.ingest.compute.witnesses.clock import clock_witness
@@ -47,7 +49,7 @@ class Measurement:
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
-    given: Callable[[], ThroughputSeries]
+    given: Callable[[], Intervals]
     rule: str = rules.HEADLINE
     of_steps: Witness | None = None
 
@@ -83,7 +85,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         case: facts of the case, as the rules get them.
         of_records: those of them that follow from the records themselves, and so cannot be witnesses of these.
     """
-    given = computed_series(session, case)
+    given = computed_once(session, case)
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
     if isinstance(headline, Figure) and (reason := too_few(given()) or not_settled(given())):
@@ -105,7 +107,7 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
     if headline.reason.code not in _UNCOUNTED_STEPS:
         return found
     of_one = dict.fromkeys(("devices", "batch_size", "accumulation", "sequence_length"), 1) | dict(case)
-    given = computed_series(session, of_one)
+    given = computed_once(session, of_one)
     with np.errstate(all="ignore"):
         told = rules.figure(rules.HEADLINE, session, of_one)
         if isinstance(told, NoFigure):
@@ -114,7 +116,7 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
 
 
 def _of_summary(
-    found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], ThroughputSeries]
+    found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], Intervals]
 ) -> Measurement:
     """Use the trainer's own figure as headline if the records give none, or the reason why it is missing."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
@@ -143,7 +145,7 @@ def _is_faster(summary: Figure | NoFigure, headline: Figure) -> TypeGuard[Figure
 
 
 def _held(
-    found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witness], given: Callable[[], ThroughputSeries]
+    found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witness], given: Callable[[], Intervals]
 ) -> Measurement:
     """Hold the figure under a rule against its witnesses."""
     import numpy as np
@@ -180,7 +182,7 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     }  # fmt: skip
 
 
-def _witness(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def _witness(kind: str, session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     return _spoken(kind, partial(WITNESSES[kind], session, case, given, headline))
 
 
@@ -192,7 +194,7 @@ def _spoken(kind: str, witness: Callable[[], Witness]) -> Witness:
         return Witness(kind, "silent", reason=error.reason)
 
 
-WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Witness]] = {
+WITNESSES: Mapping[str, Callable[[Session, Facts, Intervals, Figure], Witness]] = {
     "clock": clock_witness,
     "arithmetic": arithmetic_witness,
     "summary": summary_witness,

@@ -8,30 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from perfledger.ingest.compute.frame import (
-    TIMED,
-    StepRows,
-    between,
-    increments,
-    most_lag,
-    numbered,
-    one_row_per_step,
-    places,
-    restarts,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from perfledger.ingest.compute.chain import as_printed, intervals_of, without_means
+from perfledger.ingest.compute.intervals import TIMED, Intervals, places, shown_steps, steps_between
+from perfledger.ingest.compute.ranks import may_go_back, numbered, restarts
+from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Reason
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
 
 #: Seconds by which the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
 _CLOCK_SET_BACK = 7_200.0
@@ -62,19 +52,16 @@ def _trained(session: Session) -> list[SessionRecords]:
 
 def steps_increase(session: Session) -> Iterator[Contradiction]:
     """Yield where steps begin anew, or go back again and again: one run prints each step once, in order."""
-    import numpy as np
-
     for records in _trained(session):
         if not {"step", "epoch"} & {*records.columns} or len(records) < 2:
             continue
-        epochs, steps = places(records)
-        steps = steps if "step" in records else np.zeros(len(records))
-        lag, share = most_lag(records)
-        order, back = restarts(epochs, steps, records.ranks(), lag, share)
+        given = as_printed(records)
+        given = given if "step" in records else replace(given, step=np.zeros(len(records)))
+        order, back = restarts(given)
         if (again := np.flatnonzero(back & (order <= order[0]))).size:
             code = "steps_restart" if "step" in records else "epochs_restart"
             yield records.lines([int(again[0])])[0], Reason(code)
-        if not lag and "step" in records:
+        if not may_go_back(records) and "step" in records:
             back |= _prints_another_value(records)
         if (row := _first_of_many(back)) is not None:
             yield records.lines([row])[0], Reason("steps_go_back")
@@ -82,8 +69,6 @@ def steps_increase(session: Session) -> Iterator[Contradiction]:
 
 def _prints_another_value(records: SessionRecords) -> NDArray[np.bool_]:
     """Return which records have the step of the record before them, and another speed or time."""
-    import numpy as np
-
     value = next((each for each in ("throughput", *TIMED) if each in records), None)
     same = np.diff(numbered(*places(records)), prepend=-1) == 0
     changes = np.diff(records[value], prepend=np.nan) != 0 if value else np.zeros(len(records), dtype=np.bool_)
@@ -92,16 +77,12 @@ def _prints_another_value(records: SessionRecords) -> NDArray[np.bool_]:
 
 
 def _first_of_many(found: NDArray[np.bool_]) -> int | None:
-    import numpy as np
-
     rows = np.flatnonzero(found)
     return int(rows[0]) if len(rows) >= max(_FEWEST_TIMES_BACK, _SHARE_BACK * len(found)) else None
 
 
 def totals_and_facts_agree(session: Session) -> Iterator[Contradiction]:
     """Yield where a fact or a total is stated again with another value, and records after the run's end."""
-    import numpy as np
-
     if again := session.stated.restated:
         where = {"first": str(again.first.value), "second": str(again.second.value), "line": again.first.line}
         yield again.second.line, Reason("fact_restated", {"fact": again.fact, **where})
@@ -123,8 +104,6 @@ def totals_and_facts_agree(session: Session) -> Iterator[Contradiction]:
 
 def clock_advances(session: Session) -> Iterator[Contradiction]:
     """Yield where a clock with a date goes back by hours: no run ends before it began."""
-    import numpy as np
-
     for records in _trained(session):
         if np.ptp(records.ranks()) and "clock" not in records:
             continue
@@ -138,15 +117,13 @@ def clock_advances(session: Session) -> Iterator[Contradiction]:
 
 def pace_is_one(session: Session) -> Iterator[Contradiction]:
     """Yield where the pace changes with missing lines, with steps that go back, or with a timer that begins again."""
-    import numpy as np
-
     for records in _trained(session):
         if "step" not in records or len(records) < 2 * _FEWEST_BESIDE:
             continue
-        frame = one_row_per_step(records)
+        frame = intervals_of(records)
         with np.errstate(all="ignore"):  # Numbers may be garbled.
             paces = _paces(frame)
-        known = np.flatnonzero((frame.pauses == 0) & np.isfinite(paces) & (paces > 0))
+        known = np.flatnonzero((frame.kind == 0) & np.isfinite(paces) & (paces > 0))
         parts = np.cumsum(_begins_again(frame))[known]
         for at in np.flatnonzero(np.diff(parts) > 0).tolist():
             before, after = known[max(0, at + 1 - _BESIDE_GAP) : at + 1], known[at + 1 : at + 1 + _BESIDE_GAP]
@@ -154,32 +131,29 @@ def pace_is_one(session: Session) -> Iterator[Contradiction]:
                 continue
             whole = [paces[known[parts == parts[row]]] for row in (at, at + 1)]
             if _is_other_pace(*whole):  # After a stall a run goes on as before.
-                yield records.lines([int(frame.rows[after[0]])])[0], Reason("pace_of_another")
+                yield records.lines([int(frame.row[after[0]])])[0], Reason("pace_of_another")
 
 
-def _paces(frame: StepRows) -> Column:
+def _paces(frame: Intervals) -> Column:
     """Return the seconds per step, or per sample, of each row; NaN where nothing shows them."""
-    import numpy as np
-
-    told: Column | None = 1 / frame["throughput"] if "throughput" in frame else frame.step_seconds
-    if told is not None:
-        return increments(frame, told * frame.covered) / increments(frame, frame.covered)
+    if "throughput" in frame.printed:
+        return without_means(frame, shown_steps(frame) / frame.printed["throughput"]) / frame.steps
+    if frame.step_seconds is not None:
+        return frame.seconds / frame.steps
     paces = np.full(len(frame), np.nan)
-    if "clock" in frame and len(frame) > 1:
-        paces[1:] = np.diff(frame["clock"]) / between(frame.records, frame.epochs, frame.steps)
+    if "clock" in frame.printed and len(frame) > 1:
+        paces[1:] = np.diff(frame.clock) / steps_between(frame)
     return paces
 
 
-def _begins_again(frame: StepRows) -> NDArray[np.bool_]:
+def _begins_again(frame: Intervals) -> NDArray[np.bool_]:
     """Return the rows with which another part of a log may begin."""
-    import numpy as np
-
-    gaps = np.diff(frame.steps, prepend=np.nan)
+    gaps = np.diff(frame.step, prepend=np.nan)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
     found: NDArray[np.bool_] = gaps > _GAP * usual
-    found |= np.diff(numbered(frame.epochs, frame.steps), prepend=-1) <= 0
-    if "clock" in frame and "elapsed" in frame.records.reading.columns:
-        found |= np.diff(frame["clock"], prepend=np.nan) < 0
+    found |= np.diff(numbered(frame.epoch, frame.step), prepend=-1) <= 0
+    if "clock" in frame.printed and "elapsed" in frame.records.reading.columns:
+        found |= np.diff(frame.clock, prepend=np.nan) < 0
     return found
 
 

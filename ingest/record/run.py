@@ -19,11 +19,12 @@ from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import file_hash, is_as_stated, stamp
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute import rules, window
-from perfledger.ingest.compute.frame import TIMED, one_row_per_step
+from perfledger.ingest.compute.chain import intervals_of
+from perfledger.ingest.compute.intervals import TIMED, Intervals
 from perfledger.ingest.compute.measurement import WITNESSES, measured
 from perfledger.ingest.compute.metrics import has_tf32, metrics
 from perfledger.ingest.compute.one_run import one_run
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
+from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.telemetry_figures import iso
 from perfledger.ingest.read import environment_json, facts, power
 from perfledger.ingest.read.beside import PathFacts, path_facts
@@ -388,7 +389,7 @@ def _observations(session: Session) -> int:
     for skipped, columns in product((True, False), (("throughput",), TIMED, ("clock",))):
         for records, of_run in zip(session.records, beside, strict=True):
             if any(column in records for column in columns) and len(records) and of_run != skipped:
-                return len(one_row_per_step(records)) if records.reading.repeated else len(records)
+                return len(intervals_of(records)) if records.reading.repeated else len(records)
     return 0
 
 
@@ -407,7 +408,7 @@ def _clock(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
-def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | NoFigure) -> tuple[str, str] | None:
+def _measured_clock(series: Callable[[], Intervals], headline: Figure | NoFigure) -> tuple[str, str] | None:
     """Return the clock of the record before those that the headline counts, where one begins, and of their last.
 
     It is that of their lines, in the host's local time; None where these have no date and time.
@@ -606,7 +607,7 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     return []
 
 
-def _of_series(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
+def _of_series(series: Callable[[], Intervals]) -> dict[str, Any]:
     """Return what a run keeps of its series."""
     try:
         given = series()
@@ -615,26 +616,26 @@ def _of_series(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
     return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
 
 
-def _trace(given: ThroughputSeries) -> Trace:
+def _trace(given: Intervals) -> Trace:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
-    shown, begin = _bins(given), window.begin(given.pauses, given.paces)
-    steps, values = (column[shown].tolist() for column in (given.steps, given.values))
+    shown, begin = _bins(given), window.begin(given)
+    steps, values = (column[shown].tolist() for column in (given.step, given.speed))
     return Trace(
         step=tuple(map(shortened, steps)),
         value=tuple(shortened(each, 6) for each in values),
-        unit=given.unit,
+        unit=given.reading.unit,
         skipped=sum(each < begin for each in shown),
     )
 
 
-def _bins(given: ThroughputSeries) -> list[int]:
+def _bins(given: Intervals) -> list[int]:
     import numpy as np
 
     count = len(given)
     if count <= TRACE_POINTS:
         return list(range(count))
     edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int).tolist()
-    spans, values = [range(a, b) for a, b in pairwise(edges)], given.values.tolist()
+    spans, values = [range(a, b) for a, b in pairwise(edges)], given.speed.tolist()
     extremes = {pick(each, key=values.__getitem__) for each in spans for pick in (min, max)}
     return sorted(extremes)
 

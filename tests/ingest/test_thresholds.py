@@ -15,20 +15,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perfledger.ingest.compute import contrast, energy, one_run, results, rules, series, window
-from perfledger.ingest.compute import telemetry_figures as telemetry
-from perfledger.ingest.compute.change_points import change_points
-from perfledger.ingest.compute.frame import (
-    StepRows,
-    _outside_timer,
-    _smaller,
-    most_lag,
-    one_row_per_step,
-    restarts,
-    usual_gap,
+from perfledger.ingest.compute import (
+    contrast,
+    digits,
+    energy,
+    kinds,
+    one_run,
+    ranks,
+    results,
+    rules,
+    samples,
+    throughput,
+    window,
 )
+from perfledger.ingest.compute import telemetry_figures as telemetry
+from perfledger.ingest.compute.chain import as_printed, intervals_of
+from perfledger.ingest.compute.change_points import change_points
+from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
+from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.witnesses import clock, judging, summary
 from perfledger.ingest.record import duplicates, run
 from perfledger.parsers.contract import Format, NearMiss, Reading, Trap, coarse, epoch_means, statistics
@@ -65,12 +70,12 @@ def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
     return session
 
 
-def frame_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> StepRows:
-    return one_row_per_step(session_of(folder, table(columns, **about)).main)
+def printed_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> Intervals:
+    return intervals_of(session_of(folder, table(columns, **about)).main)
 
 
-def series_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> ThroughputSeries:
-    return series.series(session_of(folder, table(columns, **about)), ONE)
+def intervals_with_samples(folder: Path, columns: Mapping[str, Values], **about: Any) -> Intervals:
+    return throughput.throughput(session_of(folder, table(columns, **about)), ONE)
 
 
 def numbers(count: int) -> list[float]:
@@ -96,36 +101,37 @@ def clock_set_back(seconds: float, folder: Path) -> int:
 
 def begins_after_gap(steps: float, folder: Path) -> bool:
     """Return whether another part of a log may begin with a line so many steps after others, which are ten apart."""
-    frame = frame_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
-    return bool(one_run._begins_again(frame)[-1])
+    given = printed_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
+    return bool(one_run._begins_again(given)[-1])
 
 
 def why_too_few(count: int, seconds: float, folder: Path) -> str | None:
     """Return why records of so many seconds give no figure; the first one is warm-up."""
-    found = window.too_few(series_of(folder, {"step": numbers(count), "duration": [seconds] * count}))
+    found = window.too_few(intervals_with_samples(folder, {"step": numbers(count), "duration": [seconds] * count}))
     return found and found.code
 
 
 def slow_records(speed: float, folder: Path) -> int:
-    return window.evenness(series_of(folder, {"throughput": [100.0] * 9 + [speed]})).slow
+    return window.evenness(intervals_with_samples(folder, {"throughput": [100.0] * 9 + [speed]})).slow
 
 
 def pause_at_end_of_epoch(seconds: float, folder: Path) -> int:
     """Return what else took time in the first record of an epoch, if the others take a second."""
     columns = {"epoch": [1] * 5 + [2] * 5, "step": numbers(5) * 2, "duration": [1.0] * 5 + [seconds] + [1.0] * 4}
-    return int(series_of(folder, columns, epoch_end=True, span="step").pauses[5])
+    return int(intervals_with_samples(folder, columns, epoch_end=True, span="step").kind[5])
 
 
 def smaller_rows(samples: Sequence[float], folder: Path) -> int:
-    frame = frame_of(folder, {"step": numbers(len(samples)), "batch": list(samples)})
-    return int(_smaller(frame, frame["batch"]).sum())
+    given = printed_of(folder, {"step": numbers(len(samples)), "batch": list(samples)}, span="step")
+    return int(kinds.smaller_steps(given).sum())
 
 
 def goes_back(steps: int, times: int, folder: Path) -> bool:
     """Return whether a program was started again, if a line lies so many steps behind the last of 101 steps."""
     printed = [float(each) for each in range(101) for _ in range(times)] + [100.0 - steps]
-    records = frame_of(folder, {"step": printed, "throughput": [9.0] * len(printed)}, repeated=True).records
-    return bool(restarts(np.zeros(len(printed)), records["step"], records.ranks(), *most_lag(records))[1].any())
+    columns = {"step": printed, "throughput": [9.0] * len(printed)}
+    records = session_of(folder, table(columns, repeated=True)).main
+    return bool(ranks.restarts(as_printed(records))[1].any())
 
 
 def diverged(loss: float, folder: Path) -> bool | None:
@@ -136,14 +142,14 @@ def diverged(loss: float, folder: Path) -> bool | None:
 def takes_round_number_as_printed(speed: int, folder: Path) -> bool:
     """Return whether the zeros of a round number count as digits: one without them would be rounded too much."""
     records = session_of(folder, table({"throughput": [f"{speed}.00"] * 3})).main
-    return series.rounding(records, "throughput", records["throughput"]) < 1e-5
+    return digits.rounding(records, "throughput", records["throughput"]) < 1e-5
 
 
 def ranks_differ(repeats: int, folder: Path) -> bool:
     """Return whether processes print several speeds, if so many of twenty lines repeat a step."""
     steps = sorted([*range(1, 21 - repeats), *range(1, repeats + 1)])
     records = session_of(folder, table({"step": steps, "throughput": numbers(20)})).main
-    return series._differ(records, tagged=False)
+    return throughput.speeds_differ(records, tagged=False)
 
 
 def heard_clock(passed: float, claimed: float, count: int, folder: Path, **about: Any) -> str:
@@ -151,13 +157,15 @@ def heard_clock(passed: float, claimed: float, count: int, folder: Path, **about
     clocks, speeds = [NOVEMBER + passed * each for each in range(count)], [f"{16 / claimed:.4f}"] * count
     session = session_of(folder, table({"step": numbers(count), "unix": clocks, "throughput": speeds}, **about))
     headline = rules.figure("sustained", session, ONE)
-    return verdict(lambda: clock.clock_witness(session, ONE, series.series(session, ONE), headline))
+    return verdict(lambda: clock.clock_witness(session, ONE, throughput.throughput(session, ONE), headline))
 
 
 def intervals_without_date(seconds: float, folder: Path) -> int:
     elapsed = [seconds * each for each in range(1, 6)]
-    given = series_of(folder, {"step": numbers(5), "duration": [seconds] * 5, "elapsed": elapsed}, span="step")
-    return len(clock._intervals(given, given.records.stamps()).rows)
+    given = intervals_with_samples(
+        folder, {"step": numbers(5), "duration": [seconds] * 5, "elapsed": elapsed}, span="step"
+    )
+    return len(clock._intervals(given, given.clock).row)
 
 
 def heard_epochs(percent: float, exact: bool, folder: Path) -> str:
@@ -173,7 +181,7 @@ def run_of(folder: Path, steps: Mapping[str, Values], whole: Mapping[str, Values
 def heard_run(seconds: float, folder: Path) -> str:
     """Hear a run of 1000 seconds that has ten records of so many seconds each."""
     session = run_of(folder, {"step": numbers(10), "duration": [seconds] * 10}, {"seconds": [1000.0]})
-    return verdict(lambda: summary._whole_run(session, series.series(session, ONE)))
+    return verdict(lambda: summary._whole_run(session, throughput.throughput(session, ONE)))
 
 
 def heard_summary(speed: float, percent: float, folder: Path) -> str:
@@ -181,7 +189,7 @@ def heard_summary(speed: float, percent: float, folder: Path) -> str:
     records = {"step": numbers(10), "throughput": [speed / (1 + percent / 100)] * 10}
     session = run_of(folder, records, {"throughput": [speed]})
     headline = rules.figure("sustained", session, ONE)
-    return verdict(lambda: summary.summary_witness(session, ONE, series.series(session, ONE), headline))
+    return verdict(lambda: summary.summary_witness(session, ONE, throughput.throughput(session, ONE), headline))
 
 
 def resumed(first: int, folder: Path) -> bool:
@@ -305,7 +313,7 @@ def changes(*levels: tuple[float, int]) -> tuple[int, ...]:
 
 def outside_timer(seconds: Sequence[float]) -> int:
     """Return in how many records time passed outside a timer that shows a second for each."""
-    return int(_outside_timer(column(seconds), np.ones(len(seconds))).sum())
+    return int(kinds.outside_timer(column(seconds), np.ones(len(seconds))).sum())
 
 
 def why_no_energy(percent: float) -> str:
@@ -336,15 +344,15 @@ OF_LOGS: Sequence[Row] = [
     (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
     (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
     (f"{C}.window.SLOW", slow_records, [(81.0, 0), (79.0, 1)]),
-    (f"{C}.frame._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
-    (f"{C}.frame._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
-    (f"{C}.frame._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
-    (f"{C}.frame._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
-    (f"{C}.frame._LAG", goes_back, [((3, 1), False), ((4, 1), True)]),
-    (f"{C}.frame._LAG_SHARE", goes_back, [((10, 2), False), ((11, 2), True)]),
+    (f"{C}.kinds._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
+    (f"{C}.kinds._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
+    (f"{C}.kinds._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
+    (f"{C}.kinds._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
+    (f"{C}.ranks._LAG", goes_back, [((3, 1), False), ((4, 1), True)]),
+    (f"{C}.ranks._LAG_SHARE", goes_back, [((10, 2), False), ((11, 2), True)]),
     (f"{C}.metrics._DIVERGED", diverged, [(1.95, False), (2.05, True)]),
-    (f"{C}.series._FINE", takes_round_number_as_printed, [(9_901, True), (10_101, False)]),
-    (f"{C}.series._IN_TURN", ranks_differ, [(5, False), (6, True)]),
+    (f"{C}.digits._FINE", takes_round_number_as_printed, [(9_901, True), (10_101, False)]),
+    (f"{C}.throughput._IN_TURN", ranks_differ, [(5, False), (6, True)]),
     (f"{W}.clock._COARSEST", heard_clock, [((1, 1, 40), "coarse_clock"), ((1, 1, 44), "agrees")]),
     (f"{W}.clock._PLAIN", heard_clock, [((2, 3.8, 12), "coarse_clock"), ((2, 4.2, 12), "disagrees")]),
     (f"{W}.clock._FEW", heard_clock, [((2, 0.5, 11), "between_lines"), ((2, 0.5, 13), "disagrees")]),
@@ -370,10 +378,10 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{C}.one_run._SHARE_BACK", lambda back: one_run._first_of_many(np.arange(100) < back), [(9, None), (10, 0)]),
     (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),
     (f"{C}.one_run._OTHER_PACE", lambda x: one_run._differ(np.ones(5), np.full(5, x)), [(1.39, False), (1.41, True)]),
-    (f"{C}.frame._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
-    (f"{C}.frame._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
-    (f"{C}.frame._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),
-    (f"{C}.series._REST_SHOWS", lambda batch: series.of_short_epochs(EPOCH, batch), [(104, 104.0), (106, 100.0)]),
+    (f"{C}.kinds._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
+    (f"{C}.kinds._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
+    (f"{C}.intervals._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),
+    (f"{C}.samples._REST_SHOWS", lambda batch: samples.of_short_epochs(EPOCH, batch), [(104, 104.0), (106, 100.0)]),
     (f"{C}.energy._MOST_PAUSES", why_no_energy, [(4.9, ""), (5.1, "energy_evaluation")]),
     (f"{C}.results.ALIKE", same_figures, [(101.9, True), (102.1, False)]),
     (f"{C}.results._MANY", dropped_runs, [(39, 1), (40, 4)]),
@@ -413,7 +421,7 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{W}.judging.TOLERANCE", agrees, [(("summary", 4.9), True), (("summary", 5.1), False)]),
     (f"{W}.judging.TOLERANCE", agrees, [(("framework", 4.9), True), (("framework", 5.1), False)]),
     (f"{W}.judging.TOLERANCE", agrees, [(("counters", 1.9), True), (("counters", 2.1), False)]),
-    (f"{W}.clock._ELSEWHERE", lambda last: len(clock._without_pauses(intervals([1.0] * 5 + [last]), 0.0).rows), [
+    (f"{W}.clock._ELSEWHERE", lambda last: len(clock._without_pauses(intervals([1.0] * 5 + [last]), 0.0).row), [
         (1.95, 6), (2.05, 5),
     ]),
     (f"{W}.clock._STRETCH", lambda count: clock._stretches(intervals([1.0] * count), 1.0), [

@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.frame import TIMED, StepRows
-from perfledger.ingest.compute.series import (
-    TOKENS,
-    UNCOUNTED,
-    NoFigureError,
-    ThroughputSeries,
-    is_as_printed,
-    no_figure,
-    rounding,
-    samples_per_step,
-    scoped,
-)
-from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, least_alike, states
+from perfledger.ingest.compute.digits import is_as_printed, rounding
+from perfledger.ingest.compute.intervals import TIMED, Intervals, shown_steps
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, least_alike
 from perfledger.ingest.read.facts import CUTS, shares_samples
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, Reason, Witness
@@ -36,32 +28,32 @@ if TYPE_CHECKING:
 _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
 
 
-def arithmetic_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def arithmetic_witness(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
-    if not states(given.frame, "throughput", "restated"):
+    if not given.prints("throughput", "restated"):
         return _batch_arithmetic(session, case)
     return _line_arithmetic(session, case, given)
 
 
-def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> Witness:
+def _line_arithmetic(session: Session, case: Facts, given: Intervals) -> Witness:
     """Compare speed times seconds with the samples that the line or the case states.
 
     The line in the middle tells, or, where it agrees, those that do not, where the figure is another one without them.
     """
     import numpy as np
 
-    frame = given.frame
+    frame = given
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
-    if frame.records.reading.span == "epoch" and not states(frame, "samples", "steps"):
+    if frame.reading.span == "epoch" and not frame.prints("samples", "steps"):
         raise no_figure("no_steps_per_epoch")
-    told = next(each for each in ("throughput", "restated") if states(frame, each))
-    implied = frame[told] * seconds
+    told = next(each for each in ("throughput", "restated") if frame.prints(each))
+    implied = frame.printed[told] * seconds
     try:
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
-        reading = frame.records.reading
+        reading = frame.reading
         if reading.unit in TOKENS | UNCOUNTED or error.reason.code != "no_accumulation":
             raise
         # However many batches an update accumulates, it takes one at least.
@@ -72,24 +64,24 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     if not known.any():
         raise no_figure("no_seconds_on_line")
     # Seconds that the format computed may be whole numbers by chance.
-    timed = next(each for each in TIMED if each in frame)
-    rounded = [told, timed] if timed in frame.records.reading.columns else [told]
-    digits = {name: 100 * rounding(frame.records, name, frame[name]) for name in rounded}
+    timed = next(each for each in TIMED if each in frame.printed)
+    rounded = [told, timed] if timed in frame.reading.columns else [told]
+    digits = {name: 100 * rounding(frame.records, name, frame.printed[name]) for name in rounded}
     # The last digit of a slow line is a larger share of it.
-    shares = (each * np.nanmedian(frame[name]) / frame[name] for name, each in digits.items())
+    shares = (each * np.nanmedian(frame.printed[name]) / frame.printed[name] for name, each in digits.items())
     rounds = sum(shares, np.zeros(len(frame)))
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, sum(digits.values()))
     if found.verdict == "disagrees":
-        if states(frame, "samples", "batch"):
+        if frame.prints("samples", "batch"):
             return replace(found, reason=Reason("count_likelier"))
         return replace(found, reason=Reason("of_micro_batch")) if _counts_micro_batch(found, session) else found
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     if not _decide(odd, given):
         return found
     # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
-    wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
+    wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.row[each]), told)], np.intp)
     if not _decide(wrong, given):
         return found
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
@@ -105,17 +97,17 @@ def _counts_micro_batch(found: Witness, session: Session) -> bool:
     return steps > 1 and abs(found.value / found.against / steps - 1) <= TOLERANCE["arithmetic"] / 100
 
 
-def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
+def _of_line(frame: Intervals, told: str, row: int, samples: Column, rounds: float) -> Witness:
     """Compare the speed of a line times its seconds with the samples of its step."""
     assert frame.step_seconds is not None
-    speed, seconds = float(frame[told][row]), float(frame.step_seconds[row])
-    line, arithmetic = frame.records.lines([int(frame.rows[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
+    speed, seconds = float(frame.printed[told][row]), float(frame.step_seconds[row])
+    line, arithmetic = frame.records.lines([int(frame.row[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
     return judged(
         "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), rounds
     )  # fmt: skip
 
 
-def _decide(wrong: Rows, given: ThroughputSeries) -> bool:
+def _decide(wrong: Rows, given: Intervals) -> bool:
     """Return whether the figure rests on lines that contradict themselves: without them it is another one."""
     import numpy as np
 
@@ -127,14 +119,14 @@ def _decide(wrong: Rows, given: ThroughputSeries) -> bool:
     return len(rest) == 0 or not least_alike("arithmetic") <= speeds[0] / speeds[1] <= 1 / least_alike("arithmetic")
 
 
-def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
+def _line_samples(session: Session, case: Facts, frame: Intervals) -> Column:
     """Return samples per step at the printed scope, from the line, otherwise from the case."""
     import numpy as np
 
-    for name, per in (("samples", frame.covered), ("batch", 1.0)):
-        if states(frame, name):
-            return frame[name] / per
-    reading = frame.records.reading
+    for name, per in (("samples", shown_steps(frame)), ("batch", 1.0)):
+        if frame.prints(name):
+            return frame.printed[name] / per
+    reading = frame.reading
     if reading.unit in UNCOUNTED:
         raise no_figure("no_seconds_on_line")
     if reading.scope == "device" and "devices" not in case:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.frame import increments
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding
-from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, states
+from perfledger.ingest.compute.chain import intervals_of, without_means
+from perfledger.ingest.compute.digits import rounding
+from perfledger.ingest.compute.intervals import Intervals, shown_steps
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.session import Session
@@ -40,7 +42,7 @@ _ELSEWHERE = 2.0
 _HALF_A_DAY = 43_200.0
 
 
-def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def clock_witness(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     """Compare the seconds between the lines' clocks with those that the records in between claim.
 
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
@@ -51,30 +53,30 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     """
     import numpy as np
 
-    if given.clocked:
+    if given.source == "clock":
         return _timer_beside(given, headline)
-    stamps = given.records.stamps()[given.rows]
+    stamps = given.clock
     if not np.isfinite(stamps).any():
         raise no_figure("no_line_clock")
     if not _extent_is_told(given):
         raise no_figure("no_steps_of_line")
     unit = resolution_of(stamps)
-    if not given.timed and given.frame.step_seconds is None and given.records.reading.span != "epoch":
+    if not given.timed and given.step_seconds is None and given.reading.span != "epoch":
         raise no_figure("no_batch_size")
     every = _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
-    rounds = rounding(given.records, "throughput", given.values / given.multiplier)
+    rounds = rounding(given.records, "throughput", given.speed / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
-    trap = given.records.reading.trap
+    trap = given.reading.trap
     known = trap is not None and trap.witness == "clock"
     if resolution > _COARSEST and not plain and known:
         together, finer = _in_all(between, unit, rounds)
         ratio, resolution = (together, finer) if finer <= _COARSEST else (ratio, resolution)
-    outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
+    outside = _outside(every.at(intervals_of(given.records).kind[every.row] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
             NoFigureError(outside)
@@ -83,9 +85,9 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
                 "coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}"
             )
         )
-    if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
+    if given.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
-    lines = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
+    lines = given.records.lines([int(given.row[between.row[0] - 1]), int(given.row[between.row[-1]])])
     found = _by_clock(headline, ratio, resolution, lines)
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
@@ -100,24 +102,24 @@ def _by_clock(headline: Figure, ratio: float, resolution: float, lines: Sequence
     return judged("clock", value, against, headline.unit, arithmetic, (first, last), resolution)
 
 
-def _timer_beside(given: ThroughputSeries, headline: Figure) -> Witness:
+def _timer_beside(given: Intervals, headline: Figure) -> Witness:
     """Compare a timer of training with the clock that the figure rests on: no timer counts more than has passed.
 
     Where it counts far less in most records, nothing tells which of them hold an evaluation or a checkpoint.
     """
     import numpy as np
 
-    if not states(given.frame, "training_seconds"):
+    if not given.prints("training_seconds"):
         raise no_figure("is_the_clock")
-    trained = given.frame["training_seconds"][np.isin(given.frame.rows, given.rows)]
-    ratios = given.seconds / given.covered / trained
+    trained = given.printed["training_seconds"]
+    ratios = given.seconds / given.steps / trained
     told = ratios[np.isfinite(ratios) & (ratios > 0)]
     if not len(told):
         raise no_figure("is_the_clock")
     ratio, tolerance = median(told), 1 + TOLERANCE["clock"] / 100
     if ratio > tolerance and ratio * tolerance < _ELSEWHERE:
         raise no_figure("between_lines", percent=f"{100 * (ratio - 1):.3g}")
-    first, last = given.records.lines([int(given.rows[0]), int(given.rows[-1])])
+    first, last = given.records.lines([int(given.row[0]), int(given.row[-1])])
     return judged(
         "clock", headline.value, headline.value * ratio, headline.unit, headline.arithmetic, (first, last),
     )  # fmt: skip
@@ -129,34 +131,34 @@ class _Intervals:
 
     took: Column
     claimed: Column
-    rows: Rows
+    row: Rows
 
     @property
     def pieces(self) -> int:
         """Return in how many pieces the records lie: each begins and ends with a clock of limited resolution."""
         import numpy as np
 
-        return 1 + int((np.diff(self.rows) != 1).sum())
+        return 1 + int((np.diff(self.row) != 1).sum())
 
     def at(self, chosen: NDArray[np.bool_]) -> _Intervals:
         """Return some of the intervals."""
-        return _Intervals(self.took[chosen], self.claimed[chosen], self.rows[chosen])
+        return _Intervals(self.took[chosen], self.claimed[chosen], self.row[chosen])
 
 
-def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
+def _intervals(given: Intervals, stamps: Column) -> _Intervals:
     """Return the intervals of the window between one line and the next of the same run of steps."""
     import numpy as np
 
     claimed, took = claimed_seconds(given), np.diff(stamps, prepend=np.nan)
-    steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
+    steps, epochs = np.diff(given.step, prepend=np.nan), np.diff(given.epoch, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
-    if (since := given.records.reading.cumulative_since) is not None:
+    if (since := given.reading.cumulative_since) is not None:
         # A running mean says nothing of the steps before it began.
-        fits &= given.steps - steps >= since - 1
+        fits &= given.step - steps >= since - 1
     if float(np.nanmax(stamps)) < DATELESS_BEFORE:
         fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
-    fits &= ~given.frame.apart
+    fits &= ~given.apart
     rows = rules.used_records(rules.HEADLINE, given)
     rows = rows[fits[rows]]
     return _Intervals(took[rows], claimed[rows], rows)
@@ -165,7 +167,7 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
 def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
     """Return the intervals without those that must hold something else, where these are the fewer."""
     inside = given.took <= _ELSEWHERE * given.claimed + 2 * unit
-    return given.at(inside) if 2 * inside.sum() > len(given.rows) else given
+    return given.at(inside) if 2 * inside.sum() > len(given.row) else given
 
 
 def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
@@ -173,7 +175,7 @@ def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
 
     Where a line tells of a pause among steps that are not printed, its record claims nothing of it.
     """
-    if not len(given.rows):
+    if not len(given.row):
         return None
     whole = float(given.claimed.sum())
     more, resolution = float(given.took.sum()) / whole - 1, unit * given.pieces / whole + rounds
@@ -182,23 +184,23 @@ def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
     return Reason("between_lines", {"percent": f"{100 * more:.3g}"})
 
 
-def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column) -> NDArray[np.bool_]:
+def _whole_across_epochs(given: Intervals, steps: Column, epochs: Column) -> NDArray[np.bool_]:
     """Return which records after an epoch's end cover as many steps as others: not the first step printed by itself.
 
     A running mean says nothing of the steps before it began, nor a timer that begins anew of what took time between.
     """
     import numpy as np
 
-    reading = given.records.reading
+    reading = given.reading
     if reading.span == "epoch":
         return np.asarray(epochs > 0)
     inside = (epochs == 0) & (steps > 0)
     if reading.cumulative_since is not None or reading.epoch_timer or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
-    return np.asarray((epochs > 0) & (given.covered >= median(given.covered[inside])))
+    return np.asarray((epochs > 0) & (given.steps >= median(given.steps[inside])))
 
 
-def claimed_seconds(given: ThroughputSeries) -> Column:
+def claimed_seconds(given: Intervals) -> Column:
     """Return the seconds that each record claims for the steps since the record before it.
 
     A record of one step in several since the line before is taken to stand for all of them, and so is one that tells of
@@ -209,31 +211,31 @@ def claimed_seconds(given: ThroughputSeries) -> Column:
     """
     import numpy as np
 
-    span, frame = given.records.reading.span, given.frame
-    if given.clocked:
+    span, frame = given.reading.span, given
+    if given.source == "clock":
         return given.seconds
-    if span == "epoch" and not states(frame, "samples", "duration", "steps", "consumed"):
+    if span == "epoch" and not frame.prints("samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
     seconds = given.seconds
     if not given.timed:
         if frame.step_seconds is None:
             raise no_figure("no_batch_size")
-        seconds = increments(frame, frame.step_seconds * frame.covered)
-    advanced = np.diff(given.steps, prepend=np.nan)
+        seconds = without_means(frame, frame.step_seconds * shown_steps(frame))
+    advanced = np.diff(given.step, prepend=np.nan)
     if span == "step":
-        return seconds / frame.covered * advanced
-    if {"step", "steps"} <= set(given.records.reading.columns):
-        return np.where(advanced > 0, seconds / frame.covered * advanced, seconds)
+        return seconds / frame.steps * advanced
+    if {"step", "steps"} <= set(given.reading.columns):
+        return np.where(advanced > 0, seconds / frame.steps * advanced, seconds)
     return seconds
 
 
-def _extent_is_told(given: ThroughputSeries) -> bool:
+def _extent_is_told(given: Intervals) -> bool:
     """Return whether anything tells how long a line's interval is: a mere rate does not."""
     import numpy as np
 
-    records, of_interval = given.records, given.records.reading.span == "interval"
+    records, of_interval = given.records, given.reading.span == "interval"
     numbered = "step" in records and bool(np.isfinite(records["step"]).any())
-    return not of_interval or numbered or states(given.frame, "steps", "samples", "duration", "consumed")
+    return not of_interval or numbered or given.prints("steps", "samples", "duration", "consumed")
 
 
 def resolution_of(stamps: Column) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from perfledger.ingest.compute.frame import StepRows
-from perfledger.ingest.compute.series import no_figure
+from perfledger.ingest.compute.refusals import no_figure
 from perfledger.schema.records import Witness
 
 #: Difference in percent up to which a witness agrees, beyond its own resolution.
@@ -58,10 +57,3 @@ def judged(
 
 def _digits(value: float) -> float:
     return float(f"{value:.10g}")
-
-
-def states(frame: StepRows, *names: str) -> bool:
-    """Return whether the lines print one of some columns; a dialect may leave it out of all of them."""
-    import numpy as np
-
-    return any(name in frame and bool(np.isfinite(frame[name]).any()) for name in names)

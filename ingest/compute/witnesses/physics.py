@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.metrics import highest_peak, peak_of
-from perfledger.ingest.compute.series import ThroughputSeries, no_figure
+from perfledger.ingest.compute.refusals import no_figure
 from perfledger.ingest.compute.witnesses.judging import judged
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, Witness
@@ -20,7 +21,7 @@ from perfledger.schema.vocabulary import PRECISION_GROUPS, UNITS
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
-def physics_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def physics_witness(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     """Compare the arithmetic of the headline with the peak of the devices."""
     return within_peak(session, case, headline)
 

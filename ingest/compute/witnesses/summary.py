@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from perfledger.ingest.compute.digits import rounding
+from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.samples import scoped
 from perfledger.ingest.compute.witnesses.arithmetic import over_seconds
 from perfledger.ingest.compute.witnesses.clock import claimed_seconds
 from perfledger.ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
@@ -45,7 +48,7 @@ _MANY_TIMES = 4.0
 _LEAST_SHARE = 0.05
 
 
-def summary_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def summary_witness(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     """Compare the trainer's figures for the whole run with its records; they also count what lies between these."""
     further = _further(session, case, headline)
     if further and further.verdict == "disagrees":
@@ -82,13 +85,13 @@ def _further(session: Session, case: Facts, headline: Figure) -> Witness | None:
     return min(compared, key=lambda each: each.verdict == "agrees", default=None)
 
 
-def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def _main_summary(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
         return _epochs(session, case, given, headline) or _whole_run(session, given)
-    if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
+    if reported.scope != headline.scope or reported.unit != headline.unit or given.reading.span == "run":
         raise no_figure("other_scope")
-    if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
+    if given.source != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
     of_run = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
     averaged = _averaged(given)
@@ -120,14 +123,14 @@ def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headli
     return replace(parts, kind="summary") if found.verdict == "agrees" and parts and not counted else found
 
 
-def of_few_records(given: Callable[[], ThroughputSeries], summary: Figure) -> Witness:
+def of_few_records(given: Callable[[], Intervals], summary: Figure) -> Witness:
     """Compare the trainer's own figure with the mean of all records, if a run has too few of them for a figure.
 
     The records include the start of the program, so they can only contradict the figure: an epoch of 3 ms in a log of
     NCF makes its summary 170 times as fast as the run.
     """
     records = given()
-    if (records.unit, records.scope) != (summary.unit, summary.scope):
+    if (records.reading.unit, records.scope) != (summary.unit, summary.scope):
         raise no_figure("other_scope")
     whole = float(records.samples.sum() / records.seconds.sum())
     lines = summary.first_line, summary.last_line
@@ -136,7 +139,7 @@ def of_few_records(given: Callable[[], ThroughputSeries], summary: Figure) -> Wi
     return judged("summary", summary.value, whole, summary.unit, summary.arithmetic, lines)
 
 
-def _over_the_run(session: Session, given: ThroughputSeries) -> float:
+def _over_the_run(session: Session, given: Intervals) -> float:
     """Return the samples of the records over the seconds of the run; 0 where these are not told, or another run's."""
     of_run = (each for each in session.records if each.reading.span == "run" and len(each) and "seconds" in each)
     seconds = next((float(each["seconds"][-1]) for each in of_run), math.nan)
@@ -223,22 +226,22 @@ def _planned_epochs(session: Session, case: Facts) -> float:
     return min(epochs, steps * batch / samples)
 
 
-def _by_the_clock(given: ThroughputSeries) -> list[float]:
+def _by_the_clock(given: Intervals) -> list[float]:
     """Return the speed from the first to the last line by their clocks, with all that lies between.
 
     A record of one step stands for those since the line before.
     """
     import numpy as np
 
-    stamps, advanced = given.records.stamps()[given.rows], np.diff(given.steps)
+    stamps, advanced = given.clock, np.diff(given.step)
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
-    of_step = given.records.reading.span == "step"
+    of_step = given.reading.span == "step"
     if not (np.isfinite(took) and took > 0 and given.timed) or (of_step and not (advanced > 0).all()):
         return []
     return [float((given.samples[1:] * (advanced if of_step else 1.0)).sum() / took)]
 
 
-def _averaged(given: ThroughputSeries) -> list[float]:
+def _averaged(given: Intervals) -> list[float]:
     """Return the mean of the printed speeds, which some trainers print for the whole run: a slow record weighs no more.
 
     It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does,
@@ -246,52 +249,52 @@ def _averaged(given: ThroughputSeries) -> list[float]:
     """
     import numpy as np
 
-    if given.column != "throughput" or given.records.reading.cumulative_since is not None:
+    if given.source != "throughput" or given.reading.cumulative_since is not None:
         return []
-    parts = (slice(None), rules.used_records(rules.HEADLINE, given), given.epochs == given.epochs[-1])
-    return [float(np.mean(given.values[each])) for each in parts]
+    parts = (slice(None), rules.used_records(rules.HEADLINE, given), given.epoch == given.epoch[-1])
+    return [float(np.mean(given.speed[each])) for each in parts]
 
 
-def _since_the_start(given: ThroughputSeries) -> float:
+def _since_the_start(given: Intervals) -> float:
     """Return the speed up to the last line by a timer that runs since the start; infinite where there is none.
 
     A slow start that the records leave out explains a summary that is far below them.
     """
     import numpy as np
 
-    stamps, steps = given.records.stamps()[given.rows], given.steps
-    timed = "elapsed" in given.records.reading.columns and given.timed and len(stamps) and stamps[-1] > 0
-    if not timed or not np.isfinite(stamps[-1]) or not steps[-1] > 0 or len(np.unique(given.epochs)) > 1:
+    stamps, steps = given.clock, given.step
+    timed = "elapsed" in given.reading.columns and given.timed and len(stamps) and stamps[-1] > 0
+    if not timed or not np.isfinite(stamps[-1]) or not steps[-1] > 0 or len(np.unique(given.epoch)) > 1:
         return math.inf
-    return float(given.samples.sum() / given.covered.sum() * steps[-1] / stamps[-1])
+    return float(given.samples.sum() / given.steps.sum() * steps[-1] / stamps[-1])
 
 
-def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness | None:
+def _epochs(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness | None:
     """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
     import numpy as np
 
-    behind = len(np.unique(given.epochs)) / len(given)
+    behind = len(np.unique(given.epoch)) / len(given)
     for records in session.records:
         if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
             continue
-        if "throughput" in records and records.reading.unit == given.records.reading.unit:
+        if "throughput" in records and records.reading.unit == given.reading.unit:
             multiplier, scope = scoped(records.reading, case)
             told = multiplier / float(np.mean(1 / records["throughput"]))
             if scope == given.scope and records.reading.exact:
                 return _exact_speeds(records, multiplier, headline)
             if scope == given.scope:
                 # An epoch's time may hold what takes time between its records, or not.
-                held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
+                held = (np.ones(len(given), dtype=np.bool_), given.kind == 0)
                 speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in held if each.any()]
                 nearest = min(speeds, key=lambda each: abs(each - told))
-                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records, behind)
+                return _compared(told, nearest, given.reading.unit, f"{len(records)} / Σ (1 / x)", records, behind)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(claimed_seconds(given))
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
-            inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
+            inside = [float(claimed[given.epoch == each].sum()) / told_of.count(each) for each in records["epoch"]]
             # Of an epoch of which lines are missing, the records claim too little.
-            whole = ~np.isin(records["epoch"], given.frame.epochs[given.frame.apart])
+            whole = ~np.isin(records["epoch"], given.epoch[given.apart])
             if whole.any():
                 took, claims = (float(np.sum(each, where=whole)) for each in (records["duration"], inside))
                 return _compared(took, claims, "s", "Σ s", records, behind)
@@ -331,7 +334,7 @@ def _compared(
     return judged("summary", value, told, unit, arithmetic, (first, last))
 
 
-def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
+def _whole_run(session: Session, given: Intervals) -> Witness:
     """Compare the seconds of the whole run, where the log states them, with those of all records: they are its most."""
     import numpy as np
 
@@ -339,7 +342,7 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
         if records.reading.span == "run" and len(records) and "seconds" in records:
             whole, told = float(records["seconds"][-1]), float(np.nansum(claimed_seconds(given)))
             # Of epochs many may be missing in the log.
-            least = 0.0 if given.records.reading.span == "epoch" else _LEAST_SHARE
+            least = 0.0 if given.reading.span == "epoch" else _LEAST_SHARE
             if least * whole <= told < whole * least_alike("summary"):
                 raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
             line = records.lines([len(records) - 1])[0]
@@ -348,7 +351,7 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
     raise no_figure("no_reported_figure")
 
 
-def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def framework_witness(session: Session, case: Facts, given: Intervals, headline: Figure) -> Witness:
     """Compare what the training program prints between the lines of a format that stands over its own.
 
     Its lines may count more time than training, but not less. Without such a program, compare the speeds of one device
@@ -371,9 +374,9 @@ def _is_same_unit(one: str, other: str) -> bool:
     return one == other or {UNITS[one].counts, UNITS[other].counts} == {"sample"}
 
 
-def _of_other_lines(session: Session, case: Facts, given: ThroughputSeries) -> Figure | NoFigure:
+def _of_other_lines(session: Session, case: Facts, given: Intervals) -> Figure | NoFigure:
     """Return the figure of the lines of one device if the headline is of those of the job, or the reverse."""
-    own = given.records.reading
+    own = given.reading
     others = (each for each in session.records if len(each) and each.reading.scope != own.scope)
     alike = next((each for each in others if "throughput" in each and each.reading.unit == own.unit), None)
     if alike is None or "run" in (alike.reading.span, own.span):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from perfledger.ingest.compute.intervals import Intervals, shown_steps
 from perfledger.ingest.compute.chain import intervals_of
+from perfledger.ingest.compute.intervals import Intervals, shown_steps
 from perfledger.ingest.compute.kinds import smaller_steps
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure
 from perfledger.ingest.compute.samples import of_short_epochs, samples_per_step, scoped

@@ -94,9 +94,19 @@ def verdict(make: Callable[[], Witness]) -> str:
         return error.reason.code
 
 
-def clock_set_back(seconds: float, folder: Path) -> int:
+def clock_set_back(seconds: float, folder: Path) -> bool:
     records = {"step": numbers(4), "unix": [NOVEMBER, NOVEMBER + 9, NOVEMBER + 9 - seconds, NOVEMBER + 9]}
-    return len(list(one_run.clock_advances(session_of(folder, table(records)))))
+    session = session_of(folder, table(records))
+    return one_run.clock_advances(as_printed(session.main), session.stated) is not None
+
+
+def goes_back_often(times: int, count: int, folder: Path) -> bool:
+    """Return whether two programs wrote a log of so many lines, if so many of them go back by a step."""
+    steps = [float(each) for each in range(1, count + 1)]
+    for each in range(times):
+        steps[3 * each + 1], steps[3 * each + 2] = steps[3 * each + 2], steps[3 * each + 1]
+    session = session_of(folder, table({"step": steps, "throughput": [9.0] * count}))
+    return one_run.steps_increase(as_printed(session.main), session.stated) is not None
 
 
 def begins_after_gap(steps: float, folder: Path) -> bool:
@@ -339,7 +349,9 @@ C, W = "ingest.compute", "ingest.compute.witnesses"
 #: A threshold, what decides by it, and pairs of input and answer.
 Row = tuple[str, Callable[..., object], Sequence[tuple[Any, object]]]
 OF_LOGS: Sequence[Row] = [
-    (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, 0), (7_300, 1)]),
+    (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, False), (7_300, True)]),
+    (f"{C}.one_run._FEWEST_TIMES_BACK", goes_back_often, [((2, 10), False), ((3, 10), True)]),
+    (f"{C}.one_run._SHARE_BACK", goes_back_often, [((9, 100), False), ((10, 100), True)]),
     (f"{C}.one_run._GAP", begins_after_gap, [(29, False), (31, True)]),
     (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
     (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
@@ -374,8 +386,6 @@ OF_LOGS: Sequence[Row] = [
     ("parsers.engine.table._TWICE", records_kept, [(5, 20), (6, 14)]),
 ]
 OF_NUMBERS: Sequence[Row] = [
-    (f"{C}.one_run._FEWEST_TIMES_BACK", lambda back: one_run._first_of_many(np.arange(10) < back), [(2, None), (3, 0)]),
-    (f"{C}.one_run._SHARE_BACK", lambda back: one_run._first_of_many(np.arange(100) < back), [(9, None), (10, 0)]),
     (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),
     (f"{C}.one_run._OTHER_PACE", lambda x: one_run._differ(np.ones(5), np.full(5, x)), [(1.39, False), (1.41, True)]),
     (f"{C}.kinds._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),

@@ -66,8 +66,8 @@ def as_printed(records: SessionRecords) -> Intervals:
     epoch, step = places(records)
     return Intervals(
         records, np.arange(count), records.ranks(), epoch, step, unknown, unknown, unknown,
-        printed["clock"] if "clock" in printed else records.stamps(), np.zeros(count, dtype=np.uint8),
-        np.zeros(count, dtype=np.bool_), printed, records.reading.scope, unknown,
+        records.stamps(), np.zeros(count, dtype=np.uint8), np.zeros(count, dtype=np.bool_), printed,
+        records.reading.scope, unknown,
     )  # fmt: skip
 
 
@@ -80,8 +80,7 @@ def once_per_step(given: Intervals) -> tuple[Intervals, Rows]:
     first, group = ranks.groups(given)
     merged = given.at(first)
     printed = {name: medians(each, group) for name, each in given.printed.items()}
-    clock = printed.get("clock", merged.clock)
-    return replace(merged, rank=np.zeros(len(first)), printed=printed, clock=clock), group
+    return replace(merged, rank=np.zeros(len(first)), printed=printed), group
 
 
 def without_means(given: Intervals, total: Column) -> Column:
@@ -97,7 +96,7 @@ def between_clocks(given: Intervals) -> Intervals:
     The clock may be coarser than the lines, and a line may be printed twice: of several lines with one time or one
     step, only the first ends an interval. The time until a program was started again is left out.
     """
-    seconds = np.diff(given.clock)
+    seconds = np.diff(given.printed["clock"])
     steps = given.steps[1:] if "steps" in given.printed else steps_between(given)
     _, back = ranks.restarts(given)
     left_out = back[1:] | ((seconds < 0) & ("elapsed" in given.reading.columns)) | _of_unknown_length(given)

@@ -24,7 +24,7 @@ TIMED = ("duration", "step_seconds", "steps_per_second")
 _SKIPPED = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Intervals:
     """n intervals of training in file order, each up to the line that prints it; NaN marks what is unknown.
 
@@ -35,7 +35,7 @@ class Intervals:
         steps: steps that the interval covers.
         samples: samples that it covers, at `scope`.
         seconds: seconds that it took.
-        clock: time of the line in seconds.
+        clock: time stamp of the line in seconds; a format may compute a finer `printed["clock"]` from several lines.
         kind: 0 for training steps, else the sum of the `kinds.PAUSES` that the interval contains.
         apart: whether time passed before the line that the printer's timer leaves out.
         printed: further columns of the lines.

@@ -144,7 +144,7 @@ def _paces(given: Intervals) -> Column:
         return given.seconds / given.steps
     paces = np.full(len(given), np.nan)
     if "clock" in given.printed and len(given) > 1:
-        paces[1:] = np.diff(given.clock) / steps_between(given)
+        paces[1:] = np.diff(given.printed["clock"]) / steps_between(given)
     return paces
 
 
@@ -155,7 +155,7 @@ def _begins_again(given: Intervals) -> Flags:
     found: Flags = gaps > _GAP * usual
     found |= np.diff(numbered(given.epoch, given.step), prepend=-1) <= 0
     if "clock" in given.printed and "elapsed" in given.reading.columns:
-        found |= np.diff(given.clock, prepend=np.nan) < 0
+        found |= np.diff(given.printed["clock"], prepend=np.nan) < 0
     return found
 
 

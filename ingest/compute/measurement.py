@@ -88,8 +88,8 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     if isinstance(headline, Figure) and (reason := too_few(series()) or not_settled(series())):
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
-    doubtful = isinstance(summary, Figure) and (isinstance(headline, NoFigure) or _is_faster(summary, headline))
-    if doubtful and isinstance(summary, Figure) and (why := counts_more(session, stated)):
+    is_doubtful = isinstance(headline, NoFigure) or _is_faster(summary, headline)
+    if isinstance(summary, Figure) and is_doubtful and (why := counts_more(session, stated)):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if isinstance(headline, Figure):
         return _checked(Measurement(found, (), series), check(Given(session, stated, headline, series), EQUATIONS))
@@ -115,9 +115,9 @@ def _clock_of_steps(session: Session, case: Facts, missing: NoFigure) -> Witness
     return check(Given(session, of_one, figure, series), EQUATIONS[:1])[0]
 
 
-def _is_faster(summary: Figure, headline: Figure) -> bool:
+def _is_faster(summary: Figure | NoFigure, headline: Figure) -> bool:
     """Return whether the trainer's own figure for the run is higher than that of its intervals."""
-    if (summary.unit, summary.scope) != (headline.unit, headline.scope):
+    if isinstance(summary, NoFigure) or (summary.unit, summary.scope) != (headline.unit, headline.scope):
         return False
     return summary.value * least_alike("summary") > headline.value
 

@@ -98,11 +98,9 @@ def _of_run(given: Given) -> Sides:
     least = 1.0 if of_mean else _HOLDS_LITTLE if exact else HOLDS_MORE
     if not of_mean and holds < HOLDS_MORE and reported.value >= HOLDS_MORE * _since_the_start(table):
         least = 0.0
-    if least <= holds < least_alike(KIND):
-        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     rounds = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
-    found = _against(reported, nearest, rounds)
+    found = dataclasses.replace(_against(reported, nearest, rounds), least=least)
     # Its window is the trainer's: between the speed of the window and that of all intervals it counts some of both.
     if min(speeds) <= reported.value <= max(speeds):
         found = dataclasses.replace(found, verdict="agrees")

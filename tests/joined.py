@@ -7,7 +7,7 @@ The logs are made of pairs of real logs of one format, of the trees of the refer
 - `in turn`: log A with B's lines from its first record on between its own, one by one.
 
 A made log counts as found by the check that names the first line. `sessions` means that the reader finds two runs,
-which are then measured one by one, and `no figure` that nothing is published for another reason. Of the logs not
+which are then measured one by one, and `no figure` that nothing is published for another reason. Among the logs not
 found, `one pace` counts those whose two runs differ by less than 10 % in speed. Whole logs must not be found.
 """
 

@@ -12,7 +12,7 @@ from perfledger.parsers.engine.table import SessionRecords, converter, last_digi
 
 #: Rounding of printed figures that needs no second look, as a share.
 _FINE = 1e-4
-#: Values from which the number of printed decimals is taken.
+#: Number of values that show how many decimals are printed.
 _ENOUGH_VALUES = 100
 #: Decimals beyond which a number is taken as exact.
 _MOST_DECIMALS = 6

@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 Kinds = NDArray[np.uint8]
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-#: Share of the usual interval by which the loss scaler may keep the step number back.
+#: Largest share of the usual interval that the loss scaler keeps the step number back.
 _SKIPPED = 0.5
 
 
@@ -91,7 +91,7 @@ class Intervals:
 
     @cached_property
     def resolution(self) -> float:
-        """What the last printed digit of the speeds or seconds counts, as a share; 0 for clocks, which are long."""
+        """Unit of the last printed digit of the speeds or seconds, as a share; 0 for clocks, whose seconds are long."""
         if self.source in ("", "clock"):
             return 0.0
         return 2 * rounding(self.records, self.source, self.records[self.source])
@@ -121,7 +121,7 @@ def places(records: SessionRecords) -> tuple[Column, Column]:
 
 
 def shown_steps(given: Intervals) -> Column:
-    """Return the steps of which each line speaks; of a running mean, all since it began."""
+    """Return the number of steps that each line describes: for a running mean, all since it began."""
     reading, step = given.reading, given.step
     if "steps" in given.printed:
         return given.printed["steps"]
@@ -139,7 +139,7 @@ def shown_steps(given: Intervals) -> Column:
 
 
 def shown_samples(given: Intervals) -> Column | None:
-    """Return the samples of which each line speaks, at the printed scope; None if the lines print none."""
+    """Return the samples that each line describes, at the printed scope; None if the lines print no samples."""
     if given.prints("samples"):
         return given.printed["samples"]
     if given.prints("batch"):

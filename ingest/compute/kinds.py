@@ -15,7 +15,7 @@ from perfledger.parsers.contract import Column, PauseKind, Rows
 from perfledger.parsers.contract.statistics import median
 from perfledger.schema.vocabulary import UNITS
 
-#: What may take time in an interval besides training steps; `restart` marks the first of a program that was started
+#: Causes of time in an interval apart from training steps; `restart` marks the first of a program that was started
 #: again, and `smaller_steps` those before the batch or the sequences of a run had grown.
 PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart", "smaller_steps"], int] = {
     "evaluation": 1,
@@ -37,7 +37,7 @@ _OUTSIDE = 0.02
 _GROWS = 0.01
 #: Steps are small if they have less than this share of the samples of the last ones.
 _SMALLER = 0.9
-#: Number of last intervals whose median tells how large steps have grown.
+#: Number of last intervals whose median shows how large steps have grown.
 _LAST = 3
 
 
@@ -49,7 +49,7 @@ def stopped(given: Intervals, group: Rows, *, inside: bool) -> Kinds:
     Args:
         given: n intervals.
         group: the interval of each record.
-        inside: whether pauses inside the intervals are meant, or those for which the printer stops its timer.
+        inside: True for pauses inside the intervals, False for those during which the printer stops its timer.
     """
     found = np.zeros(len(given), dtype=np.uint8)
     stops = [each for each in given.records.stops() if (each.pause.inside != "none") is inside]

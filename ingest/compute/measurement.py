@@ -51,7 +51,7 @@ class Measurement:
 
     @property
     def headline(self) -> Figure | NoFigure:
-        """The headline figure, or why there is none."""
+        """The headline figure, or the reason for its absence."""
         return self.figures[self.rule]
 
     @property
@@ -80,7 +80,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     Args:
         session: what the log states.
         case: facts of the case, as the rules get them.
-        of_records: those of them that follow from the intervals themselves, so that they prove nothing of these.
+        of_records: those of them that follow from the intervals themselves, and cannot prove these.
     """
     series = computed_once(session, case)
     found = rules.figures(session, case, series)

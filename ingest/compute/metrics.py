@@ -245,7 +245,7 @@ def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, Metri
     # Not rounded: a score is the mean of these, and published with all its digits.
     found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}
     if counted and isinstance(headline, NoFigure) and headline.reason.code == "withheld":
-        # What contradicts the speed may be wrong because of its samples.
+        # The samples may be the reason why the speed is contradicted.
         found["samples_to_train"] = MetricFigure(None, METRICS["samples_to_train"].unit, reason=headline.reason)
     elif counted:
         found["samples_to_train"] = _of_run(

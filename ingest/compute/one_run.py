@@ -21,11 +21,11 @@ from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.statements import Statements
 from perfledger.schema.records import Reason
 
-#: Seconds by which the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
+#: Seconds that the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
 _CLOCK_SET_BACK = 7_200.0
-#: Lines in which steps go back if two programs write into one file; a program that is resumed goes back once.
+#: Fewest lines with steps that go back if two programs write one file; a program that is resumed goes back once.
 _FEWEST_TIMES_BACK = 3
-#: Share of the lines in which steps go back, likewise.
+#: Least share of such lines.
 _SHARE_BACK = 0.1
 #: Lines are missing where steps advance by this many times the usual interval.
 _GAP = 3.0
@@ -33,7 +33,7 @@ _GAP = 3.0
 _BESIDE_GAP = 5
 #: The fewest of them that are compared.
 _FEWEST_BESIDE = 3
-#: Ratio of the median step times on both sides from which on they are of two runs.
+#: Least ratio of the median step times on both sides if they are of two runs.
 _OTHER_PACE = 1.4
 
 #: A line, and why it cannot be of the run of the lines before it.
@@ -149,7 +149,7 @@ def _paces(given: Intervals) -> Column:
 
 
 def _begins_again(given: Intervals) -> Flags:
-    """Return the lines with which another part of a log may begin."""
+    """Return the lines that may begin another part of a log."""
     gaps = np.diff(given.step, prepend=np.nan)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
     found: Flags = gaps > _GAP * usual

@@ -9,9 +9,9 @@ from perfledger.parsers.contract import Column, Rows
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.table import SessionRecords
 
-#: Distinct steps by which a rank may lag; a step repeated later means that the program was started again.
+#: Largest lag of a rank in distinct steps; a step repeated later means that the program was started again.
 _LAG = 3
-#: Share of all steps by which a rank may lag, if that is more.
+#: Largest lag of a rank as a share of all steps, if that is more.
 _LAG_SHARE = 0.1
 
 

@@ -15,7 +15,7 @@ from perfledger.schema.records import Facts, Reason
 _LACKS = 0.02
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
-#: Number of usual intervals before the first line from which on a run was resumed.
+#: Least number of usual intervals before the first line of a run that was resumed.
 _LATE = 1.5
 #: Share of the printed losses that the run's mean loss contains at least, if it was not resumed.
 _LEAST_LOSSES = 1 / 1.05
@@ -77,7 +77,7 @@ def _trained_before(session: Session) -> bool:
     counted = float(whole["mean_loss"][-1] * whole[place][-1]) if stated else math.nan
     if not math.isfinite(counted) or not (np.isfinite(losses) & (losses > 0)).all():
         return late
-    # Up to the first line its loss stands for all before, which are larger, if they are missing in the log alone.
+    # The loss of the first line replaces those before it, which are larger if the log alone lacks them.
     logged = float((losses * np.diff(at, prepend=0.0)).sum())
     lacks = counted < _LEAST_LOSSES * logged - coarse * float(losses.max())
     return lacks and (late or len(forward) < 2 or place == "step" or bool((gaps < 0).any()))

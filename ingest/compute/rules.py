@@ -35,14 +35,14 @@ NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 @dataclass(frozen=True)
 class PublisherWindow:
-    """The records that a publisher of figures counts, and where its rule stands."""
+    """The records that a publisher of figures counts, and the source of its rule."""
 
     window: Window
     source: str
 
 
-#: What others compute their tables by, beside the windows of DLPerf, which differ by format. A window that a log does
-#: not hold in full gives no figure. Time per step is averaged where the source averages it.
+#: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain a window in
+#: full gives no figure. Time per step is averaged where the source averages it.
 PUBLISHERS: Mapping[str, PublisherWindow] = {
     "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
     "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
@@ -93,12 +93,12 @@ def parse(name: str) -> Rule:
 def figure(
     rule: Rule | str, session: Session, case: Facts, given: Callable[[], Intervals] | None = None
 ) -> Figure | NoFigure:
-    """Return the figure of a session under a rule, or why there is none.
+    """Return the figure of a session under a rule, or the reason for its absence.
 
     Args:
         rule: a rule or its written form.
         session: what the log states.
-        case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used where a rule needs them.
+        case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used if a rule needs them.
         given: returns the session's throughput, if it is computed already.
     """
     rule = parse(rule) if isinstance(rule, str) else rule
@@ -219,7 +219,7 @@ def _coarse(value: float, resolution: float) -> float | UnsetType:
 def _reported(session: Session, case: Facts, name: str = "") -> Figure:
     """Return the tool's own figure for the run: the last record of the first reading that spans the run.
 
-    Of a tool that prints several, `name` is that of a further one.
+    A tool may print several: `name` is that of a further one.
     """
     own = (each for each in session.records if each.reading.span == "run" and each.reading.summary == name)
     for records in (each for each in own if len(each)):

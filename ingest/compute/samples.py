@@ -17,7 +17,7 @@ from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Facts
 from perfledger.schema.vocabulary import UNITS
 
-#: Units of which one sample, as batch sizes count them, has many.
+#: Units that are parts of one sample, as batch sizes count samples.
 TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part")
 #: Units whose number per sample is unknown.
 UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
@@ -29,7 +29,7 @@ _MOST_BATCHES = 10**7
 _WHOLE_NUMBER = 1e-4
 #: Difference between the updates of a run and those that its usual seconds give, as a share.
 _UPDATES_DIFFER = 0.05
-#: The fact by which a figure of this scope is multiplied to get that of the job.
+#: The fact that turns a figure of this scope into that of the job, as a factor.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
 

@@ -20,7 +20,7 @@ from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords, converter
 from perfledger.schema.records import Facts, Reason
 
-#: Share of lines that repeat a step with another speed, from which on two processes print: theirs is every second line.
+#: Least share of lines that repeat a step with another speed if two processes print: theirs is every second line.
 _IN_TURN = 0.25
 
 
@@ -122,7 +122,7 @@ def _by_seconds(given: Intervals, session: Session, case: Facts) -> Intervals:
 
 
 def _of_data_set(given: Intervals, case: Facts) -> Column:
-    """Return the samples of epochs of which only the seconds are printed: those of the data set."""
+    """Return the samples of epochs whose seconds alone are printed: those of the data set."""
     size, multiplier = case.get("data_set_size"), scoped(given.reading, case)[0]
     if size is None or given.reading.unit in TOKENS | UNCOUNTED:
         raise no_figure("no_steps_per_epoch")
@@ -159,7 +159,7 @@ def _over(
     Args:
         given: n intervals.
         step_seconds: seconds per step of each, as their lines print it.
-        steps: the steps of which each line speaks.
+        steps: the steps that each line describes.
         samples: their samples at the printed scope; None if the case must give them.
         session: what the log states.
         case: facts of the case.

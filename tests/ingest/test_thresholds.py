@@ -48,7 +48,7 @@ ONE = {"devices": 1, "batch_size": 16}
 #: A clock of a day in November 2026.
 NOVEMBER = 1_795_168_800.0
 EPOCH = {"data_set_size": 1000, "total_epochs": 1, "total_steps": 10}
-#: Of a printer that is known to leave time out.
+#: A printer that is known to leave time out.
 TRAP = Trap("clock", "outside_batch_cost", most=1.19)
 
 

@@ -23,14 +23,14 @@ EQUATIONS = (
     Equation("counters", counter.planned_steps),
     Equation("physics", physics.sides),
 )
-#: Of a figure that is the trainer's own summary.
+#: Equations for a figure that is the trainer's own summary.
 OF_SUMMARY = (
     Equation("arithmetic", summary.parts_of_summary),
     Equation("arithmetic", line.batch),
     Equation("counters", counter.steps_of_run),
     Equation("physics", physics.sides),
 )
-#: Further, if the log has intervals, but too few for a figure.
+#: Equations for such a figure if the log has intervals, but too few for a figure of theirs.
 OF_FEW = (*OF_SUMMARY, Equation("summary", summary.of_few_intervals))
 
 

@@ -25,11 +25,11 @@ _COARSEST = 3.0
 _PLAIN = 2.0
 #: Units of a coarse clock that such a contradiction needs.
 _FEW = 5
-#: Percent of time left out from which on the clock gives the figure, of printers that are known to leave time out.
+#: Least percentage of time left out if the clock gives the figure of a printer that is known to leave time out.
 _KNOWN_TRAP = 2.0
 #: Units of the clock that a stretch lasts; stretches are compared as wholes.
 _STRETCH = 40
-#: Fewest stretches of which the median is taken.
+#: Fewest stretches that have a median.
 _STRETCHES = 3
 #: An interval that lasts this many times as long as its line claims contains something else, such as an evaluation.
 _ELSEWHERE = 2.0
@@ -119,7 +119,7 @@ def _intervals(table: Intervals) -> Compared:
     steps, epochs = np.diff(table.step, prepend=np.nan), np.diff(table.epoch, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0) & ~table.apart
     if (since := table.reading.cumulative_since) is not None:
-        # A running mean says nothing of the steps before it began.
+        # A running mean does not contain the steps before it began.
         fits &= table.step - steps >= since - 1
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(table, steps, epochs)
     row = rules.used_records(rules.HEADLINE, table)
@@ -130,7 +130,7 @@ def _intervals(table: Intervals) -> Compared:
 def _whole_across_epochs(table: Intervals, steps: Column, epochs: Column) -> Flags:
     """Return which intervals after an epoch's end cover as many steps as others: not a first step printed by itself.
 
-    A running mean says nothing of the steps before it began, nor a timer that begins again of the time between.
+    A running mean does not contain the steps before it began, nor a timer that begins again the time between.
     """
     if table.reading.span == "epoch":
         return np.asarray(epochs > 0)

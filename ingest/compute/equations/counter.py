@@ -61,7 +61,7 @@ def steps_of_run(given: Given) -> Sides | None:
 def steps_of_epoch(given: Given) -> Sides | None:
     """Return the size of the data set, and the samples of the steps of an epoch, which rounds.
 
-    An epoch may be told to leave something out, so that agreement shows no more than a run that reached its end.
+    An epoch may leave something out, so that agreement shows no more than a run that reached its end.
     """
     table, size = given.intervals, given.case.get("data_set_size")
     if not size or table.reading.span != "epoch" or not table.prints("steps") or table.prints("samples"):

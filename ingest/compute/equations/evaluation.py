@@ -90,7 +90,7 @@ class Equation:
 
 
 def least_alike(kind: str) -> float:
-    """Return the ratio of the smaller to the larger of two values from which on they agree."""
+    """Return the least ratio of the smaller to the larger of two values that agree."""
     return 1 / (1 + TOLERANCE[kind] / 100)
 
 

@@ -93,7 +93,7 @@ def _of_run(given: Given) -> Sides:
     if not counted and reported.value < least_alike(KIND) * (slowest := _over_the_run(session, table)):
         # Nor can it count more time than the run took.
         return _against(reported, slowest)
-    # What lies between the steps is in no summary of the steps alone.
+    # A summary of the steps alone does not contain the time between them.
     exact, holds = any(each.exact for each in own), reported.value / min(speeds)
     least = 1.0 if of_mean else _HOLDS_LITTLE if exact else HOLDS_MORE
     if not of_mean and holds < HOLDS_MORE and reported.value >= HOLDS_MORE * _since_the_start(table):
@@ -140,7 +140,7 @@ def _averaged(table: Intervals) -> list[float]:
 
 
 def _since_the_start(table: Intervals) -> float:
-    """Return the speed up to the last line by a timer that runs since the start; infinite if there is none.
+    """Return the speed up to the last line by a timer that runs since the start; infinite without one.
 
     A slow start that the intervals leave out explains a summary that is far below them.
     """
@@ -169,7 +169,7 @@ def _speed_of_epochs(given: Given, records: SessionRecords, multiplier: int) -> 
     """Compare the harmonic mean of the speeds of epochs."""
     table, rows, speeds = given.intervals, np.arange(len(records)), [given.figure.value]
     if records.reading.exact:
-        # It is the speed of all steps and of nothing else: compare that of the lines of the figure.
+        # It is the speed of all steps and contains nothing more: compare that of the lines of the figure.
         lines = np.array(records.lines(rows.tolist()))
         inside = np.flatnonzero((lines >= given.figure.first_line) & (lines <= given.figure.last_line))
         rows = inside if len(inside) else rows
@@ -190,7 +190,7 @@ def _seconds_of_epochs(table: Intervals, records: SessionRecords) -> Sides | Non
     # A program that was started again begins with an epoch that was printed; processes print one in turn.
     printed = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
     inside = [float(claimed[table.epoch == each].sum()) / printed.count(each) for each in records["epoch"]]
-    # Of an epoch of which lines are missing, the intervals claim too little.
+    # The intervals of an epoch claim too little if lines are missing.
     whole = ~np.isin(records["epoch"], table.epoch[table.apart])
     if not whole.any():
         return None

@@ -23,7 +23,7 @@ from perfledger.schema.records import Reason
 
 #: Seconds that the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
 _CLOCK_SET_BACK = 7_200.0
-#: Fewest lines with steps that go back if two programs write one file; a program that is resumed goes back once.
+#: Fewest lines with steps that go back if two programs write one file; a resumed program goes back once.
 _FEWEST_TIMES_BACK = 3
 #: Least share of such lines.
 _SHARE_BACK = 0.1

@@ -20,7 +20,7 @@ from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords, converter
 from perfledger.schema.records import Facts, Reason
 
-#: Least share of lines that repeat a step with another speed if two processes print: theirs is every second line.
+#: Least share of lines that repeat a step with another speed if two processes print in turn.
 _IN_TURN = 0.25
 
 

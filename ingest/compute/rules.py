@@ -41,8 +41,8 @@ class PublisherWindow:
     source: str
 
 
-#: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain a window in
-#: full gives no figure. Time per step is averaged where the source averages it.
+#: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain the whole
+#: window gives no figure. Time per step is averaged where the source averages it.
 PUBLISHERS: Mapping[str, PublisherWindow] = {
     "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
     "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),

@@ -11,9 +11,11 @@ from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.problems import message
 from perfledger.ingest.common.processes import Death, done_apart
 from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, series
+from perfledger.ingest.compute.refusals import NoFigureError
+from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.read import facts, reader_facts
 from perfledger.ingest.read.beside import PathFacts, path_facts
 from perfledger.ingest.read.layout import Layout
@@ -99,7 +101,7 @@ def _left_out(outcome: str, document: RunJson | None) -> Iterator[str]:
 
 def _window(session: Session, case: Facts) -> Iterator[str]:
     try:
-        given = series(session, case)
+        given = throughput(session, case)
         used = set(rules.used_records(rules.HEADLINE, given).tolist())
     except NoFigureError:
         return
@@ -111,7 +113,7 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
         yield f"left out   {found.records} records: {', '.join(found.kinds)}{share}"
 
 
-def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
+def _ranges(given: Intervals, indices: Sequence[int]) -> str:
     """Return `12 records: lines 20-31` with consecutive records joined."""
     if not indices:
         return "0 records"
@@ -121,8 +123,7 @@ def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
             groups[-1][1] = each
         else:
             groups.append([each, each])
-    edges = [int(given.rows[each]) for group in groups for each in group]
-    lines = given.records.lines(edges)
+    lines = given.lines(each for group in groups for each in group)
     shown = [f"{a}-{b}" if a != b else f"{a}" for a, b in zip(lines[::2], lines[1::2], strict=True)]
     return f"{len(indices)} records: lines {', '.join(shown)}"
 

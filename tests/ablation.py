@@ -2,7 +2,7 @@
 
 Without a name, each function of the named modules is watched while all real logs are read. Those that never returned
 anything but their neutral value are listed: to switch one off changes nothing. With names such as
-`ingest.compute.frame:restarts` these functions return their neutral value, and what moves in the reference is printed.
+`ingest.compute.ranks:restarts` these functions return their neutral value, and what moves in the reference is printed.
 
 The neutral value follows from the annotation: False, None, an empty collection, an array of False, or the first
 argument that has the type of what is returned.
@@ -35,7 +35,7 @@ MODULES = (
     "parsers/contract",
     "parsers/engine",
 )
-_ARRAYS = ("NDArray[np.bool_]", "PauseFlags", "NDArray[np.uint8]")
+_ARRAYS = ("NDArray[np.bool_]", "Flags", "Kinds")
 _EMPTY: dict[str, Callable[[], Any]] = {
     "bool": bool, "None": lambda: None, "str": str, "bytes": bytes, "list": list, "tuple": tuple, "dict": dict,
     "Iterator": lambda: iter(()), "Iterable": lambda: iter(()), "Mapping": dict, "set": set,
@@ -65,7 +65,7 @@ def neutral_of(function: Any) -> Neutral | None:
     if returned.endswith("| None"):
         return lambda *_a, **_k: None
     if returned in _ARRAYS:
-        return lambda *given, **_k: np.zeros(_length(given[0]), dtype=np.bool_ if "bool" in returned else np.uint8)
+        return lambda *given, **_k: np.zeros(_length(given[0]), dtype=np.uint8 if returned == "Kinds" else np.bool_)
     same = [at for at, each in enumerate(signature.parameters.values()) if str(each.annotation) == returned]
     if same and returned not in ("bool", "str", "bytes", "int", "float"):
         return lambda *given, **_k: given[same[0]]

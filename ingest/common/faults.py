@@ -53,7 +53,7 @@ def fault(error: Exception, path: str) -> Problem:
 
 
 def _place(error: Exception) -> str:
-    """Return `ingest/compute/series.py:12 (name of the function)`; the file's name alone where none of ours is met."""
+    """Return `ingest/compute/rules.py:12 (name of the function)`; the file's name alone where none of ours is met."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [each for each in frames if Path(each.filename).is_relative_to(PACKAGES)]
     last = (ours or frames)[-1]

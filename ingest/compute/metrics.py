@@ -8,30 +8,29 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace as replaced
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.common.toml_file import read
-from perfledger.ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step
-from perfledger.ingest.compute.series import NoFigureError, refuse_impossible, series
+from perfledger.ingest.compute.chain import between_clocks, intervals_of
+from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.kinds import confirmed
+from perfledger.ingest.compute.refusals import NoFigureError, refuse_impossible
+from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.compute.window import TOO_FEW, training, warm_up
-from perfledger.parsers.contract import Reading
+from perfledger.parsers.contract import Column, Reading
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
 from perfledger.schema.vocabulary import METRICS, PRECISIONS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
 
 #: Hardware that is a part of a GPU, by MIG.
 SLICE = re.compile(r"\bMIG\b", re.IGNORECASE)
@@ -58,8 +57,6 @@ def metrics(
         slower: clock over printed seconds, where the clock gives the headline.
         untimed: why the seconds of the records are no time per step.
     """
-    import numpy as np
-
     with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
             "latency": _slower(_latency(session, case, headline, untimed), slower),
@@ -99,46 +96,40 @@ def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed
     if untimed:
         return MetricFigure(None, METRICS["latency"].unit, reason=untimed)
     try:
-        return _stepped(session, case) or _from_series(session, case)
+        return _stepped(session, case) or _of_throughput(session, case)
     except NoFigureError as error:
         return MetricFigure(None, METRICS["latency"].unit, reason=error.reason)
 
 
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:
     """Return the same from printed seconds or clocks, which need no batch size."""
-    import numpy as np
-
     for records in _steps(session):
-        frame = one_row_per_step(records)
-        per_step = None if _tells_more(frame) else frame.step_seconds
-        if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
-            frame, seconds = frame.clock_intervals()
-            per_step = seconds / frame.covered if len(frame) else None
+        given = intervals_of(records)
+        per_step = None if _speed_is_finer(given) else given.step_seconds
+        if per_step is None and "clock" in given.printed and "throughput" not in given.printed and len(given) > 1:
+            given = between_clocks(given)
+            per_step = given.seconds / given.steps if len(given) else None
         # An epoch is not a step; it counts if the log states its steps.
-        counted = records.reading.span != "epoch" or "steps" in frame
+        counted = records.reading.span != "epoch" or "steps" in given.printed
         if per_step is not None and counted and records.reading.scope != "thread":
-            refuse_impossible(per_step, records, frame.rows)
+            refuse_impossible(per_step, records, given.row)
             # The last step of an epoch may have fewer samples, and a log may count it as a part of one.
-            steps = np.ceil(frame.covered - _COUNT_ROUNDING) * _updates_per_record(records.reading, case)
-            seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
-            kept = training(confirmed(frame, seconds, steps), seconds / steps)
-            return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
+            steps = np.ceil(given.steps - _COUNT_ROUNDING)
+            return _per_step(replaced(confirmed(given), steps=steps, samples=steps), case)
     return None
 
 
-def _tells_more(frame: StepRows) -> bool:
-    """Return whether speed and samples tell the seconds of a step in more digits than steps per second do."""
-    told = frame.columns.keys()
-    return "throughput" in told and not {"duration", "step_seconds"} & told and bool({"samples", "batch"} & told)
+def _speed_is_finer(given: Intervals) -> bool:
+    """Return whether speed and samples give the seconds of a step in more digits than steps per second do."""
+    printed = given.printed.keys()
+    return (
+        "throughput" in printed and not {"duration", "step_seconds"} & printed and bool({"samples", "batch"} & printed)
+    )
 
 
-def _from_series(session: Session, case: Facts) -> MetricFigure | None:
-    given = series(session, case)
-    if not given.timed or given.records.reading.span == "epoch":
-        return None
-    steps = given.covered * _updates_per_record(given.records.reading, case)
-    kept = training(given.pauses, given.paces)
-    return _per_step(given.records, given.rows[kept], given.seconds[kept], steps[kept])
+def _of_throughput(session: Session, case: Facts) -> MetricFigure | None:
+    given = throughput(session, case)
+    return _per_step(given, case) if given.timed and given.reading.span != "epoch" else None
 
 
 def _updates_per_record(reading: Reading, case: Facts) -> float:
@@ -146,19 +137,22 @@ def _updates_per_record(reading: Reading, case: Facts) -> float:
     return 1.0 if reading.counts == "update" else 1.0 / (case.get("accumulation") or 1)
 
 
-def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
-    took, done = float(seconds.sum()), float(steps.sum())
-    if not (len(rows) and took > 0 and done > 0):
+def _per_step(given: Intervals, case: Facts) -> MetricFigure | None:
+    """Return milliseconds per update over the training intervals of the window."""
+    used = training(given)
+    took, done = (
+        float(given.seconds[used].sum()),
+        float(given.steps[used].sum()) * _updates_per_record(given.reading, case),
+    )
+    if not (len(used) and took > 0 and done > 0):
         return None
-    first, last = records.lines([int(rows[0]), int(rows[-1])])
+    first, last = given.lines([used[0], used[-1]])
     arithmetic = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
     return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, arithmetic)
 
 
 def _memory(session: Session) -> MetricFigure | None:
     """Return the largest memory use of one device that the log prints."""
-    import numpy as np
-
     for records in _steps(session):
         if "memory" in records and np.isfinite(values := records["memory"]).any():
             row = int(np.argmax(np.where(np.isfinite(values), values, -np.inf)))
@@ -204,8 +198,6 @@ def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> Metr
 
 def _printed_median(session: Session, name: str) -> MetricFigure | None:
     """Return what the log prints of a device, as the median of the records after the warm-up."""
-    import numpy as np
-
     for records in _steps(session):
         if name in records and np.isfinite(printed := records[name]).any():
             kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
@@ -253,7 +245,7 @@ def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, Metri
     # Not rounded: a score is the mean of these, and published with all its digits.
     found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}
     if counted and isinstance(headline, NoFigure) and headline.reason.code == "withheld":
-        # What contradicts the speed may be wrong because of its samples.
+        # The samples may be the reason why the speed is contradicted.
         found["samples_to_train"] = MetricFigure(None, METRICS["samples_to_train"].unit, reason=headline.reason)
     elif counted:
         found["samples_to_train"] = _of_run(
@@ -289,8 +281,6 @@ def _last(session: Session, column: str) -> MetricFigure | None:
 
 def _printed_rows(records: SessionRecords, column: str, values: Column) -> NDArray[np.intp]:
     """Return rows with a printed value; `nan` counts if printed (divergence), but not as filler of lines without it."""
-    import numpy as np
-
     printed = ~np.isnan(values)
     if not printed[-1]:
         printed[-1] = bool(records.printed(len(values) - 1, column))

@@ -1,4 +1,4 @@
-"""Check that the records of a session are of one run.
+"""Check that the intervals of a session are of one run.
 
 Logs may be appended to each other, or written by two programs at once. Each check looks for something that one run
 cannot print. If one finds it, the session has a problem that names the line, and its figure is not published.
@@ -7,179 +7,155 @@ cannot print. If one finds it, the session has a problem that names the line, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from perfledger.ingest.compute.frame import (
-    TIMED,
-    StepRows,
-    between,
-    increments,
-    most_lag,
-    numbered,
-    one_row_per_step,
-    places,
-    restarts,
-)
+import numpy as np
+
+from perfledger.ingest.compute.chain import as_printed, intervals_of, without_means
+from perfledger.ingest.compute.intervals import TIMED, Flags, Intervals, shown_steps, steps_between
+from perfledger.ingest.compute.ranks import may_go_back, numbered, restarts
+from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.session import Session
-from perfledger.parsers.engine.table import SessionRecords
+from perfledger.parsers.engine.statements import Statements
 from perfledger.schema.records import Reason
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
-
-#: Seconds by which the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
+#: Seconds that the clock may go back: in autumn it is set back by an hour, and machines differ by some minutes.
 _CLOCK_SET_BACK = 7_200.0
-#: Lines in which steps go back if two programs write into one file; a program that is resumed goes back once.
+#: Fewest lines with steps that go back if two programs write one file; a resumed program goes back once.
 _FEWEST_TIMES_BACK = 3
-#: Share of the lines in which steps go back, likewise.
+#: Least share of such lines.
 _SHARE_BACK = 0.1
 #: Lines are missing where steps advance by this many times the usual interval.
 _GAP = 3.0
-#: Rows on each side of such a place whose pace is compared, and the fewest that there must be.
-_BESIDE_GAP, _FEWEST_BESIDE = 5, 3
-#: Ratio of the median step times on both sides from which on they are of two runs.
+#: Intervals on each side of missing lines whose pace is compared.
+_BESIDE_GAP = 5
+#: The fewest of them that are compared.
+_FEWEST_BESIDE = 3
+#: Least ratio of the median step times on both sides if they are of two runs.
 _OTHER_PACE = 1.4
 
-#: A line, and why it cannot be of the run that the lines before it are of.
+#: A line, and why it cannot be of the run of the lines before it.
 Contradiction = tuple[int, Reason]
 
 
 def one_run(session: Session) -> Contradiction | None:
     """Return the first line that contradicts that a session is one run; None if no check finds one."""
-    found = (each for check in CHECKS for each in check(session))
+    trained = [each for each in session.records if len(each) and each.reading.span != "run"] or [session.main]
+    tables = [as_printed(each) for each in trained]
+    found = (check(given, session.stated) for check in CHECKS for given in tables)
+    return min((each for each in found if each), key=lambda each: each[0], default=None)
+
+
+def steps_increase(given: Intervals, stated: Statements) -> Contradiction | None:
+    """Return the line at which steps begin again, or go back for the first time of many.
+
+    One run prints each step once and in order. Lines of ranks may lag, a loss scaler takes updates back, and a resumed
+    program repeats some steps once; but no run returns to its first step, goes back again and again, or has two speeds
+    in one step.
+    """
+    if len(given) < 2 or not {"step", "epoch"} & {*given.records.columns}:
+        return None
+    has_steps = "step" in given.records
+    order, back = restarts(given if has_steps else replace(given, step=np.zeros(len(given))))
+    again = np.flatnonzero(back & (order <= order[0]))[:1].tolist()
+    if has_steps and not may_go_back(given.records):
+        back = back | _has_another_speed(given)
+    often = np.flatnonzero(back)
+    often = often[:1] if len(often) >= max(_FEWEST_TIMES_BACK, _SHARE_BACK * len(back)) else often[:0]
+    codes = dict.fromkeys(often.tolist(), "steps_go_back") | dict.fromkeys(
+        again, "steps_restart" if has_steps else "epochs_restart"
+    )
+    return _contradiction(given, min(codes), codes[min(codes)]) if codes else None
+
+
+def _has_another_speed(given: Intervals) -> Flags:
+    """Return which lines print the step of the line before them with another speed or time."""
+    value = next((each for each in ("throughput", *TIMED) if each in given.printed), None)
+    if value is None:
+        return np.zeros(len(given), dtype=np.bool_)
+    same = np.diff(numbered(given.epoch, given.step), prepend=-1) == 0
+    return np.asarray(same & (np.diff(given.printed[value], prepend=np.nan) != 0))
+
+
+def totals_and_facts_agree(given: Intervals, stated: Statements) -> Contradiction | None:
+    """Return the line that states a fact or a total again with another value, or after which a finished run continues.
+
+    One run has one batch size, one number of steps, and one end. Epochs may differ in their steps, but not one epoch;
+    of ranks that print next to each other, one may end before the others.
+    """
+    found: list[Contradiction] = []
+    if again := stated.restated:
+        values = {"first": str(again.first.value), "second": str(again.second.value), "line": again.first.line}
+        found.append((again.second.line, Reason("fact_restated", {"fact": again.fact, **values})))
+    records, reading = given.records, given.reading
+    for name in (each for each in ("total_epochs", "total_steps") if each in records):
+        gaps = np.diff(records[name])
+        same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
+        changed = np.flatnonzero(np.isfinite(gaps) & (gaps != 0) & same) + 1
+        found += [_contradiction(given, int(each), "total_changed") for each in changed[:1]]
+    if len(given) and reading.span in ("step", "interval") and not reading.weak and not reading.repeated:
+        first, last = given.lines([0, len(given) - 1])
+        if first < stated.end_line < last:
+            found.append((stated.end_line, Reason("steps_after_end")))
     return min(found, key=lambda each: each[0], default=None)
 
 
-def _trained(session: Session) -> list[SessionRecords]:
-    return [each for each in session.records if len(each) and each.reading.span != "run"]
+def clock_advances(given: Intervals, stated: Statements) -> Contradiction | None:
+    """Return the line at which a clock with a date goes back by hours: no run ends before it began."""
+    of_ranks = len(given) and np.ptp(given.rank) and "clock" not in given.printed
+    if of_ranks or np.nanmin(given.clock, initial=np.inf) < DATELESS_BEFORE:
+        return None
+    back = np.flatnonzero(np.diff(given.clock) < -_CLOCK_SET_BACK) + 1
+    return _contradiction(given, int(back[0]), "clock_jumps_back") if len(back) else None
 
 
-def steps_increase(session: Session) -> Iterator[Contradiction]:
-    """Yield where steps begin anew, or go back again and again: one run prints each step once, in order."""
-    import numpy as np
+def pace_is_one(given: Intervals, stated: Statements) -> Contradiction | None:
+    """Return the line after which another pace begins, with missing lines, steps that go back, or a timer set to zero.
 
-    for records in _trained(session):
-        if not {"step", "epoch"} & {*records.columns} or len(records) < 2:
-            continue
-        epochs, steps = places(records)
-        steps = steps if "step" in records else np.zeros(len(records))
-        lag, share = most_lag(records)
-        order, back = restarts(epochs, steps, records.ranks(), lag, share)
-        if (again := np.flatnonzero(back & (order <= order[0]))).size:
-            code = "steps_restart" if "step" in records else "epochs_restart"
-            yield records.lines([int(again[0])])[0], Reason(code)
-        if not lag and "step" in records:
-            back |= _prints_another_value(records)
-        if (row := _first_of_many(back)) is not None:
-            yield records.lines([row])[0], Reason("steps_go_back")
-
-
-def _prints_another_value(records: SessionRecords) -> NDArray[np.bool_]:
-    """Return which records have the step of the record before them, and another speed or time."""
-    import numpy as np
-
-    value = next((each for each in ("throughput", *TIMED) if each in records), None)
-    same = np.diff(numbered(*places(records)), prepend=-1) == 0
-    changes = np.diff(records[value], prepend=np.nan) != 0 if value else np.zeros(len(records), dtype=np.bool_)
-    found: NDArray[np.bool_] = same & changes
-    return found
-
-
-def _first_of_many(found: NDArray[np.bool_]) -> int | None:
-    import numpy as np
-
-    rows = np.flatnonzero(found)
-    return int(rows[0]) if len(rows) >= max(_FEWEST_TIMES_BACK, _SHARE_BACK * len(found)) else None
-
-
-def totals_and_facts_agree(session: Session) -> Iterator[Contradiction]:
-    """Yield where a fact or a total is stated again with another value, and records after the run's end."""
-    import numpy as np
-
-    if again := session.stated.restated:
-        where = {"first": str(again.first.value), "second": str(again.second.value), "line": again.first.line}
-        yield again.second.line, Reason("fact_restated", {"fact": again.fact, **where})
-    for records in _trained(session):
-        for name in (each for each in ("total_epochs", "total_steps") if each in records):
-            gaps = np.diff(records[name])
-            # Epochs may differ in their steps, but not one epoch.
-            same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
-            rows = np.flatnonzero(np.isfinite(gaps) & (gaps != 0) & same)
-            if len(rows):
-                yield records.lines([int(rows[0]) + 1])[0], Reason("total_changed")
-        of_steps = records.reading.span in ("step", "interval") and not records.reading.weak
-        # Of ranks that print side by side, one may end before the others.
-        if of_steps and not records.reading.repeated:
-            first, last = records.lines([0, len(records) - 1])
-            if first < session.stated.end_line < last:
-                yield session.stated.end_line, Reason("steps_after_end")
-
-
-def clock_advances(session: Session) -> Iterator[Contradiction]:
-    """Yield where a clock with a date goes back by hours: no run ends before it began."""
-    import numpy as np
-
-    for records in _trained(session):
-        if np.ptp(records.ranks()) and "clock" not in records:
-            continue
-        clock = records.stamps()
-        if not len(clock) or np.nanmin(clock, initial=np.inf) < DATELESS_BEFORE:
-            continue
-        rows = np.flatnonzero(np.diff(clock) < -_CLOCK_SET_BACK)
-        if len(rows):
-            yield records.lines([int(rows[0]) + 1])[0], Reason("clock_jumps_back")
-
-
-def pace_is_one(session: Session) -> Iterator[Contradiction]:
-    """Yield where the pace changes with missing lines, with steps that go back, or with a timer that begins again."""
-    import numpy as np
-
-    for records in _trained(session):
-        if "step" not in records or len(records) < 2 * _FEWEST_BESIDE:
-            continue
-        frame = one_row_per_step(records)
-        with np.errstate(all="ignore"):  # Numbers may be garbled.
-            paces = _paces(frame)
-        known = np.flatnonzero((frame.pauses == 0) & np.isfinite(paces) & (paces > 0))
-        parts = np.cumsum(_begins_again(frame))[known]
-        for at in np.flatnonzero(np.diff(parts) > 0).tolist():
-            before, after = known[max(0, at + 1 - _BESIDE_GAP) : at + 1], known[at + 1 : at + 1 + _BESIDE_GAP]
-            if not _differ(paces[before], paces[after]):
-                continue
+    After missing lines or a resumption one run continues at its pace, if need be after a stall.
+    """
+    if "step" not in given.records or len(given) < 2 * _FEWEST_BESIDE:
+        return None
+    merged = intervals_of(given.records)
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        paces = _paces(merged)
+    known = np.flatnonzero((merged.kind == 0) & np.isfinite(paces) & (paces > 0))
+    parts = np.cumsum(_begins_again(merged))[known]
+    for at in np.flatnonzero(np.diff(parts) > 0).tolist():
+        before, after = known[max(0, at + 1 - _BESIDE_GAP) : at + 1], known[at + 1 : at + 1 + _BESIDE_GAP]
+        if _differ(paces[before], paces[after]):
             whole = [paces[known[parts == parts[row]]] for row in (at, at + 1)]
-            if _is_other_pace(*whole):  # After a stall a run goes on as before.
-                yield records.lines([int(frame.rows[after[0]])])[0], Reason("pace_of_another")
+            if _is_other_pace(*whole):
+                return _contradiction(merged, int(after[0]), "pace_of_another")
+    return None
 
 
-def _paces(frame: StepRows) -> Column:
-    """Return the seconds per step, or per sample, of each row; NaN where nothing shows them."""
-    import numpy as np
+def _contradiction(given: Intervals, row: int, code: str) -> Contradiction:
+    return given.lines([row])[0], Reason(code)
 
-    told: Column | None = 1 / frame["throughput"] if "throughput" in frame else frame.step_seconds
-    if told is not None:
-        return increments(frame, told * frame.covered) / increments(frame, frame.covered)
-    paces = np.full(len(frame), np.nan)
-    if "clock" in frame and len(frame) > 1:
-        paces[1:] = np.diff(frame["clock"]) / between(frame.records, frame.epochs, frame.steps)
+
+def _paces(given: Intervals) -> Column:
+    """Return the seconds per step, or per sample, of each interval; NaN where nothing shows them."""
+    if "throughput" in given.printed:
+        return without_means(given, shown_steps(given) / given.printed["throughput"]) / given.steps
+    if given.step_seconds is not None:
+        return given.seconds / given.steps
+    paces = np.full(len(given), np.nan)
+    if "clock" in given.printed and len(given) > 1:
+        paces[1:] = np.diff(given.printed["clock"]) / steps_between(given)
     return paces
 
 
-def _begins_again(frame: StepRows) -> NDArray[np.bool_]:
-    """Return the rows with which another part of a log may begin."""
-    import numpy as np
-
-    gaps = np.diff(frame.steps, prepend=np.nan)
+def _begins_again(given: Intervals) -> Flags:
+    """Return the lines that may begin another part of a log."""
+    gaps = np.diff(given.step, prepend=np.nan)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
-    found: NDArray[np.bool_] = gaps > _GAP * usual
-    found |= np.diff(numbered(frame.epochs, frame.steps), prepend=-1) <= 0
-    if "clock" in frame and "elapsed" in frame.records.reading.columns:
-        found |= np.diff(frame["clock"], prepend=np.nan) < 0
+    found: Flags = gaps > _GAP * usual
+    found |= np.diff(numbered(given.epoch, given.step), prepend=-1) <= 0
+    if "clock" in given.printed and "elapsed" in given.reading.columns:
+        found |= np.diff(given.printed["clock"], prepend=np.nan) < 0
     return found
 
 

@@ -10,35 +10,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import UNSET, UnsetType
 
 from perfledger.ingest.common.numbers import decimals, printed_decimals
-from perfledger.ingest.compute.series import (
-    NoFigureError,
-    ThroughputSeries,
-    computed_series,
-    no_figure,
-    refuse_impossible,
-    rounding,
-    samples_per_step,
-    scoped,
-    series,
-)
+from perfledger.ingest.compute.digits import rounding
+from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, refuse_impossible
+from perfledger.ingest.compute.samples import samples_per_step, scoped
+from perfledger.ingest.compute.throughput import computed_once, throughput
 from perfledger.ingest.compute.window import begin, training, warm_up
-from perfledger.parsers.contract import Window
+from perfledger.parsers.contract import Column, Indices, Scope, Window
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Facts, Figure, NoFigure
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
-    Rows = NDArray[np.intp]
 
 HEADLINE = "sustained"
 #: The headline of a log that gives one final figure only.
@@ -48,14 +35,14 @@ NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 @dataclass(frozen=True)
 class PublisherWindow:
-    """The records that a publisher of figures counts, and where its rule stands."""
+    """The records that a publisher of figures counts, and the source of its rule."""
 
     window: Window
     source: str
 
 
-#: What others compute their tables by, beside the windows of DLPerf, which differ by format. A window that a log does
-#: not hold in full gives no figure. Time per step is averaged where the source averages it.
+#: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain the whole
+#: window gives no figure. Time per step is averaged where the source averages it.
 PUBLISHERS: Mapping[str, PublisherWindow] = {
     "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
     "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
@@ -104,144 +91,127 @@ def parse(name: str) -> Rule:
 
 
 def figure(
-    rule: Rule | str, session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
+    rule: Rule | str, session: Session, case: Facts, given: Callable[[], Intervals] | None = None
 ) -> Figure | NoFigure:
-    """Return the figure of a session under a rule, or why there is none.
+    """Return the figure of a session under a rule, or the reason for its absence.
 
     Args:
         rule: a rule or its written form.
         session: what the log states.
-        case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used where a rule needs them.
-        given: gives the session's series, where it is at hand already.
+        case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used if a rule needs them.
+        given: returns the session's throughput, if it is computed already.
     """
-    import numpy as np
-
     rule = parse(rule) if isinstance(rule, str) else rule
-    given = given or partial(series, session, case)
+    given = given or partial(throughput, session, case)
     try:
         with np.errstate(all="ignore"):  # Overflows are detected afterwards.
-            return _possible(_computed(rule, session, case, given))
+            found = _computed(rule, session, case, given)
+        if not (math.isfinite(found.value) and found.value > 0):
+            raise no_figure("impossible_figure", line=found.first_line, count=found.used)
     except NoFigureError as reason:
         return reason.figure()
-
-
-def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
-    if rule.statistic == "reported":
-        return _reported(session, case)
-    if rule.statistic.startswith(f"{SUMMARY}-"):
-        return _reported(session, case, rule.statistic.removeprefix(f"{SUMMARY}-"))
-    if rule.statistic.startswith("dlperf"):
-        return _window(rule.statistic, session, case, given)
-    if rule.statistic in PUBLISHERS:
-        return _window_of(PUBLISHERS[rule.statistic].window, given(), whole=True)
-    return _steady(rule, given())
-
-
-def _possible(found: Figure) -> Figure:
-    """Return the figure, or the reason if it overflows."""
-    if not (math.isfinite(found.value) and found.value > 0):
-        raise no_figure("impossible_figure", line=found.first_line, count=found.used)
     return found
 
 
+def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Intervals]) -> Figure:
+    name = rule.statistic
+    if name == SUMMARY or name.startswith(f"{SUMMARY}-"):
+        return _reported(session, case, name.removeprefix(SUMMARY).removeprefix("-"))
+    if name in PUBLISHERS:
+        return _window_of(PUBLISHERS[name].window, given(), whole=True)
+    if not name.startswith("dlperf"):
+        return _steady(rule, given())
+    window = session.format.windows.get(name)
+    if window is None:
+        raise no_figure("no_window", rule=name)
+    return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
+
+
 def figures(
-    session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
+    session: Session, case: Facts, given: Callable[[], Intervals] | None = None
 ) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
     further = {f"{SUMMARY}-{each.summary}" for each in session.format.readings if each.summary}
     more = sorted({*session.format.windows, *further} - set(NAMES))
-    given = given or computed_series(session, case)
+    given = given or computed_once(session, case)
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
-def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
-    """Return the indices of the records that a rule over the series uses, in file order.
+def used_records(rule: Rule | str, given: Intervals) -> Indices:
+    """Return the indices of the intervals that a rule over them uses, in file order.
 
     Raises:
-        NoFigureError: too few records.
+        NoFigureError: too few intervals.
     """
-    import numpy as np
-
     rule = parse(rule) if isinstance(rule, str) else rule
-    indices = np.arange(len(given))
     if rule.name == HEADLINE:
-        return _training(given)
+        used = training(given)
+        if len(given) and not len(used):
+            raise no_figure("only_pauses", records=len(given) - begin(given))
+        return _at_least(1, used, len(given), 1)
+    skip = rule.parameters.get("skip", 10 if rule.statistic == "paddle" else warm_up(len(given)))
+    rest = np.arange(len(given))[skip:]
     if rule.statistic != "paddle":
-        skip = rule.parameters.get("skip", warm_up(len(given)))
-        return _at_least(1, indices[skip:], len(given), skip + 1)
-    skip = rule.parameters.get("skip", 10)
-    rest = indices[skip:]
+        return _at_least(1, rest, len(given), skip + 1)
     trim = max(int(0.05 * len(rest)), 5)
     _at_least(2 * trim + 1, rest, len(given), skip + 2 * trim + 1)
-    by_value = rest[np.argsort(given.values[rest], kind="stable")]
+    by_value = rest[np.argsort(given.speed[rest], kind="stable")]
     return np.sort(by_value[trim:-trim])
 
 
-def _training(given: ThroughputSeries) -> Rows:
-    """Return the training records of the house window; windows of others count whatever they hold."""
-    used = training(given.pauses, given.paces)
-    if len(given) and not len(used):
-        raise no_figure("only_pauses", records=len(given) - begin(given.pauses, given.paces))
-    return _at_least(1, used, len(given), 1)
-
-
-def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
+def _at_least(count: int, indices: Indices, found: int, needed: int) -> Indices:
     if len(indices) < count:
         raise no_figure("too_few_records", records=found, needed=needed)
     return indices
 
 
-def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
+def _steady(rule: Rule, given: Intervals) -> Figure:
     used = used_records(rule, given)
-    values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
-    if rule.statistic == "sustained":
-        samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
-        # A printer may tell the last batch of each record alone, and not how many samples its steps took.
-        if math.isnan(float(given.covered[used].sum())):
-            raise no_figure("batches_vary", records=len(given))
-        if samples <= 0 or seconds <= 0:
-            raise _nothing_covered(given)
-        value = samples / seconds
-        arithmetic = _over_time(given, used, samples, seconds)
-    elif rule.statistic == "median":
-        value, arithmetic = median(values), f"median of {len(values)}{factor}"
-    else:
-        value, arithmetic = (
-            float(values.mean()),
-            f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
-        )
-    return _figure(value, given, used, arithmetic)
+    if rule.statistic == "median":
+        return _figure(median(given.speed[used]), given, used, f"median of {len(used)}{_factor(given)}")
+    if rule.statistic != "sustained":
+        return _mean(given, used)
+    # A printer may state the last batch of each record alone, and not how many samples its steps took.
+    if math.isnan(float(given.steps[used].sum())):
+        raise no_figure("batches_vary", records=len(given))
+    if given.samples[used].sum() <= 0 or given.seconds[used].sum() <= 0:
+        if (since := given.reading.cumulative_since) is not None:
+            # The mean that they print begins with a later step.
+            raise no_figure("mean_not_begun", records=len(given), step=since)
+        raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
+    return _over_time(given, used)
 
 
-def _nothing_covered(given: ThroughputSeries) -> NoFigureError:
-    """Return why records that cover no steps give no figure: the mean that they print begins with a later step."""
-    since = given.records.reading.cumulative_since
-    if since is None:
-        return no_figure("too_few_records", records=len(given), needed=len(given) + 1)
-    return no_figure("mean_not_begun", records=len(given), step=since)
+def _factor(given: Intervals) -> str:
+    return f" × {given.multiplier}" if given.multiplier > 1 else ""
 
 
-def _over_time(given: ThroughputSeries, used: Rows, samples: float, seconds: float) -> str:
-    """Return samples over seconds as arithmetic; of speeds alone, whose samples nothing tells, it is their mean."""
-    import numpy as np
+def _mean(given: Intervals, used: Indices) -> Figure:
+    values = given.speed[used]
+    arithmetic = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{_factor(given)}"
+    return _figure(float(values.mean()), given, used, arithmetic)
 
+
+def _over_time(given: Intervals, used: Indices) -> Figure:
+    """Return samples over seconds; of speeds alone, whose samples are unknown, that is their harmonic mean."""
+    samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
     if given.timed:
-        return f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
-    weighted = "" if np.ptp(given.covered[used]) == 0 else ", weighted by steps"
-    return f"harmonic mean of {len(used)}{weighted}"
+        arithmetic = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
+    else:
+        weighted = "" if np.ptp(given.steps[used]) == 0 else ", weighted by steps"
+        arithmetic = f"harmonic mean of {len(used)}{weighted}"
+    return _figure(samples / seconds, given, used, arithmetic)
 
 
-def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
-    rows = given.rows[used]
+def _figure(value: float, given: Intervals, used: Indices, arithmetic: str) -> Figure:
+    rows = given.row[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
-    return Figure(
-        value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic,
-        _coarse(value, given.resolution),
-    )  # fmt: skip
+    coarse, left_out = _coarse(value, given.resolution), len(given) - len(used)
+    return Figure(value, given.reading.unit, given.scope, len(used), left_out, first, last, arithmetic, coarse)
 
 
 def _coarse(value: float, resolution: float) -> float | UnsetType:
-    """Return what the last printed digit counts, as a share, where it is coarser than the digits that pages show."""
+    """Return what the last printed digit counts, as a share, if it is coarser than the digits that pages show."""
     coarse = math.isfinite(value) and value > 0 and printed_decimals(value, resolution) < decimals(value)
     return float(f"{resolution:.3g}") if coarse else UNSET
 
@@ -249,70 +219,37 @@ def _coarse(value: float, resolution: float) -> float | UnsetType:
 def _reported(session: Session, case: Facts, name: str = "") -> Figure:
     """Return the tool's own figure for the run: the last record of the first reading that spans the run.
 
-    Of a tool that prints several, `name` is that of a further one.
+    A tool may print several: `name` is that of a further one.
     """
-    own = [each for each in session.records if each.reading.span == "run" and each.reading.summary == name]
-    for records in own:
-        if len(records) and "steps_per_second" in records:
-            return _reported_steps(records, session, case)
-        if len(records) and "throughput" in records:
-            refuse_impossible(records["throughput"][-1:], records, _last_row(records))
-            multiplier, scope = scoped(records.reading, case)
-            line = records.lines([len(records) - 1])[0]
-            value = float(records["throughput"][-1]) * multiplier
-            arithmetic = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
-            resolution = 2 * rounding(records, "throughput", records["throughput"][-1:])
-            return Figure(
-                value,
-                records.reading.unit,
-                scope,
-                1,
-                len(records) - 1,
-                line,
-                line,
-                arithmetic,
-                _coarse(value, resolution),
-            )
+    own = (each for each in session.records if each.reading.span == "run" and each.reading.summary == name)
+    for records in (each for each in own if len(each)):
+        column = next((each for each in ("steps_per_second", "throughput") if each in records), None)
+        if column is None:
+            continue
+        printed, last = records[column][-1:], len(records) - 1
+        refuse_impossible(printed, records, np.array([last]))
+        factor: float
+        scope: Scope
+        if column == "steps_per_second":
+            factor, scope, resolution = samples_per_step(session, records.reading, case), "job", 0.0
+        else:
+            factor, scope = scoped(records.reading, case)
+            resolution = 2 * rounding(records, column, printed)
+        value, line = float(printed[0]) * factor, records.lines([last])[0]
+        arithmetic = f"{printed[0]:.10g}" + (f" × {factor:.10g}" if factor != 1 else "")
+        unit, coarse = records.reading.unit, _coarse(value, resolution)
+        return Figure(value, unit, scope, 1, last, line, line, arithmetic, coarse)
     raise no_figure("no_reported_figure")
 
 
-def _last_row(records: SessionRecords) -> Rows:
-    import numpy as np
-
-    return np.array([len(records) - 1])
-
-
-def _reported_steps(records: SessionRecords, session: Session, case: Facts) -> Figure:
-    """Return the same for a tool that counts steps: its figure times the samples of a step."""
-    printed = records["steps_per_second"][-1:]
-    refuse_impossible(printed, records, _last_row(records))
-    samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
-    arithmetic = f"{printed[0]:.10g} × {samples:.10g}"
-    return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, arithmetic)
-
-
-def _window(name: str, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
-    window = session.format.windows.get(name)
-    if window is None:
-        raise no_figure("no_window", rule=name)
-    return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
-
-
-def _window_of(window: Window, given: ThroughputSeries, *, whole: bool = False) -> Figure:
+def _window_of(window: Window, given: Intervals, *, whole: bool = False) -> Figure:
     used = _inside(window, given, whole)
-    if window.of == "seconds":
-        samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
-        return _figure(samples / seconds, given, used, _over_time(given, used, samples, seconds))
-    values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
-    arithmetic = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
-    return _figure(float(values.mean()), given, used, arithmetic)
+    return _over_time(given, used) if window.of == "seconds" else _mean(given, used)
 
 
-def _inside(window: Window, given: ThroughputSeries, whole: bool) -> Rows:
+def _inside(window: Window, given: Intervals, whole: bool) -> Indices:
     """Return the indices of a window's records; `whole`: not of a log that begins within it."""
-    import numpy as np
-
-    numbers, last = _numbers(window, given.steps), _last(window, len(given))
+    numbers, last = _numbers(window, given.step), _last(window, len(given))
     inside = (numbers >= window.first) & (numbers <= (np.inf if last is None else last))
     inside &= numbers % window.every == 0
     # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
@@ -325,8 +262,6 @@ def _inside(window: Window, given: ThroughputSeries, whole: bool) -> Rows:
 
 def _numbers(window: Window, steps: Column) -> Column:
     """Return the numbers that a window counts by, for records of these steps."""
-    import numpy as np
-
     if window.by == "record":
         return np.arange(1.0, len(steps) + 1)
     return steps - steps[0] if window.by == "since_first" else steps
@@ -338,7 +273,6 @@ def _last(window: Window, count: int) -> int | None:
 
 
 def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
-
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
         raise no_figure("no_clock")
@@ -358,8 +292,6 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
 
 
 def _row(records: SessionRecords, number: int, window: Window) -> int:
-    import numpy as np
-
     found = np.flatnonzero(_numbers(window, records["step"]) == number)
     if not len(found):
         raise no_figure("window_not_reached", first=window.first, last=_last(window, len(records)) or len(records))

@@ -1,87 +1,73 @@
-"""The house window: which records a figure rests on, and what else it holds.
+"""The house window: which intervals a figure uses, and what else it contains.
 
-The window drops the first fifth of the records as warm-up, unless it is faster than the rest. Records whose interval
-holds an evaluation, a checkpoint or the end of an epoch are no training steps and are left out of it, and so is the
-first of a program that was started again where it is slow; a stall without such a reason stays in.
+The window drops the first fifth of the intervals as warm-up, unless it is faster than the rest. Intervals with an
+evaluation, a checkpoint or the end of an epoch are no training steps and are left out of it, and so is the first of a
+program that was started again if it is slow; a stall without such a reason stays in.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from perfledger.ingest.compute.frame import PAUSES
-from perfledger.ingest.compute.series import ThroughputSeries
+import numpy as np
+
+from perfledger.ingest.compute.chain import without_means
+from perfledger.ingest.compute.intervals import Intervals, shown_steps
+from perfledger.ingest.compute.kinds import PAUSES
+from perfledger.ingest.compute.refusals import LARGEST
+from perfledger.parsers.contract import Column, Indices
 from perfledger.parsers.contract.statistics import median
 from perfledger.schema.records import Evenness, Pauses, Reason
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from perfledger.ingest.compute.frame import PauseFlags
-
-    Column = NDArray[np.float64]
-    Rows = NDArray[np.intp]
-
-#: Codes of the reasons why the records are too few to stand on.
+#: Codes of the reasons why the intervals are too few for a figure.
 TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses", "not_settled"})
-#: A figure needs so many records of training after the warm-up, or so many seconds.
-ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
-#: A record below this share of the median speed is a stall.
+#: Intervals of training after the warm-up that a figure needs, unless they take ENOUGH_SECONDS.
+ENOUGH_RECORDS = 5
+#: Seconds of training after the warm-up that a figure needs, unless they are ENOUGH_RECORDS.
+ENOUGH_SECONDS = 30.0
+#: An interval below this share of the median speed is a stall.
 SLOW = 0.8
 #: Largest ratio between the median speeds of both halves of the window; beyond it the run has not settled. The noise of
 #: shared machines reaches 1.5, as in raw_logs/resnet50/pytorch/cpu-n1d1-bs8-bf16/2.
 _RISES = 2.0
-#: Share of the records of the first fifth that must be faster than the rest, since the others start the program.
+#: Share of the intervals of the first fifth that must be faster than the rest, since the others start the program.
 _MOST = 0.75
 
 
 def warm_up(count: int) -> int:
-    """Return how many of `count` records the house window drops."""
+    """Return how many of `count` intervals the house window drops."""
     return max(1, count // 5) if count > 1 else 0
 
 
-def begin(pauses: PauseFlags, paces: Column) -> int:
-    """Return the first record of the house window: the one after the warm-up.
+def begin(given: Intervals) -> int:
+    """Return the first interval of the house window: the one after the warm-up.
 
     A warm-up is slow. If the first fifth is faster than the rest, the pace of the run changes by a schedule, and the
-    window contains the fifth, except the slow records at its start.
-
-    Args:
-        pauses: what else took time in each of n records.
-        paces: the seconds of each per step or sample.
+    window contains the fifth, except the slow intervals at its start.
     """
-    import numpy as np
-
-    fifth = warm_up(len(pauses))
-    known = (pauses == 0) & np.isfinite(paces)
-    early, late = np.sort(paces[:fifth][known[:fifth]]), paces[fifth:][known[fifth:]]
+    fifth, pace = warm_up(len(given)), given.pace
+    known = (given.kind == 0) & np.isfinite(pace)
+    early, late = np.sort(pace[:fifth][known[:fifth]]), pace[fifth:][known[fifth:]]
     if len(early) < ENOUGH_RECORDS or not len(late) or early[int(_MOST * (len(early) - 1))] > SLOW * median(late):
         return fifth
-    return max(1, int(np.argmax(known & (paces <= median(early) / SLOW))))
+    return max(1, int(np.argmax(known & (pace <= median(early) / SLOW))))
 
 
-def training(pauses: PauseFlags, paces: Column) -> Rows:
-    """Return the indices of the training records after the warm-up, by what else took time in each record."""
-    import numpy as np
-
-    first = begin(pauses, paces)
-    return first + np.flatnonzero(pauses[first:] == 0)
+def training(given: Intervals) -> Indices:
+    """Return the indices of the training intervals after the warm-up."""
+    first = begin(given)
+    return first + np.flatnonzero(given.kind[first:] == 0)
 
 
-def too_few(given: ThroughputSeries) -> Reason | None:
-    """Return the reason if the training records after the warm-up are too few to stand on.
+def too_few(given: Intervals) -> Reason | None:
+    """Return the reason if the training intervals after the warm-up are too few for a figure.
 
-    One whose step is that of the record before, since the loss scaler skipped the update, did no step: it is training,
-    but nothing to stand on.
+    One whose step is that of the line before, since the loss scaler skipped the update, is training but did no step.
     """
-    import numpy as np
-
-    used = training(given.pauses, given.paces)
-    new = (np.diff(given.steps, prepend=np.nan) != 0) | (np.diff(given.epochs, prepend=np.nan) != 0)
+    used = training(given)
+    new = (np.diff(given.step, prepend=np.nan) != 0) | (np.diff(given.epoch, prepend=np.nan) != 0)
     done = used[new[used]]
-    seconds = float(given.lasted[done].sum()) if given.lasted is not None else math.nan
+    seconds = float(lasted(given)[done].sum())
     if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
         return None
     needed = {"records": len(done), "needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
@@ -90,39 +76,53 @@ def too_few(given: ThroughputSeries) -> Reason | None:
     return Reason("too_short", {**needed, "seconds": float(f"{seconds:.3g}")})
 
 
-def not_settled(given: ThroughputSeries) -> Reason | None:
+def lasted(given: Intervals) -> Column:
+    """Return the seconds of each interval, also if the samples of a step are unknown; NaN if nothing shows them.
+
+    An epoch of unknown length is infinite: it is long enough in any case.
+    """
+    if given.timed:
+        return given.seconds
+    if (step_seconds := given.step_seconds) is not None:
+        printed = without_means(given, step_seconds * shown_steps(given))
+        return np.where((printed >= 0) & (printed < LARGEST), printed, np.nan)
+    if given.reading.span == "epoch":
+        return np.full(len(given), np.inf)
+    between = np.diff(given.clock, prepend=np.nan)
+    return between if np.isfinite(between).any() else np.full(len(given), np.nan)
+
+
+def not_settled(given: Intervals) -> Reason | None:
     """Return the reason if the speed still rises so much within the window that its mean is not the pace of the run.
 
-    Only in a window of few records: where each half has enough of them, a rise is a change of the run, and a note.
+    Only in a window of few intervals: if each half has enough of them, a rise is a change of the run, and a note.
     """
-    used = training(given.pauses, given.paces)
+    used, pace = training(given), given.pace
     half = len(used) // 2
     if half >= ENOUGH_RECORDS:
         return None
-    early, late = (given.paces[each] for each in (used[:half], used[len(used) - half :]))
+    early, late = (pace[each] for each in (used[:half], used[len(used) - half :]))
     ratio = median(early) / median(late) if half else 1.0
     return Reason("not_settled", {"records": len(used), "ratio": f"{ratio:.3g}"}) if ratio > _RISES else None
 
 
-def pauses(given: ThroughputSeries) -> Pauses | None:
-    """Return what the window holds besides training; None if nothing.
+def pauses(given: Intervals) -> Pauses | None:
+    """Return what the window contains in addition to training; None if nothing.
 
-    The time that it took is what its records took beyond training at the speed of the others.
+    The time that it took is what its intervals took beyond training at the speed of the others.
     """
-    import numpy as np
-
-    window, used = np.arange(begin(given.pauses, given.paces), len(given)), training(given.pauses, given.paces)
-    paused = window[given.pauses[window] != 0]
+    window, used = np.arange(begin(given), len(given)), training(given)
+    paused = window[given.kind[window] != 0]
     if not len(paused):
         return None
     with np.errstate(all="ignore"):
         pace = given.seconds[used].sum() / given.samples[used].sum()
         share = (given.seconds[paused].sum() - pace * given.samples[paused].sum()) / given.seconds[window].sum()
-    lasted = math.nan if given.lasted is None else share * given.lasted[window].sum()
-    kinds = np.bitwise_or.reduce(given.pauses[paused])
+        seconds = share * lasted(given)[window].sum()
+    kinds = np.bitwise_or.reduce(given.kind[paused])
     return Pauses(
         records=len(paused),
-        seconds=_known(lasted),
+        seconds=_known(seconds),
         percent=_known(100 * share),
         kinds=tuple(kind for kind, bit in PAUSES.items() if kinds & bit),
     )
@@ -132,10 +132,9 @@ def _known(value: float) -> float | None:
     return float(f"{max(0.0, value):.4g}") if math.isfinite(value) else None
 
 
-def evenness(given: ThroughputSeries) -> Evenness | None:
-    """Return how even the printed speeds of the training records in the window are; None for fewer than two."""
-    first = begin(given.pauses, given.paces)
-    values = given.values[first:][given.pauses[first:] == 0]
+def evenness(given: Intervals) -> Evenness | None:
+    """Return how even the printed speeds of the training intervals in the window are; None for fewer than two."""
+    values = given.speed[training(given)]
     if len(values) < 2:
         return None
     half = len(values) // 2

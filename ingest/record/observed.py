@@ -8,8 +8,9 @@ from typing import Any
 
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute import window
-from perfledger.ingest.compute.frame import TIMED, one_row_per_step
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
+from perfledger.ingest.compute.chain import intervals_of
+from perfledger.ingest.compute.intervals import TIMED, Intervals
+from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.telemetry_figures import iso
 from perfledger.ingest.read.run_json import RunJsonFile
 from perfledger.parsers.engine.clock import DATELESS_BEFORE
@@ -31,7 +32,7 @@ def observations(session: Session) -> int:
     for skipped, columns in product((True, False), (("throughput",), TIMED, ("clock",))):
         for records, of_run in zip(session.records, beside, strict=True):
             if any(column in records for column in columns) and len(records) and of_run != skipped:
-                return len(one_row_per_step(records)) if records.reading.repeated else len(records)
+                return len(intervals_of(records)) if records.reading.repeated else len(records)
     return 0
 
 
@@ -50,7 +51,7 @@ def clock_of(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
-def measured_clock_of(series: Callable[[], ThroughputSeries], headline: Figure | NoFigure) -> tuple[str, str] | None:
+def measured_clock_of(series: Callable[[], Intervals], headline: Figure | NoFigure) -> tuple[str, str] | None:
     """Return the clock of the record before those that the headline counts, where one begins, and of their last.
 
     It is that of their lines, in the host's local time; None where these have no date and time.
@@ -98,7 +99,7 @@ def progress_of(session: Session) -> RunProgress | None:
     return RunProgress(found.unit, found.done, found.total) if found else None
 
 
-def curve_of(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
+def curve_of(series: Callable[[], Intervals]) -> dict[str, Any]:
     """Return what a run keeps of its series."""
     try:
         given = series()
@@ -107,25 +108,25 @@ def curve_of(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
     return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
 
 
-def _trace(given: ThroughputSeries) -> Trace:
+def _trace(given: Intervals) -> Trace:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
-    shown, begin = _bins(given), window.begin(given.pauses, given.paces)
-    steps, values = (column[shown].tolist() for column in (given.steps, given.values))
+    shown, begin = _bins(given), window.begin(given)
+    steps, values = (column[shown].tolist() for column in (given.step, given.speed))
     return Trace(
         step=tuple(map(shortened, steps)),
         value=tuple(shortened(each, 6) for each in values),
-        unit=given.unit,
+        unit=given.reading.unit,
         skipped=sum(each < begin for each in shown),
     )
 
 
-def _bins(given: ThroughputSeries) -> list[int]:
+def _bins(given: Intervals) -> list[int]:
     import numpy as np
 
     count = len(given)
     if count <= TRACE_POINTS:
         return list(range(count))
     edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int).tolist()
-    spans, values = [range(a, b) for a, b in pairwise(edges)], given.values.tolist()
+    spans, values = [range(a, b) for a, b in pairwise(edges)], given.speed.tolist()
     extremes = {pick(each, key=values.__getitem__) for each in spans for pick in (min, max)}
     return sorted(extremes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
+from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.results import PLANNED
-from perfledger.ingest.compute.witnesses.judging import TOLERANCE
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site, reason
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Tag, cell

@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
 import pytest
 from made_trees import Called
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from perfledger.ingest.compute import results, rules
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.window import training
+from perfledger.ingest.compute.window import warm_up
 from perfledger.ingest.published.publications import COLUMNS
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
@@ -671,4 +670,4 @@ def test_training_is_cut_into_as_many_stretches_as_the_log_tells() -> None:
     """The window drops a fifth of them; none holds an evaluation."""
     found = run_at(rows("expected.csv")[0]["path"])
     assert found.observations == 6
-    assert len(training(np.zeros(6, np.uint8), np.ones(6))) == 5
+    assert warm_up(found.observations) == 1

@@ -26,7 +26,8 @@ from made_sessions import made
 
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.rules import RuleError
-from perfledger.ingest.compute.series import scoped, series
+from perfledger.ingest.compute.samples import scoped
+from perfledger.ingest.compute.throughput import throughput
 from perfledger.parsers.contract import Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
@@ -231,7 +232,7 @@ def test_updates_far_from_the_usual_interval_count_what_they_say(
 def test_items_are_not_samples(tmp_path: Path) -> None:
     lines = [dllogger(step, step, "items/s", 5000.5) for step in range(1, 6)]
     assert figure(lines, tmp_path, "sustained", ONE).value == pytest.approx(5000.5)
-    assert not series(session_of(lines, tmp_path), ONE).timed
+    assert not throughput(session_of(lines, tmp_path), ONE).timed
 
 
 @pytest.mark.parametrize(
@@ -437,9 +438,9 @@ def test_records_used_and_dropped_are_all_records(count: int, skip: int) -> None
 
 
 def test_a_series_keeps_file_order_and_lines(tmp_path: Path) -> None:
-    given_series = series(session_of(["noise", *seg([1.0, 2.0]), "noise", *seg([3.0])], tmp_path), ONE)
-    assert given_series.values.tolist() == [1.0, 2.0, 3.0]
-    assert given_series.records.lines([0, 1, 2]) == [2, 3, 5]
+    given_series = throughput(session_of(["noise", *seg([1.0, 2.0]), "noise", *seg([3.0])], tmp_path), ONE)
+    assert given_series.speed.tolist() == [1.0, 2.0, 3.0]
+    assert given_series.lines([0, 1, 2]) == [2, 3, 5]
 
 
 def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:
@@ -609,7 +610,7 @@ def test_figures_that_overflow_are_absent(tmp_path: Path, rule: str) -> None:
 def test_records_are_numbered_if_a_step_overflows(tmp_path: Path) -> None:
     lines = [f"iter {10**400} took 0.5" for _ in range(5)]
     session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
-    assert series(session, ONE).steps.tolist() == [1, 2, 3, 4, 5]
+    assert throughput(session, ONE).step.tolist() == [1, 2, 3, 4, 5]
 
 
 def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_path: Path) -> None:

@@ -15,35 +15,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perfledger.ingest.compute import contrast, energy, one_run, results, rules, series, window
-from perfledger.ingest.compute import telemetry_figures as telemetry
-from perfledger.ingest.compute.change_points import change_points
-from perfledger.ingest.compute.frame import (
-    StepRows,
-    _outside_timer,
-    _smaller,
-    most_lag,
-    one_row_per_step,
-    restarts,
-    usual_gap,
+from perfledger.ingest.compute import (
+    contrast,
+    digits,
+    energy,
+    kinds,
+    one_run,
+    ranks,
+    results,
+    resumed,
+    rules,
+    samples,
+    throughput,
+    window,
 )
+from perfledger.ingest.compute import telemetry_figures as telemetry
+from perfledger.ingest.compute.chain import as_printed, intervals_of
+from perfledger.ingest.compute.change_points import change_points
+from perfledger.ingest.compute.equations import EQUATIONS, Given, check, clock, evaluation
+from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
-from perfledger.ingest.compute.witnesses import clock, judging, summary
 from perfledger.ingest.record import identity, run_facts, run_problems
 from perfledger.parsers.contract import Format, Reading, Trap, coarse, epoch_means, statistics
 from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import ResultMetric, Witness
+from perfledger.schema.records import ResultMetric
 
 Values = Sequence[float | str]
 ONE = {"devices": 1, "batch_size": 16}
 #: A clock of a day in November 2026.
 NOVEMBER = 1_795_168_800.0
 EPOCH = {"data_set_size": 1000, "total_epochs": 1, "total_steps": 10}
-#: Of a printer that is known to leave time out.
+#: A printer that is known to leave time out.
 TRAP = Trap("clock", "outside_batch_cost", most=1.19)
 
 
@@ -65,12 +70,12 @@ def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
     return session
 
 
-def frame_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> StepRows:
-    return one_row_per_step(session_of(folder, table(columns, **about)).main)
+def printed_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> Intervals:
+    return intervals_of(session_of(folder, table(columns, **about)).main)
 
 
-def series_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> ThroughputSeries:
-    return series.series(session_of(folder, table(columns, **about)), ONE)
+def intervals_with_samples(folder: Path, columns: Mapping[str, Values], **about: Any) -> Intervals:
+    return throughput.throughput(session_of(folder, table(columns, **about)), ONE)
 
 
 def numbers(count: int) -> list[float]:
@@ -81,51 +86,54 @@ def column(values: Sequence[float]) -> Any:
     return np.array(values, dtype=np.float64)
 
 
-def verdict(make: Callable[[], Witness]) -> str:
-    """Return the verdict of a witness, or the code of the reason for which there is none."""
-    try:
-        return make().verdict
-    except NoFigureError as error:
-        return error.reason.code
-
-
-def clock_set_back(seconds: float, folder: Path) -> int:
+def clock_set_back(seconds: float, folder: Path) -> bool:
     records = {"step": numbers(4), "unix": [NOVEMBER, NOVEMBER + 9, NOVEMBER + 9 - seconds, NOVEMBER + 9]}
-    return len(list(one_run.clock_advances(session_of(folder, table(records)))))
+    session = session_of(folder, table(records))
+    return one_run.clock_advances(as_printed(session.main), session.stated) is not None
+
+
+def goes_back_often(times: int, count: int, folder: Path) -> bool:
+    """Return whether two programs wrote a log of so many lines, if so many of them go back by a step."""
+    steps = [float(each) for each in range(1, count + 1)]
+    for each in range(times):
+        steps[3 * each + 1], steps[3 * each + 2] = steps[3 * each + 2], steps[3 * each + 1]
+    session = session_of(folder, table({"step": steps, "throughput": [9.0] * count}))
+    return one_run.steps_increase(as_printed(session.main), session.stated) is not None
 
 
 def begins_after_gap(steps: float, folder: Path) -> bool:
     """Return whether another part of a log may begin with a line so many steps after others, which are ten apart."""
-    frame = frame_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
-    return bool(one_run._begins_again(frame)[-1])
+    given = printed_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
+    return bool(one_run._begins_again(given)[-1])
 
 
 def why_too_few(count: int, seconds: float, folder: Path) -> str | None:
     """Return why records of so many seconds give no figure; the first one is warm-up."""
-    found = window.too_few(series_of(folder, {"step": numbers(count), "duration": [seconds] * count}))
+    found = window.too_few(intervals_with_samples(folder, {"step": numbers(count), "duration": [seconds] * count}))
     return found and found.code
 
 
 def slow_records(speed: float, folder: Path) -> int:
-    return window.evenness(series_of(folder, {"throughput": [100.0] * 9 + [speed]})).slow
+    return window.evenness(intervals_with_samples(folder, {"throughput": [100.0] * 9 + [speed]})).slow
 
 
 def pause_at_end_of_epoch(seconds: float, folder: Path) -> int:
     """Return what else took time in the first record of an epoch, if the others take a second."""
     columns = {"epoch": [1] * 5 + [2] * 5, "step": numbers(5) * 2, "duration": [1.0] * 5 + [seconds] + [1.0] * 4}
-    return int(series_of(folder, columns, epoch_end=True, span="step").pauses[5])
+    return int(intervals_with_samples(folder, columns, epoch_end=True, span="step").kind[5])
 
 
 def smaller_rows(samples: Sequence[float], folder: Path) -> int:
-    frame = frame_of(folder, {"step": numbers(len(samples)), "batch": list(samples)})
-    return int(_smaller(frame, frame["batch"]).sum())
+    given = printed_of(folder, {"step": numbers(len(samples)), "batch": list(samples)}, span="step")
+    return int(kinds.smaller_steps(given).sum())
 
 
 def goes_back(steps: int, times: int, folder: Path) -> bool:
     """Return whether a program was started again, if a line lies so many steps behind the last of 101 steps."""
     printed = [float(each) for each in range(101) for _ in range(times)] + [100.0 - steps]
-    records = frame_of(folder, {"step": printed, "throughput": [9.0] * len(printed)}, repeated=True).records
-    return bool(restarts(np.zeros(len(printed)), records["step"], records.ranks(), *most_lag(records))[1].any())
+    columns = {"step": printed, "throughput": [9.0] * len(printed)}
+    records = session_of(folder, table(columns, repeated=True)).main
+    return bool(ranks.restarts(as_printed(records))[1].any())
 
 
 def diverged(loss: float, folder: Path) -> bool | None:
@@ -136,58 +144,14 @@ def diverged(loss: float, folder: Path) -> bool | None:
 def takes_round_number_as_printed(speed: int, folder: Path) -> bool:
     """Return whether the zeros of a round number count as digits: one without them would be rounded too much."""
     records = session_of(folder, table({"throughput": [f"{speed}.00"] * 3})).main
-    return series.rounding(records, "throughput", records["throughput"]) < 1e-5
+    return digits.rounding(records, "throughput", records["throughput"]) < 1e-5
 
 
 def ranks_differ(repeats: int, folder: Path) -> bool:
     """Return whether processes print several speeds, if so many of twenty lines repeat a step."""
     steps = sorted([*range(1, 21 - repeats), *range(1, repeats + 1)])
     records = session_of(folder, table({"step": steps, "throughput": numbers(20)})).main
-    return series._differ(records, tagged=False)
-
-
-def heard_clock(passed: float, claimed: float, count: int, folder: Path, **about: Any) -> str:
-    """Hear the clock of so many lines that are `passed` seconds apart, and whose speeds claim other seconds."""
-    clocks, speeds = [NOVEMBER + passed * each for each in range(count)], [f"{16 / claimed:.4f}"] * count
-    session = session_of(folder, table({"step": numbers(count), "unix": clocks, "throughput": speeds}, **about))
-    headline = rules.figure("sustained", session, ONE)
-    return verdict(lambda: clock.clock_witness(session, ONE, series.series(session, ONE), headline))
-
-
-def intervals_without_date(seconds: float, folder: Path) -> int:
-    elapsed = [seconds * each for each in range(1, 6)]
-    given = series_of(folder, {"step": numbers(5), "duration": [seconds] * 5, "elapsed": elapsed}, span="step")
-    return len(clock._intervals(given, given.records.stamps()).rows)
-
-
-def heard_epochs(percent: float, exact: bool, folder: Path) -> str:
-    """Hear lines of whole epochs that give so many percent of the speed of the records."""
-    records = session_of(folder, table({"epoch": [1, 2], "throughput": [1.0] * 2}, span="epoch", exact=exact)).main
-    return verdict(lambda: summary._compared(percent, 100.0, "images/s", "", records))
-
-
-def run_of(folder: Path, steps: Mapping[str, Values], whole: Mapping[str, Values]) -> Session:
-    return session_of(folder, table(steps), table(whole, "run", span="run"))
-
-
-def heard_run(seconds: float, folder: Path) -> str:
-    """Hear a run of 1000 seconds that has ten records of so many seconds each."""
-    session = run_of(folder, {"step": numbers(10), "duration": [seconds] * 10}, {"seconds": [1000.0]})
-    return verdict(lambda: summary._whole_run(session, series.series(session, ONE)))
-
-
-def heard_summary(speed: float, percent: float, folder: Path) -> str:
-    """Hear the run's own figure, which is so far above the speed of its records."""
-    records = {"step": numbers(10), "throughput": [speed / (1 + percent / 100)] * 10}
-    session = run_of(folder, records, {"throughput": [speed]})
-    headline = rules.figure("sustained", session, ONE)
-    return verdict(lambda: summary.summary_witness(session, ONE, series.series(session, ONE), headline))
-
-
-def resumed(first: int, folder: Path) -> bool:
-    """Return whether a run was resumed whose lines are ten steps apart, from step `first` on."""
-    steps = {"step": [first, first + 10, first + 20, first + 30], "loss": [1.0] * 4}
-    return summary._trained_before(run_of(folder, steps, {"epoch": [1]}))
+    return throughput.speeds_differ(records, tagged=False)
 
 
 def has_fingerprint(count: int, folder: Path) -> bool:
@@ -287,11 +251,6 @@ def line_that_tells(error: float, steps: float) -> float | None:
     return statistics.of_others(column([0, steps, 100]), since, since * [0, error, 0.09], np.zeros(3), 0, 0.1)
 
 
-def intervals(seconds: Sequence[float]) -> clock._Intervals:
-    """Return intervals by the clock, each of which claims a second."""
-    return clock._Intervals(column(seconds), np.ones(len(seconds)), np.arange(len(seconds)))
-
-
 def two_programs(first: int, last: int, ratio: float) -> bool:
     """Return whether lines of places `first` to `last`, printed again with `ratio` times the seconds, are another's."""
     places = np.arange(first, last + 1)
@@ -305,17 +264,13 @@ def changes(*levels: tuple[float, int]) -> tuple[int, ...]:
 
 def outside_timer(seconds: Sequence[float]) -> int:
     """Return in how many records time passed outside a timer that shows a second for each."""
-    return int(_outside_timer(column(seconds), np.ones(len(seconds))).sum())
+    return int(kinds.outside_timer(column(seconds), np.ones(len(seconds))).sum())
 
 
 def why_no_energy(percent: float) -> str:
     """Return why there is no energy if pauses take so much of the window."""
     headline = SimpleNamespace(scope="job", value=1.0, unit="images/s")
     return energy._refused(SimpleNamespace(headline=headline, pauses=SimpleNamespace(percent=percent)), 100.0)
-
-
-def agrees(kind: str, percent: float) -> bool:
-    return judging.judged(kind, 100.0, 100.0 + percent, "images/s", "").verdict == "agrees"
 
 
 def seconds_before_cutting(seconds: float) -> float:
@@ -327,53 +282,107 @@ def stretch_ends(seconds: float) -> list[int]:
     return epoch_means._ends(np.zeros(3), column([10, 20, 60]), np.full(3, seconds), np.full(3, seconds)).tolist()
 
 
-C, W = "ingest.compute", "ingest.compute.witnesses"
+def run_of(folder: Path, steps: Mapping[str, Values], whole: Mapping[str, Values], **about: Any) -> Session:
+    return session_of(folder, table(steps), table(whole, "run", span="run", **about))
+
+
+def verdict(kind: str, session: Session) -> str:
+    """Return the verdict of an equation on the headline, or the code of the reason for which it is unknown."""
+    series = throughput.computed_once(session, ONE)
+    figure = rules.figure("sustained", session, ONE, series)
+    (found,) = (each for each in check(Given(session, ONE, figure, series), EQUATIONS) if each.kind == kind)
+    return found.reason.code if found.verdict == "silent" else found.verdict
+
+
+def by_clock(passed: float, claimed: float, count: int, folder: Path, **about: Any) -> str:
+    """Check the clock of so many lines that are `passed` seconds apart, and whose speeds claim other seconds."""
+    clocks, speeds = [NOVEMBER + passed * each for each in range(count)], [f"{16 / claimed:.4f}"] * count
+    return verdict(
+        "clock", session_of(folder, table({"step": numbers(count), "unix": clocks, "throughput": speeds}, **about))
+    )
+
+
+def by_summary(speed: float, percent: float, exact: bool, folder: Path) -> str:
+    """Check the run's own figure, which is so far above the speed of its intervals."""
+    records = {"step": numbers(10), "throughput": [speed / (1 + percent / 100)] * 10}
+    return verdict("summary", run_of(folder, records, {"throughput": [speed]}, exact=exact))
+
+
+def is_resumed(first: int, folder: Path) -> bool:
+    """Return whether a run was resumed whose lines are ten steps apart, from step `first` on."""
+    steps = {"step": [first, first + 10, first + 20, first + 30], "loss": [1.0] * 4}
+    return resumed._trained_before(run_of(folder, steps, {"epoch": [1]}))
+
+
+def ended_early(done: int, folder: Path) -> bool:
+    """Return whether the summary of a run of 1000 steps counts more than it did."""
+    records = {"step": numbers(4), "loss": [1.0] * 4}
+    return resumed.counts_more(run_of(folder, records, {"step": [done], "total_steps": [1000]}), {}) is not None
+
+
+def intervals(seconds: Sequence[float]) -> clock.Compared:
+    """Return intervals by the clock, each of which claims a second."""
+    return clock.Compared(column(seconds), np.ones(len(seconds)), np.arange(len(seconds)))
+
+
+def agrees(kind: str, percent: float) -> bool:
+    return evaluation.judged(kind, evaluation.Sides(100.0, 100.0 + percent, "images/s", "")).verdict == "agrees"
+
+
+C, W = "ingest.compute", "ingest.compute.equations"
 #: A threshold, what decides by it, and pairs of input and answer.
 Row = tuple[str, Callable[..., object], Sequence[tuple[Any, object]]]
 OF_LOGS: Sequence[Row] = [
-    (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, 0), (7_300, 1)]),
+    (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, False), (7_300, True)]),
+    (f"{C}.one_run._FEWEST_TIMES_BACK", goes_back_often, [((2, 10), False), ((3, 10), True)]),
+    (f"{C}.one_run._SHARE_BACK", goes_back_often, [((9, 100), False), ((10, 100), True)]),
     (f"{C}.one_run._GAP", begins_after_gap, [(29, False), (31, True)]),
     (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
     (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
     (f"{C}.window.SLOW", slow_records, [(81.0, 0), (79.0, 1)]),
-    (f"{C}.frame._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
-    (f"{C}.frame._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
-    (f"{C}.frame._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
-    (f"{C}.frame._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
-    (f"{C}.frame._LAG", goes_back, [((3, 1), False), ((4, 1), True)]),
-    (f"{C}.frame._LAG_SHARE", goes_back, [((10, 2), False), ((11, 2), True)]),
+    (f"{C}.kinds._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
+    (f"{C}.kinds._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
+    (f"{C}.kinds._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
+    (f"{C}.kinds._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
+    (f"{C}.ranks._LAG", goes_back, [((3, 1), False), ((4, 1), True)]),
+    (f"{C}.ranks._LAG_SHARE", goes_back, [((10, 2), False), ((11, 2), True)]),
     (f"{C}.metrics._DIVERGED", diverged, [(1.95, False), (2.05, True)]),
-    (f"{C}.series._FINE", takes_round_number_as_printed, [(9_901, True), (10_101, False)]),
-    (f"{C}.series._IN_TURN", ranks_differ, [(5, False), (6, True)]),
-    (f"{W}.clock._COARSEST", heard_clock, [((1, 1, 40), "coarse_clock"), ((1, 1, 44), "agrees")]),
-    (f"{W}.clock._PLAIN", heard_clock, [((2, 3.8, 12), "coarse_clock"), ((2, 4.2, 12), "disagrees")]),
-    (f"{W}.clock._FEW", heard_clock, [((2, 0.5, 11), "between_lines"), ((2, 0.5, 13), "disagrees")]),
+    (f"{C}.digits._FINE", takes_round_number_as_printed, [(9_901, True), (10_101, False)]),
+    (f"{C}.throughput._IN_TURN", ranks_differ, [(5, False), (6, True)]),
+    (f"{W}.clock._COARSEST", by_clock, [((1, 1, 40), "coarse_clock"), ((1, 1, 44), "agrees")]),
+    (f"{W}.clock._PLAIN", by_clock, [((2, 3.8, 12), "coarse_clock"), ((2, 4.2, 12), "disagrees")]),
+    (f"{W}.clock._FEW", by_clock, [((2, 0.5, 11), "between_lines"), ((2, 0.5, 13), "disagrees")]),
     (
         f"{W}.clock._KNOWN_TRAP",
-        partial(heard_clock, trap=TRAP),
+        partial(by_clock, trap=TRAP),
         [((1.018, 1, 40), "agrees"), ((1.024, 1, 40), "corrects")],
     ),
-    (f"{W}.clock._HALF_A_DAY", intervals_without_date, [(43_000.0, 4), (43_400.0, 0)]),
-    (f"{W}.summary.HOLDS_MORE", heard_epochs, [((52, False), "disagrees"), ((53, False), "summary_holds_more")]),
-    (f"{W}.summary._HOLDS_LITTLE", heard_epochs, [((74, True), "disagrees"), ((76, True), "summary_holds_more")]),
-    (f"{W}.summary._LEAST_SHARE", heard_run, [(4.9, "disagrees"), (5.1, "summary_holds_more")]),
-    (f"{W}.summary._FEW_DIGITS", heard_summary, [((0.095, 5.3), "agrees"), ((0.105, 5.3), "disagrees")]),
-    (f"{W}.summary._ROUNDS", heard_summary, [((0.05, 5.9), "agrees"), ((0.05, 6.1), "disagrees")]),
-    (f"{W}.summary._LATE", resumed, [(15, False), (16, True)]),
+    (
+        f"{W}.evaluation.HOLDS_MORE",
+        by_summary,
+        [((52, -48, False), "disagrees"), ((53, -47, False), "summary_holds_more")],
+    ),
+    (
+        f"{W}.summary._HOLDS_LITTLE",
+        by_summary,
+        [((74, -26, True), "disagrees"), ((76, -24, True), "summary_holds_more")],
+    ),
+    (f"{W}.summary._FEW_DIGITS", by_summary, [((0.095, 5.3, False), "agrees"), ((0.105, 5.3, False), "disagrees")]),
+    (f"{W}.summary._ROUNDS", by_summary, [((0.05, 5.9, False), "agrees"), ((0.05, 6.1, False), "disagrees")]),
+    (f"{C}.resumed._LATE", is_resumed, [(15, False), (16, True)]),
+    (f"{C}.resumed._LACKS", ended_early, [(981, False), (979, True)]),
     ("ingest.record.identity._ENOUGH", has_fingerprint, [(9, False), (10, True)]),
     ("ingest.record.run_facts._ROUNDED", batch_of_records, [(64.3, True), (64.4, False)]),
     ("ingest.record.run_problems._PROSE_LINES", may_be_log, [(10, True), (11, False)]),
     ("parsers.engine.table._TWICE", records_kept, [(5, 20), (6, 14)]),
-]
+]  # fmt: skip
 OF_NUMBERS: Sequence[Row] = [
-    (f"{C}.one_run._FEWEST_TIMES_BACK", lambda back: one_run._first_of_many(np.arange(10) < back), [(2, None), (3, 0)]),
-    (f"{C}.one_run._SHARE_BACK", lambda back: one_run._first_of_many(np.arange(100) < back), [(9, None), (10, 0)]),
     (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),
     (f"{C}.one_run._OTHER_PACE", lambda x: one_run._differ(np.ones(5), np.full(5, x)), [(1.39, False), (1.41, True)]),
-    (f"{C}.frame._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
-    (f"{C}.frame._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
-    (f"{C}.frame._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),
-    (f"{C}.series._REST_SHOWS", lambda batch: series.of_short_epochs(EPOCH, batch), [(104, 104.0), (106, 100.0)]),
+    (f"{C}.kinds._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
+    (f"{C}.kinds._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
+    (f"{C}.intervals._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),
+    (f"{C}.samples._REST_SHOWS", lambda batch: samples.of_short_epochs(EPOCH, batch), [(104, 104.0), (106, 100.0)]),
     (f"{C}.energy._MOST_PAUSES", why_no_energy, [(4.9, ""), (5.1, "energy_evaluation")]),
     (f"{C}.results.ALIKE", same_figures, [(101.9, True), (102.1, False)]),
     (f"{C}.results._MANY", dropped_runs, [(39, 1), (40, 4)]),
@@ -408,15 +417,15 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{C}.telemetry_figures._PAUSES_BETWEEN", sweep, [([40] * 20, 40), ([60] * 20, 1)]),
     (f"{C}.telemetry_figures._MOSTLY", sweep, [([2] * 19 + [3] * 2, 2), ([2] * 18 + [3] * 3, None)]),
     (f"{C}.telemetry_figures._FEW", sweep, [([1] * 4, None), ([1] * 5, 1)]),
-    (f"{W}.judging.TOLERANCE", agrees, [(("clock", 5.9), True), (("clock", 6.1), False)]),
-    (f"{W}.judging.TOLERANCE", agrees, [(("arithmetic", 4.9), True), (("arithmetic", 5.1), False)]),
-    (f"{W}.judging.TOLERANCE", agrees, [(("summary", 4.9), True), (("summary", 5.1), False)]),
-    (f"{W}.judging.TOLERANCE", agrees, [(("framework", 4.9), True), (("framework", 5.1), False)]),
-    (f"{W}.judging.TOLERANCE", agrees, [(("counters", 1.9), True), (("counters", 2.1), False)]),
-    (f"{W}.clock._ELSEWHERE", lambda last: len(clock._without_pauses(intervals([1.0] * 5 + [last]), 0.0).rows), [
+    (f"{W}.evaluation.TOLERANCE", agrees, [(("clock", 5.9), True), (("clock", 6.1), False)]),
+    (f"{W}.evaluation.TOLERANCE", agrees, [(("arithmetic", 4.9), True), (("arithmetic", 5.1), False)]),
+    (f"{W}.evaluation.TOLERANCE", agrees, [(("summary", 4.9), True), (("summary", 5.1), False)]),
+    (f"{W}.evaluation.TOLERANCE", agrees, [(("framework", 4.9), True), (("framework", 5.1), False)]),
+    (f"{W}.evaluation.TOLERANCE", agrees, [(("counters", 1.9), True), (("counters", 2.1), False)]),
+    (f"{W}.clock._ELSEWHERE", lambda last: len(clock.without_pauses(intervals([1.0] * 5 + [last]), 0.0).row), [
         (1.95, 6), (2.05, 5),
     ]),
-    (f"{W}.clock._STRETCH", lambda count: clock._stretches(intervals([1.0] * count), 1.0), [
+    (f"{W}.clock._STRETCH", lambda count: clock.stretches(intervals([1.0] * count), 1.0), [
         (119, (1.0, 119.0)), (120, (1.0, 40.0)),
     ]),
     ("parsers.engine.rows._MOSTLY", is_of_dialect, [(2, True), (3, False)]),

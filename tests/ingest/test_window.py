@@ -10,9 +10,10 @@ import pytest
 from made_sessions import made
 
 from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.series import ThroughputSeries, series
+from perfledger.ingest.compute.throughput import throughput
 from perfledger.parsers.contract import Pause, Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
@@ -29,9 +30,9 @@ ONE = {"devices": 1, "batch_size": 10}
 
 def of(
     lines: Sequence[str], folder: Path, pattern: bytes = STEP, case: dict[str, Any] | None = None, **about: Any
-) -> tuple[ThroughputSeries, Session]:
+) -> tuple[Intervals, Session]:
     session = made(pattern, lines, folder, unit="samples/s", **about)
-    return series(session, ONE if case is None else case), session
+    return throughput(session, ONE if case is None else case), session
 
 
 def steps(*seconds: float, epoch: int = 0, first: int = 1) -> list[str]:
@@ -48,7 +49,7 @@ def test_the_record_after_an_evaluation_is_left_out(tmp_path: Path) -> None:
     lines = steps(9.0, 1.0, 1.0, 4.0, 2.0, 1.0)
     lines.insert(3, "eval done in 3 s")
     given, session = of(lines, tmp_path, pauses=(EVALUATED, SAVED))
-    assert given.pauses.tolist() == [0, 0, 0, 1, 0, 0]
+    assert given.kind.tolist() == [0, 0, 0, 1, 0, 0]
     assert sustained(session) == pytest.approx(400 / 5)
     assert window.pauses(given) == Pauses(1, 2.75, 30.56, ("evaluation",))
     latency = metrics(session, ONE, rules.figures(session, ONE)["sustained"])["latency"]
@@ -68,7 +69,7 @@ def test_several_kinds_in_one_record_count_once(tmp_path: Path) -> None:
 
 def test_a_pause_before_the_first_record_or_after_the_last_marks_nothing(tmp_path: Path) -> None:
     given, _ = of(["eval done in 3 s", *steps(9.0, *[1.0] * 5), "saved to disk"], tmp_path, pauses=(EVALUATED, SAVED))
-    assert not given.pauses.any()
+    assert not given.kind.any()
     assert window.pauses(given) is None
 
 
@@ -83,8 +84,8 @@ def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
     path.write_text("".join([*run, evaluated, *run[:12], evaluated, *run[12:]]))
     first, second = read(path).sessions
     case = {"batch_size_of_job": 8}
-    assert not series(first, case).pauses.any()
-    assert series(second, case).pauses.tolist() == [0] * 10 + [1] * 10
+    assert not throughput(first, case).kind.any()
+    assert throughput(second, case).kind.tolist() == [0] * 10 + [1] * 10
 
 
 def test_a_pause_in_a_part_of_the_file_without_records_is_seen(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_pause_in_a_part_of_the_file_without_records_is_seen(tmp_path: Path) -
     path = tmp_path / "train.log"
     path.write_text("".join(lines))
     (session,) = read(path).sessions
-    assert series(session, ONE).pauses.tolist() == [0] * 9 + [1, 0, 0]
+    assert throughput(session, ONE).kind.tolist() == [0] * 9 + [1, 0, 0]
 
 
 def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
@@ -110,23 +111,23 @@ def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
 def test_the_end_of_an_epoch_counts_only_where_it_took_time(seconds: float, counted: bool, tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, seconds), "epoch over", *steps(1.0, 1.0, epoch=1)]
     given, _ = of(lines, tmp_path, pauses=(CLOSED,))
-    assert bool(given.pauses[6] == 0) is counted
-    assert not given.pauses[[0, 5, 7, 8]].any()
+    assert bool(given.kind[6] == 0) is counted
+    assert not given.kind[[0, 5, 7, 8]].any()
 
 
 def test_the_first_record_of_an_epoch_may_hold_the_end_of_the_one_before(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), *steps(5.0, 1.0, epoch=1), *steps(1.0, 1.0, epoch=2)]
-    assert of(lines, tmp_path, epoch_end=True)[0].pauses.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
-    assert not of(lines, tmp_path)[0].pauses.any()
+    assert of(lines, tmp_path, epoch_end=True)[0].kind.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
+    assert not of(lines, tmp_path)[0].kind.any()
 
 
 def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_it(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), "eval done in 3 s", *steps(1.0, 1.0, epoch=1), "eval done in 3 s"]
     lines += steps(4.0, 1.0, epoch=1, first=3)
-    assert of(lines, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.tolist() == [0] * 6 + [1, 0]
-    assert of(lines, tmp_path, pauses=(EVALUATED,))[0].pauses.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
+    assert of(lines, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].kind.tolist() == [0] * 6 + [1, 0]
+    assert of(lines, tmp_path, pauses=(EVALUATED,))[0].kind.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
     once = [line for epoch in range(6) for line in (*steps(1.0, epoch=epoch), "eval done in 3 s")]
-    assert not of(once, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.any()
+    assert not of(once, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].kind.any()
 
 
 def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
     worth = [4, 4, 3.25, 4, 3.25, 4]
     lines = [f"at {10 * n} step {4 * n} worth {each}" for n, each in enumerate(worth, 1)]
     given, session = of(lines, tmp_path, pattern, counts="update", case={**ONE, "accumulation": 1})
-    assert given.covered.tolist() == worth[1:]
+    assert given.steps.tolist() == worth[1:]
     found = rules.figure("sustained", session, {**ONE, "accumulation": 1})
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(10 * sum(worth[2:]) / 40)
@@ -147,14 +148,14 @@ def test_where_one_step_is_timed_only_a_slow_one_holds_the_evaluation(tmp_path: 
     lines[4:4] = ["eval done in 3 s"]
     lines[2:2] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, span="step", pauses=(EVALUATED,))
-    assert given.pauses.tolist() == [0, 0, 0, 0, 1, 0]
+    assert given.kind.tolist() == [0, 0, 0, 0, 1, 0]
 
 
 def test_a_printer_that_smooths_shows_a_pause_for_several_records(tmp_path: Path) -> None:
     lines = steps(*[1.0] * 8)
     lines[3:3] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, pauses=(EVALUATED,), lingers=2)
-    assert given.pauses.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
+    assert given.kind.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
 
 
 def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before
     lines[6:6] = ["eval done in 3 s"]
     lines[4:4] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, pattern, cumulative_since=0, pauses=(EVALUATED,))
-    assert given.pauses.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+    assert given.kind.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
 def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: 
     lines = [f"step {step} of epoch 0: {1.0 + rank / 10} s" for step in (10, 20, 30, 40, 50, 60, 70) for rank in (0, 1)]
     lines[5:5] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, repeated=True, pauses=(EVALUATED,))
-    assert given.pauses.tolist() == [0, 0, 0, 1, 0, 0, 0]
+    assert given.kind.tolist() == [0, 0, 0, 1, 0, 0, 0]
 
 
 def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
     lines[5:5] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, CLOCK.replace(b" timer <training_seconds>", b" timer 0.5"), pauses=(EVALUATED,))
     assert given.seconds.tolist() == [1.0, 1.0, 7.0, 1.0, 1.0, 1.0]
-    assert given.pauses.tolist() == [0, 0, 1, 0, 0, 0]
+    assert given.kind.tolist() == [0, 0, 1, 0, 0, 0]
 
 
 def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:
@@ -192,7 +193,7 @@ def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:
 def test_a_timer_of_training_tells_what_the_clock_holds_besides(tmp_path: Path) -> None:
     took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
     given, session = of(timed(took, [2.0] * 21), tmp_path, CLOCK)
-    assert given.pauses.tolist() == [8 if each > 2 else 0 for each in took[1:]]
+    assert given.kind.tolist() == [8 if each > 2 else 0 for each in took[1:]]
     assert sustained(session) == pytest.approx(5.0)
     assert window.pauses(given) == Pauses(1, 60.0, 65.22, ("outside_timer",))
 
@@ -201,12 +202,12 @@ def test_a_stall_within_a_step_that_a_smoothing_timer_shows_for_long_stays(tmp_p
     """The mean over the last five steps shows a fifth of it, five times."""
     took = [0.0, *[2.0] * 10, 12.0, *[2.0] * 9]
     timer = [2.0] * 11 + [4.0] * 5 + [2.0] * 5
-    assert not of(timed(took, timer), tmp_path, CLOCK)[0].pauses.any()
+    assert not of(timed(took, timer), tmp_path, CLOCK)[0].kind.any()
 
 
 def test_a_timer_that_contradicts_the_clock_in_every_step_is_not_believed(tmp_path: Path) -> None:
     took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
-    assert not of(timed(took, [0.1] * 21), tmp_path, CLOCK)[0].pauses.any()
+    assert not of(timed(took, [0.1] * 21), tmp_path, CLOCK)[0].kind.any()
 
 
 def enough(lines: Sequence[str], folder: Path, pattern: bytes = STEP, **about: Any) -> Reason | None:
@@ -283,7 +284,7 @@ def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Pat
     found = rules.figure("sustained", session, ONE)
     assert found == NoFigure(Reason("only_pauses", {"records": 7}))
     assert rules.figures(session, ONE)["mean"].value == 100.0
-    assert window.pauses(series(session, ONE)) == Pauses(7, None, None, ("evaluation",))
+    assert window.pauses(throughput(session, ONE)) == Pauses(7, None, None, ("evaluation",))
 
 
 def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> None:
@@ -316,7 +317,7 @@ def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:
 )
 def test_a_fast_first_fifth_is_not_a_warm_up(seconds: list[float], begin: int, tmp_path: Path) -> None:
     given, _ = of(steps(*seconds), tmp_path)
-    assert window.begin(given.pauses, given.paces) == begin
+    assert window.begin(given) == begin
 
 
 @pytest.mark.parametrize(

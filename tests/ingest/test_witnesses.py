@@ -1,4 +1,4 @@
-"""Witnesses: what a log offers beside its headline figure, held against figures worked out here by hand."""
+"""Equations: verdicts on the headline figure, compared with figures worked out here by hand."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 from msgspec.structs import replace
 
 from perfledger.ingest.common import words
+from perfledger.ingest.compute.equations import TOLERANCE, Given, physics
+from perfledger.ingest.compute.equations.evaluation import Sides, judged
 from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
-from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged
-from perfledger.ingest.compute.witnesses.physics import flops_of_sample, within_peak
 from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.run_json import of_log
 from perfledger.ingest.record.run_facts import facts_of
@@ -490,7 +490,8 @@ def test_the_speed_of_one_device_is_compared_with_the_peak_of_one(tmp_path: Path
     of_device = replace(found.headline, scope="device")
     (session,) = read(tmp_path / "train.log").sessions
     for told in (case, {**case, "devices": 8}):
-        assert within_peak(session, told, of_device).against == pytest.approx(24.6e9 * 1_000 / 1e12, rel=1e-6)
+        sides = physics.sides(Given(session, told, of_device, found.given))
+        assert sides.printed == pytest.approx(24.6e9 * 1_000 / 1e12, rel=1e-6)
 
 
 def test_an_unnamed_device_does_no_more_than_the_fastest(tmp_path: Path) -> None:
@@ -507,10 +508,11 @@ def test_tf32_may_pass_for_fp32(tmp_path: Path) -> None:
 def test_arithmetic_of_a_transformer_by_its_shape() -> None:
     # 72 s l h² (1 + s / 6h) per sequence, by hand: BERT-base at 128 tokens.
     expected = 72 * 128 * 12 * 768**2 * (1 + 128 / (6 * 768))
-    assert flops_of_sample({"model": "BERT-base", "sequence_length": 128}, "sequences/s") == pytest.approx(expected)
-    assert flops_of_sample({"model": "BERT-base", "sequence_length": 128}, "tokens/s") == pytest.approx(expected / 128)
-    assert flops_of_sample({"model": "BERT-base"}, "sequences/s") is None
-    assert flops_of_sample({"model": "unheard of"}, "images/s") is None
+    case = {"model": "BERT-base", "sequence_length": 128}
+    assert physics.flops_of_sample(case, "sequences/s") == pytest.approx(expected)
+    assert physics.flops_of_sample(case, "tokens/s") == pytest.approx(expected / 128)
+    assert physics.flops_of_sample({"model": "BERT-base"}, "sequences/s") is None
+    assert physics.flops_of_sample({"model": "unheard of"}, "images/s") is None
 
 
 @settings(max_examples=60, deadline=None)
@@ -625,7 +627,7 @@ def test_the_last_planned_step_is_a_counter_and_an_early_end_says_nothing(tmp_pa
 @pytest.mark.parametrize(("printed", "verdict"), [(105.9, "agrees"), (106.1, "disagrees"), (94.3, "disagrees")])
 def test_clock_may_differ_by_six_percent(printed: float, verdict: str) -> None:
     """The clock gives 100 images/s; 94.3 is 1 / 1.0604 of that."""
-    assert judged("clock", 100.0, printed, "images/s", "").verdict == verdict
+    assert judged("clock", Sides(100.0, printed, "images/s", "")).verdict == verdict
 
 
 def ncf(*epochs: tuple[float, float], best: float) -> list[str]:

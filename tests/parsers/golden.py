@@ -23,7 +23,7 @@ from typing import Any
 import click
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.frame import TIMED
+from perfledger.ingest.compute.intervals import TIMED
 from perfledger.parsers.contract import COLUMNS
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import by_id

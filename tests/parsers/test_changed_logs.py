@@ -12,7 +12,7 @@ import pytest
 
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.one_run import one_run
-from perfledger.ingest.compute.series import NoFigureError
+from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
@@ -137,7 +137,7 @@ def answer_of(session: Session, case: dict[str, int]) -> Answer:
     found = measured(session, {name: fact.value for name, fact in session.facts.items()} | case)
     other = one_run(session)
     try:
-        values = found.given().values
+        values = found.given().speed
     except NoFigureError:
         values = np.array([])
     values = values[np.isfinite(values)]

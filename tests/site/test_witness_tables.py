@@ -10,8 +10,8 @@ import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
+from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
-from perfledger.ingest.compute.witnesses.judging import TOLERANCE
 from perfledger.ingest.site import answers, builder, caveats, witness_tables
 from perfledger.ingest.site import result_tables as tables
 from perfledger.ingest.site.model import Site, Suite, suites

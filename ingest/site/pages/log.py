@@ -21,8 +21,9 @@ from markupsafe import Markup
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.files import file_hash
 from perfledger.ingest.common.words import Text, coded, phrase, word_for
+from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.rules import HEADLINE, NAMES, used_records
-from perfledger.ingest.compute.series import NoFigureError, series
+from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.read.names import names_of
 from perfledger.ingest.site import addresses, run_names
 from perfledger.ingest.site.model import Page, Site, reason
@@ -396,13 +397,13 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
     number, facts = about
     try:
         session = next((each for each in read(path).sessions if each.number == number), None)
-        given = series(session, dict(facts)) if session else None
+        given = throughput(session, dict(facts)) if session else None
         used = set(used_records(HEADLINE, given).tolist()) if given else set()
     except NoFigureError:
         return frozenset(), frozenset()
     if given is None:
         return frozenset(), frozenset()
-    at = given.records.lines([int(each) for each in given.rows])
+    at = given.lines(range(len(given)))
     chosen = frozenset(line for index, line in enumerate(at) if index in used)
     return chosen, frozenset(at) - chosen
 

@@ -7,41 +7,34 @@ from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.compute.equations.evaluation import Given, Sides
 from perfledger.ingest.compute.metrics import highest_peak, peak_of
-from perfledger.ingest.compute.series import ThroughputSeries, no_figure
-from perfledger.ingest.compute.witnesses.judging import judged
-from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Facts, Figure, Witness
+from perfledger.ingest.compute.refusals import no_figure
+from perfledger.schema.records import Facts
 from perfledger.schema.vocabulary import PRECISION_GROUPS, UNITS
 
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
-def physics_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare the arithmetic of the headline with the peak of the devices."""
-    return within_peak(session, case, headline)
-
-
-def within_peak(session: Session, case: Facts, headline: Figure) -> Witness:
-    """Compare the arithmetic that the figure needs with the peak of the devices, which nothing exceeds."""
-    devices = case.get("devices") if headline.scope == "job" else 1
-    each = flops_of_sample(case, headline.unit)
+def sides(given: Given) -> Sides:
+    """Return the peak of a device, and the arithmetic that the figure needs of each."""
+    case, figure = given.case, given.figure
+    devices = case.get("devices") if figure.scope == "job" else 1
+    each = flops_of_sample(case, figure.unit)
     if not devices or each is None:
         raise no_figure("no_flops")
     peak = _peak(case.get("hardware"), case.get("precision"))
     if peak is None:
         raise no_figure("no_peak")
-    needed = each * headline.value / devices / 1e12
-    arithmetic = f"{each:.5g} × {headline.value:.6g} / {devices} / 1e12"
-    found = judged("physics", peak, needed, "TFLOP/s", arithmetic)
-    return replace(found, verdict="agrees" if needed <= peak else "disagrees")
+    needed = each * figure.value / devices / 1e12
+    arithmetic = f"{each:.5g} × {figure.value:.6g} / {devices} / 1e12"
+    return Sides(peak, needed, "TFLOP/s", arithmetic, verdict="agrees" if needed <= peak else "disagrees")
 
 
 def _peak(hardware: str | None, precision: str | None) -> float | None:
-    """Return the most that a device can do in TFLOP/s; of any device where it is not named, None where it is unknown.
+    """Return the most that a device can do in TFLOP/s; of any device if it is not named, None if it is unknown.
 
     FP32 may be computed as TF32: frameworks allow it by default on some devices, and logs do not say so.
     """
@@ -63,7 +56,7 @@ class SampleCost(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def flops_of_sample(case: Facts, unit: str) -> float | None:
-    """Return floating-point operations of forward and backward pass per sample; None where they are not known.
+    """Return floating-point operations of forward and backward pass per sample; None if they are not known.
 
     A backward pass takes twice the forward pass. Of transformers only the layers count, by the shape that the case or
     the table of workloads gives: `72 s l h² (1 + s / 6h)` per sequence of s tokens (Narayanan et al., 2021, equation 3,
@@ -72,11 +65,8 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
     known = _workloads().get(str(case.get("model")), SampleCost())
     if known.forward and unit in {"images/s", "samples/s"}:
         return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
-    layers, hidden, length = (
-        case.get("layers") or known.layers,
-        case.get("hidden") or known.hidden,
-        case.get("sequence_length"),
-    )
+    layers, hidden = case.get("layers") or known.layers, case.get("hidden") or known.hidden
+    length = case.get("sequence_length")
     if not (layers and hidden and length) or UNITS[unit].counts == "unknown":
         return None
     s, l, h = float(length), float(layers), float(hidden)  # noqa: E741

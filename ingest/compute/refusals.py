@@ -1,0 +1,46 @@
+"""Why there is no figure, and the refusal of numbers that cannot be figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perfledger.parsers.contract import Column
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import NoFigure, Reason
+
+#: Numbers beyond these are garbled; their square or their share of another figure may overflow.
+SMALLEST = 1e-100
+LARGEST = 1e100
+
+
+@dataclass
+class NoFigureError(Exception):
+    """There is no figure, for this reason."""
+
+    reason: Reason
+
+    def figure(self) -> NoFigure:
+        """Return the record that replaces the figure."""
+        return NoFigure(self.reason)
+
+
+def no_figure(code: str, **args: Any) -> NoFigureError:
+    """Return the exception for a code of the words' table `reason` and the arguments of its sentence."""
+    return NoFigureError(Reason(code, args))
+
+
+def refuse_impossible(values: Column, records: SessionRecords, row: NDArray[np.intp]) -> None:
+    """Raise NoFigureError for the first value that is not positive and finite, with its line.
+
+    Args:
+        values: n numbers.
+        records: the records that they are of.
+        row: index in the records of each.
+    """
+    bad = np.flatnonzero(~((values > SMALLEST) & (values < LARGEST)))
+    if len(bad):
+        raise no_figure("impossible_figure", line=records.lines([int(row[bad[0]])])[0], count=len(bad))

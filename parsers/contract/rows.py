@@ -180,7 +180,7 @@ class Rows:
 
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
-        """Return texts that stand in every record: the prefix, and one of the keys of each column that it needs."""
+        """Return texts that every record contains: the prefix, and one of the keys of each column that it needs."""
         needed = [path for _, path in self.columns if not path.endswith("?")]
         needed += [each for each in self.conditions if " == " not in each and not each.startswith("!")]
         return longest([*literals(self._begin), *map(_last_keys, needed)])
@@ -415,7 +415,7 @@ def _path(written: str) -> tuple[frozenset[str], str]:
 
 
 def _last_keys(written: str) -> Alternatives:
-    """Return texts of which one stands in every object with a value at a path: the ends of its keys."""
+    """Return the ends of the keys of a path: an object with a value at the path contains one of them."""
     return tuple(end for path in _ALTERNATIVE.split(written) for end in _ends(_PATH_END.sub("", path)))
 
 

@@ -38,7 +38,7 @@ def even(columns: Columns) -> Postprocessed:
 
 
 def by_times(columns: Columns) -> Postprocessed:
-    """Return lines of speeds with the mean times that are printed beside them, and the samples of an iteration."""
+    """Return lines of speeds with the mean times that are printed with them, and the samples of an iteration."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
     known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
@@ -62,10 +62,10 @@ _EXACT = 1e-9
 def _waited(columns: Columns) -> tuple[bool, Column]:
     """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
     steps = np.diff(columns["step"], prepend=np.nan)
-    told = columns["duration"]
+    printed = columns["duration"]
     # Bars print hundredths.
-    most = told + (
-        0.5 * _HUNDREDTH if (np.abs(np.round(told / _HUNDREDTH) * _HUNDREDTH - told) < _EXACT).all() else 0.0
+    most = printed + (
+        0.5 * _HUNDREDTH if (np.abs(np.round(printed / _HUNDREDTH) * _HUNDREDTH - printed) < _EXACT).all() else 0.0
     )
     took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
     inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
@@ -83,8 +83,8 @@ def by_the_clock(columns: Columns) -> Postprocessed:
     waited, steps = _waited(columns)
     rows = np.arange(len(steps) if waited else 0)
     # The seconds of a line may be lost, such as those of the last one.
-    told = columns["duration"]
-    seconds = np.where(np.isnan(told), np.nanmedian(told), told) if waited else told
+    printed = columns["duration"]
+    seconds = np.where(np.isnan(printed), np.nanmedian(printed), printed) if waited else printed
     samples = columns["throughput"] * seconds * steps
     kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
     return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}

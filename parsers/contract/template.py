@@ -39,7 +39,8 @@ _WHOLE = rb"[0-9]++"
 _SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
-_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+"
+#: At the end of a cut file it may lack what follows its colon or point.
+_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+(?![:.]\Z)"
 #: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 CLOCK = (
     rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"

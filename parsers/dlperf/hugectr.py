@@ -28,6 +28,7 @@ FORMAT = Format(
     title="HugeCTR",
     framework="HugeCTR",
     marker=b"[INFO]",
+    needs=b"[INFO]",
     start=_START,
     end=" iterations with batchsize",
     readings=(

@@ -13,6 +13,7 @@ FORMAT = Format(
     title="OneFlow GPT",
     framework="OneFlow",
     marker=b"micro_batches",
+    needs=b"micro_batches",
     start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
     readings=(
         Reading("| {step} | {_} | {consumed} | {throughput} | {step_seconds} | {loss} |", unit="sequences/s"),

@@ -59,6 +59,7 @@ FORMAT = Format(
     title="Composer",
     framework="PyTorch",
     marker=b" Train throughput/",
+    needs=b" Train throughput/",
     unproven=True,
     readings=(
         _of_job("token", "tokens/s"),

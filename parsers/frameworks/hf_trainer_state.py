@@ -14,6 +14,7 @@ FORMAT = Format(
     title="Hugging Face trainer_state.json",
     framework="PyTorch",
     marker=b'"step": ',
+    needs=b'"step": ',
     over=("frameworks.nvlog",),
     document="log_history",
     start=rb'(?m)^ ++"best_metric": ',

@@ -66,6 +66,7 @@ FORMAT = Format(
     title="LitGPT",
     framework="PyTorch",
     marker=b"time: ",
+    needs=b"time: ",
     unproven=True,
     end="| - Training Time : {_} s",
     readings=(

@@ -37,6 +37,7 @@ FORMAT = Format(
     title="MLX LM",
     framework="MLX",
     marker=b"Iter ",
+    needs=b"Iter ",
     start=rb"Starting training\.\.\., iter(?:ation)?s: |(?<=\n)  iter   train_loss     tok/s     tokens",
     before_start=rb"Loading (?:pretrained model|configuration file )|^Trainable parameters: ",
     end="Saved final {?adapter }weights to ",

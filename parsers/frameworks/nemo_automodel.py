@@ -20,6 +20,7 @@ FORMAT = Format(
     title="NeMo Automodel",
     framework="PyTorch",
     marker=b" GiB | tps ",
+    needs=b" GiB | tps ",
     unproven=True,
     readings=(
         Reading(

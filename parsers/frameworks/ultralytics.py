@@ -148,6 +148,7 @@ FORMAT = Format(
     title="Ultralytics YOLO",
     framework="PyTorch",
     marker=b": 100%",
+    needs=b": 100%",
     # With several devices the command and its first process both print them.
     start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+|" + _NAMESPACE,
     # The validation at the end begins like a run.

@@ -28,6 +28,7 @@ FORMAT = Format(
     unproven=True,
     over=("ngc.pytorch_bert", "frameworks.dllogger_text", "frameworks.dllogger"),
     marker=b"step_samples",
+    needs=b"step_samples",
     start=_PARAMETER + rb'"?SEED"? ?: ',
     before_start=_parameter(rb"gradient_merge_steps"),
     end=rb"training_sequences_per_second\"? ?: ",

@@ -20,6 +20,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad_steps"),
     marker=b"raining",
+    needs=b"raining",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",
     end="training_sequences_per_second : ",

@@ -16,6 +16,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     over=("frameworks.hf_iteration", "ngc.pytorch_bert_squad"),
     marker=b": Loss ",
+    needs=b": Loss ",
     start=rb"(?m)^(?:python|torchrun) ++(?:-m torch\.distributed\.launch )?+(?:--nproc_per_node=\d++ )?+run_squad\.py ",
     end=rb"(?m)^ ?+training throughput: ",
     readings=(

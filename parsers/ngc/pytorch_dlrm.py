@@ -15,6 +15,7 @@ FORMAT = Format(
     unproven=True,
     over=("frameworks.dllogger_text",),
     marker=b"  step_time: ",
+    needs=b"  step_time: ",
     start=" - PARAMETER {*}embedding_dim : ",
     end=" - () best_auc : ",
     readings=(

@@ -27,6 +27,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
     marker=b"time",
+    needs=b"time",
     start=rb" - PARAMETER gpu_count : |maskrcnn_benchmark INFO: Using \d++ GPUs",
     end=rb" train_perf_fps : |maskrcnn_benchmark\.trainer INFO: Total training time: ",
     readings=(

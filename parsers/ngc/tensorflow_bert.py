@@ -15,6 +15,7 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"throughput_train",
+    needs=b"throughput_train",
     start="INFO:tensorflow:***** Configuaration *****",
     end=" -  throughput_train : ",
     readings=(
@@ -29,11 +30,11 @@ FORMAT = Format(
             "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),
         Reading(
-            "] Total Training Time = {seconds} for Sentences = ",
+            "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
         ),
         Reading(
-            "] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
+            "run_pretraining.py:{_}] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
             unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
         ),
     ),

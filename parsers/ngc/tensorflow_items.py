@@ -23,6 +23,7 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     unproven=True,
     marker=b"DLL ",
+    needs=b"DLL ",
     start=_VAE + rb"|" + _NCF,
     end=_LINE + rb"(?:\(\) (?:average_train_|throughput_train)| train\.avg_ips : |\d++ average_throughput_train : )",
     readings=(

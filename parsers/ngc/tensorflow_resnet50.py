@@ -13,6 +13,7 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"DLL ",
+    needs=b"DLL ",
     start=" - PARAMETER arch : {_} mode : training_benchmark ",
     end="() train_throughput : ",
     readings=(

@@ -87,7 +87,7 @@ def create(name: str, log: Path, ask: Ask) -> str:
     unit = _answer(ask, "Unit of the speed, or of what a step counts", proposal.unit, tuple(UNITS))
     scope = _answer(ask, "Does a speed count the whole job, a node or a device?", "job", _SCOPES)
     reading = Reading(template, unit=unit, scope=scope)  # type: ignore[arg-type]
-    session = _session(log, Format(name, b"", (reading,), id=at.id))
+    session = _session(log, Format(name, readings=(reading,), id=at.id))
     files = {
         at.module: _module(name, template, unit, scope),
         at.golden / "samples.toml": _samples(session, proposal, reading),
@@ -180,7 +180,6 @@ from perfledger.parsers.contract import Format, Reading
 
 FORMAT = Format(
     title="{name}",
-    marker=b"",
     readings=(Reading({json.dumps(template, ensure_ascii=False)}, unit="{unit}", scope="{scope}"),),
 )
 '''

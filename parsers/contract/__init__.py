@@ -484,8 +484,8 @@ class Format:
     """
 
     title: str
-    marker: bytes
-    readings: tuple[Reading, ...]
+    marker: bytes = b""
+    readings: tuple[Reading, ...] = ()
     facts: tuple[Fact, ...] = ()
     start: str | bytes | None = None
     before_start: str | bytes | None = None

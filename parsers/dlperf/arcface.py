@@ -21,7 +21,6 @@ _MANY_WORKERS = _ARGUMENTS + "{*}kvstore='dist"
 FORMAT = Format(
     title="InsightFace ArcFace",
     framework="MXNet",
-    marker=b"Speed: ",
     start=_ARGUMENTS,
     readings=(
         Reading(_EPOCH, unit="images/s", alone=True, repeated=True, pauses=VERIFICATION, where=lacks(_MANY_WORKERS)),

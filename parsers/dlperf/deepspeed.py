@@ -74,7 +74,6 @@ _OF_MEGATRON = (
 FORMAT = Format(
     title="DeepSpeed throughput timer",
     framework="DeepSpeed",
-    marker=b"amples",
     over=("dlperf.megatron",),
     # A script that prints its command prints it before the launcher does: together they are one start.
     start=rb"(?m:^)cmd = deepspeed [^\n]*+\n(?:(?:(?!cmd = deepspeed |[^\n]*?[sS]amples/?(?:Per)?[sS]ec)[^\n]*+\n){0,60}?[^\n]*?\[runner\.py:[0-9]++:main\] cmd = )?+"
@@ -98,23 +97,19 @@ FORMAT = Format(
         ),
         Reading(
             "step{?s}: {step}{? / {total_steps}} loss: {loss}{*} iter time (s): {step_seconds} samples/sec: {throughput}",
-            marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),
         Reading(
             "|E2E latency={step_seconds:s} |Gather latency={*}|CurSamplesPerSec={throughput} |AvgSamplesPerSec=",
-            marker=b"|E2E latency=",
             unit="samples/s", span="step",
         ),
         Reading(
             "End-to-End => Latency: {training_seconds:s}, TFLOPs: {_}, Samples/sec: {_}, Time/seq {_}, Batch Size: {batch}, Total Seq. Length: ",
-            marker=b"End-to-End => ",
             unit="samples/s", scope="device", span="step",
         ),
         # The first two steps of DeepSpeed-Chat print it for each micro step, and do not say that it is of one device.
         Reading(
             "Model Parameters: {_} B, Latency: {step_seconds:s}, TFLOPs: {_}, Samples/sec: {throughput}, Time/seq {_}, Batch Size: {batch}, Sequence Length: ",
-            marker=b"Model Parameters: ",
             unit="samples/s", scope="device", span="step", weak=True,
         ),
     ),

@@ -21,15 +21,15 @@ def _readings(unit: str, scope: Scope, where: Condition) -> tuple[Reading, ...]:
     return (
         Reading(
             "Epoch[{epoch}] Batch{? }[{step}]{?/[{total_steps}]}  Speed: {throughput} samples/sec{?  {accuracy|acc|top1-acc}={accuracy}}{?  loss={loss}}{*} lr=",
-            unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
+            unit=unit, scope=scope, where=where, alone=True,
         ),
         Reading(
             "Epoch[{epoch}] Batch[{step}]  Speed: {throughput} samples/sec\n",
-            unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
+            unit=unit, scope=scope, where=where, alone=True,
         ),
         Reading(
             "[Epoch {epoch}] speed: {throughput} samples/sec  time cost: {duration}",
-            unit=unit, scope=scope, span="epoch", weak=True, exact=True, marker=b"time cost: ", where=where,
+            unit=unit, scope=scope, span="epoch", weak=True, exact=True, where=where,
         ),
     )  # fmt: skip
 
@@ -38,7 +38,6 @@ FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
     # Of a few batches per epoch nothing but the speed of the epoch is printed.
-    marker=b" samples/sec",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         *_readings("images/s", "job", lacks(_VIDEO, _MANY_WORKERS)),

@@ -15,7 +15,6 @@ _PAUSES = (
 FORMAT = Format(
     title="GluonNLP BERT pre-training",
     framework="MXNet",
-    marker=b" tks/s",
     end="Train cost=",
     readings=(
         Reading(

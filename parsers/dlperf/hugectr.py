@@ -27,7 +27,6 @@ def _rows(megabytes: bytes) -> int:
 FORMAT = Format(
     title="HugeCTR",
     framework="HugeCTR",
-    marker=b"[INFO]",
     needs=b"[INFO]",
     start=_START,
     end=" iterations with batchsize",
@@ -42,11 +41,11 @@ FORMAT = Format(
         ),
         Reading(
             "Finish {_} iterations with batchsize: {_} in {seconds:s}{?. Average speed {?is }{throughput} records/s}",
-            unit="samples/s", span="run", weak=True, marker=b" with batchsize",
+            unit="samples/s", span="run", weak=True,
         ),
         Reading(
             "Hit target accuracy AUC {_} at {_} / {_} iterations with batchsize {_} in {seconds:s}. Average speed {?is }{throughput} records/s",
-            unit="samples/s", span="run", weak=True, marker=b" with batchsize",
+            unit="samples/s", span="run", weak=True,
         ),
         Reading("[INFO{*}]: Evaluation, {AUC|HitRate|AverageLoss}: {accuracy}"),
     ),

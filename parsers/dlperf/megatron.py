@@ -120,7 +120,6 @@ def _with_batch(
 FORMAT = Format(
     title="Megatron-LM",
     framework="Megatron-LM",
-    marker=b"iteration",
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(

@@ -12,7 +12,6 @@ from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 FORMAT = Format(
     title="OneFlow BERT pre-training",
     framework="OneFlow",
-    marker=b"mlm_loss: ",
     start=ONEFLOW_START,
     readings=(
         Reading(

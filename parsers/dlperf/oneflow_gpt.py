@@ -12,7 +12,6 @@ from perfledger.parsers.dlperf import argument, dotted_start
 FORMAT = Format(
     title="OneFlow GPT",
     framework="OneFlow",
-    marker=b"micro_batches",
     needs=b"micro_batches",
     start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
     readings=(

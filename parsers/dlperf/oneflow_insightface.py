@@ -10,7 +10,6 @@ from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 FORMAT = Format(
     title="OneFlow InsightFace",
     framework="OneFlow",
-    marker=b"train: iter ",
     start=ONEFLOW_START,
     readings=(
         Reading(

@@ -18,12 +18,11 @@ _KEYS = rb"(?:batch_size_per_proc|embedding_vec_size)"
 FORMAT = Format(
     title="OneFlow Wide & Deep and DLRM (models)",
     framework="OneFlow",
-    marker=b"atency",
     start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
     readings=(
         Reading(
             "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds} |",
-            unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True, marker=b"latency(ms): ", pauses=_PAUSES,
+            unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True, pauses=_PAUSES,
         ),
         Reading(
             "Rank[{_}], Step {step}, Loss {loss}, Latency {step_seconds:ms}, Throughput {throughput}, {?{clock}}",

@@ -11,7 +11,6 @@ from perfledger.parsers.dlperf import argument, dotted_start
 FORMAT = Format(
     title="OneFlow ResNet-50 (models)",
     framework="OneFlow",
-    marker=b"] [train], epoch: ",
     start=dotted_start(rb"zero_init_residual"),
     unproven=True,
     readings=(

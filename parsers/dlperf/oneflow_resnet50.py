@@ -11,7 +11,6 @@ from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 FORMAT = Format(
     title="OneFlow ResNet-50",
     framework="OneFlow",
-    marker=b"train: epoch ",
     start=ONEFLOW_START,
     readings=(
         Reading(

@@ -13,12 +13,11 @@ _PAUSES = (Pause("evaluation", " eval_loss "),)
 FORMAT = Format(
     title="OneFlow Wide & Deep",
     framework="OneFlow",
-    marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        Reading("^{step} time {unix} loss {loss}", unit="samples/s", marker=b" time ", pauses=_PAUSES),
-        Reading("^{step} time {clock} loss {loss}", unit="samples/s", marker=b" time ", pauses=_PAUSES),
-        Reading("^{step} eval_loss {_} eval_auc {accuracy}", marker=b" eval_loss "),
+        Reading("^{step} time {unix} loss {loss}", unit="samples/s", pauses=_PAUSES),
+        Reading("^{step} time {clock} loss {loss}", unit="samples/s", pauses=_PAUSES),
+        Reading("^{step} eval_loss {_} eval_auc {accuracy}"),
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),

@@ -11,7 +11,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
 FORMAT = Format(
     title="Paddle BERT (2020)",
     framework="PaddlePaddle",
-    marker=b" steps/s",
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(

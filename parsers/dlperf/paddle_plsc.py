@@ -8,7 +8,6 @@ from perfledger.parsers.contract import Format, Reading, Window
 FORMAT = Format(
     title="PaddlePaddle PLSC",
     framework="PaddlePaddle",
-    marker=b" qps:",
     readings=(
         Reading(
             "Pass:{epoch} batch:{step}{?{*} loss:{loss}}{*} qps:{throughput}",

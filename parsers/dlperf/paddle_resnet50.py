@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Format, Reading, Window
 FORMAT = Format(
     title="Paddle image classification (2020)",
     framework="PaddlePaddle",
-    marker=b", train batch ",
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(

@@ -9,7 +9,6 @@ from perfledger.parsers.dlperf.arcface import VERIFICATION
 FORMAT = Format(
     title="InsightFace Partial FC",
     framework="MXNet",
-    marker=b"it/sec Total:",
     readings=(
         Reading(
             "rank-id:{_}:{clock}-Iter:{step} Rank:{_} it/sec Total:{throughput} it/sec{? [{_}][loss]:{loss}}",

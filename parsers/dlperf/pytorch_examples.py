@@ -44,7 +44,6 @@ def _of_intervals(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="PyTorch examples, ImageNet",
     framework="PyTorch",
-    marker=b"Epoch: [",
     start="Use GPU: 0 for training",
     readings=(
         Reading(

@@ -10,7 +10,6 @@ from perfledger.parsers.frameworks import TENSORFLOW_GPU
 FORMAT = Format(
     title="TensorFlow 2 BERT",
     framework="TensorFlow",
-    marker=b"Train Step: ",
     readings=(
         Reading(
             "I{clock} {_} {_}] Train Step: {step}/{total_steps}  / loss = {loss}{?  {masked_lm|test|train}_accuracy = {accuracy}}",

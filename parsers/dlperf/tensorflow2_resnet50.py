@@ -29,7 +29,6 @@ _BEGINS = _BASE + rb"(?:(?:(?!" + _BASE + rb"|TimeHistory: |Run stats:|Traceback
 FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
     framework="TensorFlow",
-    marker=b"examples",
     over=("frameworks.orbit",),  # The scripts with a loop of their own print its steps as well, without their samples.
     start=_BEGINS,
     end="Run stats:",
@@ -37,7 +36,6 @@ FORMAT = Format(
         Reading(
             "{clock} {_} {_}] TimeHistory: {duration} seconds, {throughput} examples/second between steps {_} and {step}",
             unit="images/s",
-            marker=b"TimeHistory: ",
             pauses=_PAUSES,
             alone=True,
         ),
@@ -52,7 +50,6 @@ FORMAT = Format(
         Reading(
             "I{clock} {_} {_}] BenchmarkMetric: {{'global step':{step}, 'time_taken': {duration},{? }'examples_per_second': {throughput}}}",
             unit="images/s",
-            marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,
             alone=True,
         ),

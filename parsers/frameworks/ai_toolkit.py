@@ -12,7 +12,6 @@ from perfledger.parsers.contract.verbs import first_drawn
 FORMAT = Format(
     title="AI Toolkit",
     framework="PyTorch",
-    marker=b", lr: ",
     unproven=True,
     start=rb"\bRunning [0-9]++ jobs?+(?=[\r\n])",
     readings=(

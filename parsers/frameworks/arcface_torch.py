@@ -13,7 +13,6 @@ _SETTING = "Training: {_} {_}-: "
 FORMAT = Format(
     title="InsightFace arcface_torch",
     framework="PyTorch",
-    marker=b"-Speed ",
     start=rb"Training: [0-9 :,-]{23}-rank_id: 0\b",
     readings=(
         Reading(

@@ -26,7 +26,6 @@ def _timed(columns: Columns) -> Postprocessed:
 
 FORMAT = Format(
     title="autoresearch",
-    marker=b"total_tokens_M:",
     unproven=True,
     start=rb"(?m)^---[ \t\r]*+\nval_bpb: ",
     end=rb"^num_params_M: ",

@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped
 FORMAT = Format(
     title="BasicSR",
     framework="PyTorch",
-    marker=b", time (data): ",
     unproven=True,
     start=" INFO: Training statistics:",
     before_start=rb"^(?:Version Information: |\t?+BasicSR: )",

@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="big_vision",
     framework="JAX",
-    marker=b"img/sec/core",
     unproven=True,
     start="Hello from process 0 holding ",
     before_start="Hello from process {_} holding ",

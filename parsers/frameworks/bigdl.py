@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Format, Reading
 FORMAT = Format(
     title="BigDL",
     framework="BigDL",
-    marker=b" records/second. ",
     unproven=True,
     readings=(
         Reading(

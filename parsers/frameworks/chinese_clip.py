@@ -14,7 +14,6 @@ _PARAMETER = " |   "
 FORMAT = Format(
     title="Chinese-CLIP",
     framework="PyTorch",
-    marker=b" | Global Steps: ",
     unproven=True,
     start=" | INFO | Rank 0 | Params:",
     readings=(

@@ -18,7 +18,6 @@ def _devices(printed: bytes) -> int:
 FORMAT = Format(
     title="CLU (Flax)",
     framework="JAX",
-    marker=b"logging_writer.py:",
     start=rb"\] JAX (?:process|host): 0 / [0-9]",
     readings=(
         Reading(

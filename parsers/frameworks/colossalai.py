@@ -8,7 +8,6 @@ _END = "Throughput: {throughput} samples/sec, TFLOPS per GPU{? by Megatron: {_},
 FORMAT = Format(
     title="ColossalAI",
     framework="PyTorch",
-    marker=b"TFLOPS per GPU",
     unproven=True,
     start=rb"(?m)^Booster init max (?:CUDA|device) memory: ",
     before_start=rb"^Model params: [0-9.]++ ?[KMB]",

@@ -12,7 +12,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="Coqui's trainer",
     framework="PyTorch",
-    marker=b" -- GLOBAL_STEP: ",
     unproven=True,
     start="Training Environment:",
     readings=(

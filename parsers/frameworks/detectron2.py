@@ -37,7 +37,6 @@ _SCALED = rb"\bAuto-scaling the config to batch_size=%s, learning_rate=[^,\n]++,
 FORMAT = Format(
     title="Detectron2",
     framework="PyTorch",
-    marker=b".utils.events",
     start=rb"(?:detectron2|fastreid)(?:\]:| INFO:) Rank of current process: 0\. World size: ",
     readings=(
         Reading(

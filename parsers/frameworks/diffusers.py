@@ -27,7 +27,6 @@ def bar(name: bytes, postfix: bytes) -> bytes:
 FORMAT = Format(
     title="Accelerate scripts (diffusers)",
     framework="PyTorch",
-    marker=b"teps: ",
     start=TRAINER.start,
     before_start="Distributed environment: ",
     over=("frameworks.hf_trainer",),

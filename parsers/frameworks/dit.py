@@ -27,7 +27,6 @@ def _by_clock(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="DiT",
     framework="PyTorch",
-    marker=b", Train Steps/Sec: ",
     unproven=True,
     start="Experiment directory created at ",
     before_start=rb"^Starting rank=[0-9]++, seed=",

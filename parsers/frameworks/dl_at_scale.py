@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="NERSC DL at Scale",
     framework="PyTorch",
-    marker=b"Time taken for epoch ",
     unproven=True,
     start=rb"- root - INFO - -{18} Configuration -{18}",
     end="- root - INFO - DONE ---- rank 0",

@@ -11,7 +11,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="DLRM",
     framework="PyTorch",
-    marker=b"Finished training it ",
     unproven=True,
     start=rb"time/loss/accuracy \(if enabled\):",
     before_start=rb"^(?:\+ )?+python[\d.]*+ (?:-u )?+dlrm_s_pytorch\.py |Using [0-9]++ GPU\(s\)\.\.\.|Using CPU\.\.\.",

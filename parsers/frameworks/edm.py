@@ -41,7 +41,6 @@ def ticks(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="EDM and StyleGAN",
     framework="PyTorch",
-    marker=b" sec/kimg ",
     unproven=True,
     start=rb"Training options:\r?+\n\{",
     end=rb"^Exiting\.\.\.",

@@ -25,37 +25,31 @@ def _of_one(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Stable-Baselines3, ML-Agents, RSL-RL, rl_games and RLlib",
     framework="PyTorch",
-    marker=b"tep",
     start=rb"(?m:^)Using (?:cuda|cpu|mps) device\r?+\n|\bVersion information:\s++ml-agents: ",
     unproven=True,
     readings=(
         Reading(
             "{?|  fps  |  {_}  |\n}{?|  iterations  | {step}  |\n}|  time_elapsed  | {elapsed}  |\n|  total_timesteps  | {consumed}  |",
             unit="items/s",
-            marker=b"total_timesteps ",
             pauses=(Pause("evaluation", "Eval num_timesteps="),),
         ),
         Reading(
             ". Step: {consumed:int}. Time Elapsed: {elapsed} s. {Mean Reward: |No episode }",
             unit="items/s",
-            marker=b". Time Elapsed: ",
             verbs=(_of_one,),
         ),
         Reading(
             "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Computation: {throughput} steps/s ",
             unit="items/s",
-            marker=b"Learning iteration ",
         ),
         # Since 2025.
         Reading(
             "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Total steps: {_}\n  Steps per second: {throughput}\n",
             unit="items/s",
-            marker=b"Learning iteration ",
         ),
         Reading(
             "fps step: {_} fps step and policy inference: {_} fps total: {throughput} epoch: {step}{?/{total_steps}}",
             unit="items/s",
-            marker=b" fps total: ",
         ),
         Reading(
             "time_total_s: {elapsed}\n\ntimesteps_total: {consumed}\n\ntraining_iteration: {step}\n\ntrial_id: {_}_{_trial:int}",

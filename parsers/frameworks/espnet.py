@@ -33,7 +33,6 @@ def _batches(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="ESPnet2",
     framework="PyTorch",
-    marker=b"epoch:train:",
     unproven=True,
     start=rb"python[0-9.]*+ -m espnet2\.bin\.(?:[a-z0-9]++_)++train ",
     end="INFO: The training was finished at {_} epochs",

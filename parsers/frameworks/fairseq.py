@@ -54,7 +54,6 @@ def _mostly_trained(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="fairseq",
     framework="PyTorch",
-    marker=b"wps",
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(

@@ -39,7 +39,6 @@ def _running(template: str) -> Reading:
 FORMAT = Format(
     title="fairseq (before 0.9)",
     framework="PyTorch",
-    marker=b"wps",
     over=("frameworks.fairseq",),
     start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
     end="^| done training in ",

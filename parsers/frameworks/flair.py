@@ -35,7 +35,6 @@ def _since_line(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Flair",
     framework="PyTorch",
-    marker=b" - iter ",
     start=rb'(?<=[0-9] )Model: "\w++\(',
     end=rb"(?<=[0-9] )(?:Testing using |Loading model from best epoch)",
     readings=(

@@ -12,7 +12,6 @@ from perfledger.parsers.contract.verbs import first_states
 FORMAT = Format(
     title="3D Gaussian Splatting",
     framework="PyTorch",
-    marker=b"%|",
     unproven=True,
     start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+[\r\n]++Output folder: ",
     end="^Training complete.",

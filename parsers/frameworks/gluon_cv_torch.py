@@ -13,7 +13,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="GluonCV (PyTorch)",
     framework="PyTorch",
-    marker=b"batch time: ",
     unproven=True,
     readings=(
         Reading(

@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Format, Reading
 FORMAT = Format(
     title="Habitat",
     framework="PyTorch",
-    marker=b"frames",
     unproven=True,
     readings=(
         Reading("{clock} update: {step}  env-time: {_}  pth-time: {_}  frames: {consumed}", unit="items/s"),

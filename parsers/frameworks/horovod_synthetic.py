@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="Horovod synthetic",
-    marker=b"mg/sec ",
     start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\r?\nBatch size: [0-9]",
     end="Total img/sec on {_} {_}(s): ",
     readings=(

@@ -14,7 +14,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="icefall",
     framework="PyTorch",
-    marker=b", tot_loss[",
     unproven=True,
     start=" INFO [{_}] {?(0/{_}) }Training started",
     end=" INFO [{_}] {?(0/{_}) }Done!",

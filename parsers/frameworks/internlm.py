@@ -25,7 +25,6 @@ def _devices(printed: bytes) -> int:
 FORMAT = Format(
     title="InternLM",
     framework="PyTorch",
-    marker=b"tgs (tokens/gpu/second)=",
     start=_LAYOUT,
     # Which of these comes first depends on the processes.
     before_start="process rank {_} is bound to host:",

@@ -17,7 +17,6 @@ def _last_steps(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Kaggle notebooks' loop",
     framework="PyTorch",
-    marker=b"s (remain ",
     unproven=True,
     readings=(
         Reading(

@@ -12,7 +12,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="PyTorch language models",
     framework="PyTorch",
-    marker=b" batches | ",
     unproven=True,
     start=rb"(?m:^)Args: Namespace\((?=[^\n]{0,3000}?\bbptt=)|(?m:^)    - data : ",
     readings=(

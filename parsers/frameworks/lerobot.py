@@ -11,7 +11,6 @@ from perfledger.parsers.contract.verbs import total
 FORMAT = Format(
     title="LeRobot",
     framework="PyTorch",
-    marker=b" updt_s:",
     unproven=True,
     start=rb"\.py:[0-9]++ ++\{'batch_size': (?=[0-9]++,\r?+\n)",
     end=" End of training",

@@ -15,7 +15,6 @@ _JOB = rb"(?<=:[0-9]{2} - )Starting job: "
 FORMAT = Format(
     title="Meta Lingua",
     framework="PyTorch",
-    marker=b"  wps: ",
     unproven=True,
     # Every rank prints this, one after the other: together they are one start.
     start=_JOB + rb"(?:(?:(?!step: |" + _JOB + rb")[^\n])*+\n(?:(?![^\n]*?(?:step: |" + _JOB + rb"))[^\n]*+\n){0,299}+[^\n]*?" + _JOB + rb")*+",

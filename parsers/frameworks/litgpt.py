@@ -65,7 +65,6 @@ def _planned(printed: bytes) -> int:
 FORMAT = Format(
     title="LitGPT",
     framework="PyTorch",
-    marker=b"time: ",
     needs=b"time: ",
     unproven=True,
     end="| - Training Time : {_} s",
@@ -79,7 +78,7 @@ FORMAT = Format(
             marker=b"iter time: ",
             verbs=(_iterations,),
         ),
-        Reading("| - Training Time : {seconds:s}", span="run", marker=b"| - Training Time : ", weak=True),
+        Reading("| - Training Time : {seconds:s}", span="run", weak=True),
         # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.
         Reading(
             "iter {step}: loss {loss}, time: {_}, speed: {throughput:int} toks/s/device",

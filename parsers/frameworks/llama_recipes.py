@@ -12,7 +12,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="llama-recipes",
     framework="PyTorch",
-    marker=b"poch",
     unproven=True,
     start=rb"--> Model [^\n]{1,200}?\n(?:(?!Training Epoch: |--> Model )[^\n]*+\n){0,40}?[^\n]*?--> Training Set Length = ",
     readings=(

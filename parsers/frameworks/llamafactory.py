@@ -50,7 +50,6 @@ _TOKENS = rb'"total_tokens": [1-9]'
 FORMAT = Format(
     title="LLaMA-Factory",
     framework="PyTorch",
-    marker=b'{"current_steps": ',
     readings=(
         Reading(_ROW, unit="samples/s", counts="update", where=lacks(_TOKENS), pauses=_PAUSES, verbs=_VERBS),
         Reading(

@@ -24,7 +24,6 @@ def _processes(printed: bytes) -> int:
 FORMAT = Format(
     title="Marian",
     framework="Marian",
-    marker=b" words/s",
     unproven=True,
     start="[marian] Marian v",
     end="] Training finished",

@@ -30,7 +30,6 @@ _LINGERS = 3
 FORMAT = Format(
     title="MaxText",
     framework="JAX",
-    marker=b"completed step: ",
     unproven=True,
     # Every host prints this, and some releases more than once: together they are one start.
     start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |Traceback|" + _MESH + rb"))[^\n]*+\n){0,2000}+[^\n]*?" + _MESH + rb")*+",

@@ -12,7 +12,6 @@ from perfledger.parsers.contract.verbs import undo_mean
 FORMAT = Format(
     title="MindCV",
     framework="MindSpore",
-    marker=b"], batch: [",
     unproven=True,
     start="Essential Experiment Configurations:",
     end="Finish training!",

@@ -45,13 +45,11 @@ FORMAT = Format(
             "Epoch:[{epoch}/{total_epochs}], step:[{step}/{total_steps}], loss:[{loss}/{_}], time:{step_seconds:ms},{*} overflow cond: ",
             unit="samples/s",
             span="step",
-            marker=b"overflow cond: ",
         ),
         Reading(
             "{{ step:[{step}/{total_steps}], loss: {loss}, per_step_time: {step_seconds:ms},{?{*} throughput: {flops}T}",
             unit="samples/s",
             span="step",
-            marker=b" per_step_time: ",
         ),
     ),
     facts=(

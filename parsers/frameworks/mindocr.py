@@ -11,7 +11,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="MindOCR",
     framework="MindSpore",
-    marker=b", fps per card: ",
     unproven=True,
     start="Batch size: {_}\nNum devices: {_}\nGradient accumulation steps: ",
     before_start=rb"^(?:Distribute|Model|Total number of (?:trainable )?+parameters|Data root|Optimizer|Weight decay): ",

@@ -9,7 +9,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="MindSpeed-LLM FSDP2",
     framework="PyTorch",
-    marker=b" | elapsed time per iteration (ms): ",
     unproven=True,
     readings=(
         Reading(

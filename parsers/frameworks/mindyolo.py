@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Fact, Format, Reading
 FORMAT = Format(
     title="MindYOLO",
     framework="MindSpore",
-    marker=b", step time: ",
     start="[INFO] parse_args:",
     end="[INFO] End Train.",
     readings=(

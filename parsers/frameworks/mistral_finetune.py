@@ -16,7 +16,6 @@ def _args(name: bytes) -> bytes:
 FORMAT = Format(
     title="mistral-finetune",
     framework="PyTorch",
-    marker=b" - avg_words_per_second: ",
     start=" - train - INFO - TrainArgs: {{",
     end=" - train - INFO - done!$",
     readings=(

@@ -53,7 +53,6 @@ FORMAT = Format(
         Reading(
             "Training (iteration {step}):\ntrain_loss={loss},{*}\n{*}, tokens_per_second={throughput}",
             unit="tokens/s",
-            marker=b"Training (iteration ",
             weak=True,
         ),
     ),

@@ -71,7 +71,6 @@ _OF_MMENGINE = (
 FORMAT = Format(
     title="MMSegmentation",
     framework="PyTorch",
-    marker=b"data_time: ",
     start=_LOGGER + rb"(?:\n-{60}\nSystem environment:|Environment info:)",
     readings=(
         Reading(

@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped, l
 FORMAT = Format(
     title="MMSR and KAIR",
     framework="PyTorch",
-    marker=b"<epoch:",
     unproven=True,
     start=rb"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} (?:- INFO)?+: ++(?:task|name): ",
     end=rb"(?: INFO: |:)(?: ++)?+(?:End of training|Saving the final model)\.",

@@ -41,7 +41,6 @@ def _sequences(printed: bytes) -> int:
 FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
-    marker=b" train_time:",
     needs=b" train_time:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$|^step:([0-9]++)/\1 val_loss:[^\n]*+\n(?P<start>step:0/)",
     end="peak memory {consumption|allocated}: ",

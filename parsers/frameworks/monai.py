@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Format, Pause, Reading
 FORMAT = Format(
     title="MONAI",
     framework="PyTorch",
-    marker=b", Iter: ",
     unproven=True,
     # A validator takes one epoch more at a time.
     start=rb"Engine run resuming from iteration 0, epoch 0 until (?!1 epochs)",

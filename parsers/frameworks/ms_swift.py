@@ -47,7 +47,6 @@ def _argument(name: bytes, printed: bytes) -> bytes:
 FORMAT = Format(
     title="ms-swift",
     framework="PyTorch",
-    marker=b"train_",
     over=("frameworks.hf_trainer",),
     end=rb"^\{['\"]train_runtime['\"]: ",
     readings=(

@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Format, Pause, Reading
 FORMAT = Format(
     title="NanoDet",
     framework="PyTorch",
-    marker=b"Train|Epoch",
     unproven=True,
     start="INFO:{? }Setting up data...",
     readings=(

@@ -30,7 +30,6 @@ def _devices(printed: bytes) -> int:
 FORMAT = Format(
     title="nanotron",
     framework="PyTorch",
-    marker=b" | tokens_per_sec: ",
     unproven=True,
     readings=(
         Reading(

@@ -95,7 +95,6 @@ def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Readin
 FORMAT = Format(
     title="nccl-tests",
     framework="NCCL",
-    marker=b"   ",
     start=rb"# nThreads?+:?+ [0-9]++ nGpus:?+ [0-9]++ (?:nRanks: [0-9]++ )?+minBytes:?+ ",
     before_start=rb"^# (?:nccl-tests version|Collective test starting: )",
     end=rb"^# Avg bus bandwidth ++: [0-9]",

@@ -101,7 +101,6 @@ FORMAT = Format(
     title="NeMo",
     framework="NeMo",
     over=("frameworks.nemo_bar",),
-    marker=_TIMING,
     needs=_TIMING,
     # What Lightning says when a program makes its trainer, of some releases each rank.
     start=rb"\bGPU available: [^\n]{0,99}+(?:(?:\n[^\n]{0,60}?\b[THI]PU available: [^\n]{0,99}+){0,3}+\n[^\n]{0,60}?\bGPU available: [^\n]{0,99}+)*+",

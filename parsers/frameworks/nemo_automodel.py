@@ -19,7 +19,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="NeMo Automodel",
     framework="PyTorch",
-    marker=b" GiB | tps ",
     needs=b" GiB | tps ",
     unproven=True,
     readings=(
@@ -37,7 +36,6 @@ FORMAT = Format(
             "Average iteration time: {step_seconds} seconds (excluding first {_} warmup iterations)",
             unit="samples/s",
             span="run",
-            marker=b"Average iteration time: ",
             weak=True,
         ),
     ),

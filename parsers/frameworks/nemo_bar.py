@@ -42,7 +42,6 @@ def _counted(columns: Columns) -> Kept:
 FORMAT = Format(
     title="NeMo's bars without a timing",
     framework="NeMo",
-    marker=b", consumed_samples=",
     unproven=True,
     start=NEMO.start,
     before_start=NEMO.before_start,

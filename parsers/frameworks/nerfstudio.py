@@ -22,7 +22,6 @@ def first_drawn(columns: Columns) -> Kept:
 FORMAT = Format(
     title="nerfstudio",
     framework="PyTorch",
-    marker=b"%)  ",
     unproven=True,
     start="TrainerConfig(",
     readings=(

@@ -36,7 +36,6 @@ def _setting(name: bytes, word: bytes) -> bytes:
 FORMAT = Format(
     title="OpenCLIP",
     framework="PyTorch",
-    marker=b" Batch (t): ",
     # Every process announces itself, and the first one alone prints the rest.
     start=rb" \| INFO \| Running (?:with a single process\.|in distributed mode with multiple processes\. [^\n(]{0,60}+\(global: 0,)",
     readings=(

@@ -17,7 +17,6 @@ _PAUSES = (
 FORMAT = Format(
     title="OpenNMT-tf",
     framework="TensorFlow",
-    marker=b" ; Learning rate = ",
     unproven=True,
     start="Using OpenNMT-tf version ",
     readings=(

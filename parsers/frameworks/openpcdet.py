@@ -14,7 +14,6 @@ _PAUSES = (Pause("checkpoint", "INFO  Save latest model to "),)
 FORMAT = Format(
     title="OpenPCDet",
     framework="PyTorch",
-    marker=b"cc_iter",
     start="INFO  {_}Start logging",
     end="INFO  {_}End training ",
     readings=(

@@ -22,7 +22,6 @@ def last_of_epochs(columns: Columns) -> Kept:
 FORMAT = Format(
     title="OpenPCDet, bars",
     framework="PyTorch",
-    marker=b", total_it=",
     unproven=True,
     start=OPENPCDET.start,
     end=OPENPCDET.end,

@@ -30,14 +30,12 @@ def _well_told(columns: Columns) -> Kept:
 FORMAT = Format(
     title="openpi",
     unproven=True,
-    marker=b" [I] ",
     start=rb"\[I\] Running on: [\w.-]++ ++\(|\[I\] (?:Created|Using existing) experiment checkpoint directory: ",
     end="[I] Waiting for checkpoint manager to finish",
     readings=(
         Reading(
             "{clock} [I] step={step} loss={loss} lr={_} {?grad_norm={_} }time={duration}s",
             unit="samples/s",
-            marker=b" [I] step=",
             pauses=(
                 Pause("checkpoint", "[I] Saved checkpoint at step "),
             ),

@@ -17,7 +17,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 FORMAT = Format(
     title="OpenRLHF's bars",
     framework="PyTorch",
-    marker=b"Train step of epoch ",
     unproven=True,
     start=rb"Train epoch: ++0%\|[^|\r\n]{0,400}+\| 0/",
     before_start=rb"\[runner\.py:[0-9]++:main\] cmd = |--module openrlhf\.cli\.",

@@ -59,7 +59,6 @@ def _without_start(columns: Columns) -> Kept:
 FORMAT = Format(
     title="PaddleDetection",
     framework="PaddlePaddle",
-    marker=b"eta: ",
     # The gap ends at the next such line, since one that went on to `ppdet.` would scan the same text from each of them.
     start=rb"(?:(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, (?:CUDA|GPU Compute) Capa)"
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, (?:CUDA|GPU Compute) Capa))++|p(?!pdet\.(?!data\.))){0,400}+){1,20}+ppdet\.",

@@ -113,7 +113,6 @@ def _apart(columns: Columns) -> Kept:
 FORMAT = Format(
     title="PaddleOCR",
     framework="PaddlePaddle",
-    marker=b"INFO: epoch: [",
     start=rb"(?:ppocr|root|openrec|opendet) INFO: (?:Architecture : |\*{5} Running training \*{5})",
     readings=(
         Reading(

@@ -14,7 +14,6 @@ from perfledger.parsers.contract.verbs import quotient
 FORMAT = Format(
     title="parameter-golf",
     framework="PyTorch",
-    marker=b" train_time: ",
     start=rb"(?m)^Hyperparameters:[ \t\r]*+\n(?: *+(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+\n)*+ *+train_batch_tokens: [0-9]",
     end="^peak memory allocated: ",
     readings=(

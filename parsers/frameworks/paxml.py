@@ -18,7 +18,6 @@ _PAUSES = (
 FORMAT = Format(
     title="Pax (Paxml)",
     framework="JAX",
-    marker=b"teps/sec",
     unproven=True,
     start="[PAX STATUS]: Program start.",
     end=rb"\[PAX STATUS\]: (?:Final checkpoint saved|Executor shutdown complete)",

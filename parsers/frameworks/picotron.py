@@ -10,7 +10,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="Picotron",
     framework="PyTorch",
-    marker=b" | Tokens/s/GPU: ",
     start="rank 0: Creating model config",
     readings=(
         Reading(

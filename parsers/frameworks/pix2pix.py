@@ -13,7 +13,6 @@ from perfledger.parsers.contract.verbs import whole_seconds
 FORMAT = Format(
     title="CycleGAN and pix2pix",
     framework="PyTorch",
-    marker=b"Time Taken: ",
     unproven=True,
     start=rb"^-{10,}+ Options -{10,}+|\n-{10,}+ Options -{10,}+",
     readings=(

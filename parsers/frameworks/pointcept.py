@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Fact, Format, Reading
 FORMAT = Format(
     title="Pointcept",
     framework="PyTorch",
-    marker=b") Remain ",
     start="] => Loading config ...",
     unproven=True,
     readings=(

@@ -64,7 +64,6 @@ _LINE = Reading(
 FORMAT = Format(
     title="prime-rl",
     framework="PyTorch",
-    marker=b"Throughput",
     unproven=True,
     readings=(
         _LINE,

@@ -12,7 +12,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="TransReID and strong baseline",
     framework="PyTorch",
-    marker=b"] Iteration[",
     unproven=True,
     start=".train INFO: start training",
     before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",

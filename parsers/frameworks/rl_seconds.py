@@ -14,7 +14,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="OpenRLHF, slime, SkyRL and AReaL",
     framework="PyTorch",
-    marker=b"step",
     unproven=True,
     readings=(
         Reading(
@@ -27,7 +26,6 @@ FORMAT = Format(
             "(global step {step}) finishes. {?Average #tokens per batch is {_}. }#End to end# execution time: *{duration}*s. Total time consumption: {elapsed}s. {?Estimated remaining time: {_}s. }{?TFLOP/s per GPU: {flops},}",
             unit="samples/s",
             span="step",
-            marker=b"#End to end# ",
         ),
         Reading(
             "Number of sequences: {samples}\n\nFinished: 'step', time cost: {duration:s}",

@@ -11,7 +11,6 @@ from perfledger.parsers.contract.coarse import FINE_MEAN, fine_seconds
 FORMAT = Format(
     title="Segment Anything 2",
     framework="PyTorch",
-    marker=b" | Batch Time: ",
     unproven=True,
     readings=(
         Reading(

@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading
 FORMAT = Format(
     title="SlowFast",
     framework="PyTorch",
-    marker=b"json_stats: {",
     unproven=True,
     start=rb"\[INFO\] [\w.]++: ++[0-9]++: Train with config:",
     readings=(

@@ -27,7 +27,6 @@ def _steps(printed: bytes) -> int:
 FORMAT = Format(
     title="Swin Transformer",
     framework="PyTorch",
-    marker=b"Train: [",
     start="INFO Full config saved to ",
     before_start="^RANK and WORLD_SIZE in environ: ",
     end=rb"INFO Training time [0-9]",

@@ -32,7 +32,6 @@ def _steps(scope: Scope, where: Condition) -> Reading:
 FORMAT = Format(
     title="tf_cnn_benchmarks",
     framework="TensorFlow",
-    marker=b"/sec: ",
     # Every process of Horovod prints this, one after the other: together they are one start.
     start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
     rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",

@@ -130,7 +130,6 @@ FORMAT = Format(
     framework="TensorFlow",
     # NVIDIA's scripts print one figure of the run through it as well.
     over=("frameworks.dllogger_text", "ngc.tensorflow_bert"),
-    marker=b"sec",
     start=_CONFIG + rb"[^\n]*+(?:\n(?:(?!" + _CONFIG + rb"|[^\n]*?(?:, step = |Loss for final step|" + _OTHERS + rb"))[^\n]*+\n){0,300}+" + _CONFIG + rb"[^\n]*+)*+"
     rb"|Filling queue with \d++ \w++ images before starting to train",
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
@@ -139,17 +138,14 @@ FORMAT = Format(
         Reading(
             "step {step}, loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
             unit="samples/s",
-            marker=b" sec/batch",
         ),
         Reading(
             "Global Step: {step}, {?{A|a}ccuracy: {accuracy}{?%}, }loss = {loss} ({throughput} examples/sec{,|;} {_} sec/batch)",
             unit="samples/s",
-            marker=b" sec/batch",
         ),
         Reading(
             "Average examples/sec: {_} ({throughput}), step = {step}",
             unit="samples/s",
-            marker=b"Average examples/sec: ",
             pauses=_PAUSES,
             alone=True,
             repeated=True,
@@ -157,7 +153,6 @@ FORMAT = Format(
         Reading(
             "Batch [{step}]:  {?current}{?last {_} steps} exp/sec = {throughput}, {?total }average exp/sec = ",
             unit="samples/s",
-            marker=b" exp/sec = ",
             pauses=_PAUSES,
             alone=True,
             repeated=True,
@@ -169,7 +164,6 @@ FORMAT = Format(
         Reading(
             "{INFO:tensorflow:|] }loss = {loss}, step = {step} ({duration} sec)",
             unit="samples/s",
-            marker=b"loss = ",
             pauses=_PAUSES,
             repeated=True,
             weak=True,
@@ -180,11 +174,11 @@ FORMAT = Format(
         # NVIDIA's scripts of 2019 sum up the run, and a prediction in nearly the same words.
         Reading(
             "INFO:tensorflow:{_} Training Performance = {throughput} sentences/sec",
-            unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
+            unit="samples/s", span="run", weak=True,
         ),
         Reading(
             "INFO:tensorflow:Total Training Time = {seconds} for Sentences = ",
-            unit="samples/s", span="run", weak=True, marker=b"Total Training Time = ",
+            unit="samples/s", span="run", weak=True,
         ),
         Reading(
             rb"Total Training Time W/O Overhead = <seconds> for Sentences = <samples>\s[^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"

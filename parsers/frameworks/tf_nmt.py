@@ -11,7 +11,6 @@ from perfledger.parsers.frameworks import TENSORFLOW_GPU
 FORMAT = Format(
     title="TensorFlow NMT",
     framework="TensorFlow",
-    marker=b" wps ",
     unproven=True,
     start="# Start step {_}, lr ",
     before_start=rb"^# Job id [0-9]",

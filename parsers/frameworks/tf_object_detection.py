@@ -12,7 +12,6 @@ from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 FORMAT = Format(
     title="TensorFlow Object Detection API",
     framework="TensorFlow",
-    marker=b" per-step time ",
     unproven=True,
     start="INFO:tensorflow:Maybe overwriting train_steps: ",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties|"

@@ -13,7 +13,6 @@ FORMAT = Format(
     title="TF-Slim",
     framework="TensorFlow",
     over=("frameworks.tf_estimator",),  # The supervisor's rates are printed as Estimator's are.
-    marker=b" sec/step)",
     unproven=True,
     start=rb"INFO:tensorflow:Starting Session\.(?:\s++(?:I[0-9]{4} [^\]\n]++\] |INFO:tensorflow:)Starting Session\.)*+",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",

@@ -42,7 +42,6 @@ def _with_full_updates(columns: Columns) -> Kept:
 FORMAT = Format(
     title="timm",
     framework="PyTorch",
-    marker=b"Train: ",
     # Every process announces itself.
     start=_START + rb"(?:(?:(?!Train: |" + _START + rb")[\s\S]){0,20000}+" + _START + rb")*+",
     end="*** Best metric: ",

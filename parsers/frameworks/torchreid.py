@@ -12,7 +12,6 @@ from perfledger.parsers.contract.epoch_means import stretches
 FORMAT = Format(
     title="torchreid, Dassl, SupContrast",
     framework="PyTorch",
-    marker=b" (",
     unproven=True,
     start="Loading trainer: ",
     end=rb"^(?:Finish(?:ed)? training|Elapsed: [0-9])",
@@ -21,14 +20,12 @@ FORMAT = Format(
             "epoch{?:} [{epoch}/{total_epochs}]{? batch }[{step}/{total_steps}]  time {step_seconds} ({_mean_seconds})  data {reader_seconds} ({_mean_wait}){?{*} loss {loss} }",
             unit="images/s",
             span="step",
-            marker=b"time ",
             verbs=(stretches,),
         ),
         Reading(
             "Train: [{epoch}][{step}/{total_steps}]  BT {step_seconds} ({_mean_seconds})  DT {reader_seconds} ({_mean_wait})  {?loss {loss} }",
             unit="images/s",
             span="step",
-            marker=b"BT ",
             verbs=(stretches,),
         ),
     ),

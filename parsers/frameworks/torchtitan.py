@@ -33,7 +33,6 @@ _CUTS = {"tensor": b"tp", "pipeline": b"pp", "context": b"cp", "expert": b"ep"}
 FORMAT = Format(
     title="torchtitan",
     framework="PyTorch",
-    marker=b"GiB(",
     # Every rank prints this, one after the other: together they are one start.
     start=rb"(?<!:[0-9]{2} - )Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
     end="- INFO - Training completed",

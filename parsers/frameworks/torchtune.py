@@ -62,19 +62,17 @@ def _states(columns: Columns) -> Kept:
 FORMAT = Format(
     title="torchtune",
     framework="PyTorch",
-    marker=b"oss:",
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", verbs=(_updates,)
+            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, counts="update", verbs=(_updates,)
         ),
-        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, marker=b"|Loss: ", verbs=(_batches,)),
+        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, verbs=(_batches,)),
         Reading(
             "^Step {step} | loss:{loss} {*}tokens_per_second_per_gpu:{throughput}",
             unit="tokens/s",
             scope="device",
             span="step",
-            marker=b"tokens_per_second_per_gpu:",
             # Devices that share samples count them each.
             where=lacks(rb"^(?:tensor|context)_parallel_dim: " + SEVERAL),
             pauses=(Pause("evaluation", rb"val_loss:"),),

@@ -10,7 +10,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="UER-py",
     framework="PyTorch",
-    marker=b" tokens/s| ",
     unproven=True,
     start=rb"Worker (?:[0-9]++ )?+is training \.\.\."
     rb"(?:(?:(?! tokens/s\| |is training \.\.\.)[^\n])*+\n(?:(?![^\n]*?(?: tokens/s\| |is training \.\.\.))[^\n]*+\n){0,99}+[^\n]*?Worker (?:[0-9]++ )?+is training \.\.\.)*+",

@@ -147,7 +147,6 @@ _OF_TQDM = rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"
 FORMAT = Format(
     title="Ultralytics YOLO",
     framework="PyTorch",
-    marker=b": 100%",
     needs=b": 100%",
     # With several devices the command and its first process both print them.
     start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+|" + _NAMESPACE,
@@ -163,7 +162,6 @@ FORMAT = Format(
             unit="images/s",
             span="run",
             factors={"seconds": 3600.0},
-            marker=b" epochs completed in ",
             weak=True,
         ),
     ),

@@ -46,7 +46,6 @@ _INDENT = rb"^(?:\([^)\n]{1,80}+\) )?+ ++"
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
-    marker=b"g",
     start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED
     + rb"|\bConfig[ \t\r]*+\n(?:\([^)\n]{1,80}+\) )?+algorithm:(?=\s)",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
@@ -56,14 +55,12 @@ FORMAT = Format(
             "step:{step} - {*}perf/total_num_tokens:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="tokens/s",
             span="step",
-            marker=b"perf/total_num_tokens:",
             pauses=_PAUSES,
         ),
         Reading(
             "step:{step} - {*}perf/total_num_images:{?np.{_}(}{samples}{?)} - perf/time_per_step:{?np.{_}(}{duration}{?)} - perf/throughput:",
             unit="images/s",
             span="step",
-            marker=b"perf/total_num_images:",
             pauses=_PAUSES,
         ),
         Reading(
@@ -72,21 +69,18 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
-            marker=b"global_seqlen/mean:",
             pauses=_PAUSES,
         ),
         Reading(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_tokens":{samples},{*}"perf/time_per_step":{duration}',
             unit="tokens/s",
             span="step",
-            marker=b'perf/total_num_tokens":',
             pauses=_PAUSES,
         ),
         Reading(
             '{{"step":{step},{? }"data":{? }{{{*}"perf/total_num_images":{samples},{*}"perf/time_per_step":{duration}',
             unit="images/s",
             span="step",
-            marker=b'perf/total_num_images":',
             pauses=_PAUSES,
         ),
         # EasyR1 prints a block of YAML per step.

@@ -8,7 +8,6 @@ from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="VoiceprintRecognition",
-    marker=b" data/sec, eta: ",
     unproven=True,
     readings=(
         Reading(

@@ -13,7 +13,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 FORMAT = Format(
     title="WeNet",
     framework="PyTorch",
-    marker=b" DEBUG TRAIN ",
     unproven=True,
     readings=(
         Reading(

@@ -13,7 +13,6 @@ _START = rb"= Initialized logger ="
 FORMAT = Format(
     title="XLM",
     framework="PyTorch",
-    marker=b" words/s - ",
     unproven=True,
     # Every process prints this, one after the other: together they are one start.
     start=_START + rb"(?:(?:(?! words/s - |" + _START + rb")[^\n])*+\n(?:(?![^\n]*?(?: words/s - |" + _START + rb"))[^\n]*+\n){0,400}+[^\n]*?" + _START + rb")*+",

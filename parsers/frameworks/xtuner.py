@@ -20,7 +20,6 @@ _SECONDS = total("step_seconds", "step_seconds", "reader_seconds")
 FORMAT = Format(
     title="XTuner",
     framework="PyTorch",
-    marker=b" text_tokens: ",
     unproven=True,
     end="Training finished in {_} seconds",
     readings=(

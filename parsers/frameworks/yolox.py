@@ -18,7 +18,6 @@ def _argument(name: bytes, word: bytes) -> bytes:
 FORMAT = Format(
     title="YOLOX",
     framework="PyTorch",
-    marker=b"s, data_time: ",
     start=".trainer:{?before_train:}{_} - args: Namespace(",
     readings=(
         Reading(

@@ -14,7 +14,6 @@ FORMAT = Format(
     title="NGC MXNet ResNet-50 (DLLogger)",
     framework="NGC MXNet",
     over=("frameworks.dllogger_text",),
-    marker=b"train.ips",
     start=rb" - PARAMETER arch : res[a-z]++\w*+ ++num_layers : ",
     end=" - Summary: train.",
     readings=(

@@ -9,7 +9,6 @@ from perfledger.parsers.contract import Format, Reading, Window
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (Speed)",
     framework="NGC MXNet",
-    marker=b":INFO: Epoch[",
     readings=(
         Reading(
             "{clock}:INFO: Epoch[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec",

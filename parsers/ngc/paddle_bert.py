@@ -27,7 +27,6 @@ FORMAT = Format(
     framework="PaddlePaddle",
     unproven=True,
     over=("ngc.pytorch_bert", "frameworks.dllogger_text", "frameworks.dllogger"),
-    marker=b"step_samples",
     needs=b"step_samples",
     start=_PARAMETER + rb'"?SEED"? ?: ',
     before_start=_parameter(rb"gradient_merge_steps"),
@@ -43,7 +42,7 @@ FORMAT = Format(
         ),
         Reading(
             " - Summary: e2e_train_time : {_} training_sequences_per_second : {throughput} final_loss : {_} raw_train_time : {seconds}",
-            unit="sequences/s", span="run", weak=True, marker=b" - Summary: ",
+            unit="sequences/s", span="run", weak=True,
         ),
     ),
     facts=(

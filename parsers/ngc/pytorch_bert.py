@@ -22,7 +22,6 @@ FORMAT = Format(
     over=(
         "frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps",
     ),
-    marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     before_start=rb"^python3? ",
     end="training_sequences_per_second : ",
@@ -31,14 +30,12 @@ FORMAT = Format(
             "training_sequences_per_second : {throughput}{? sequences/s} {*}raw_train_time : {seconds}",
             unit="sequences/s",
             span="run",
-            marker=b"raw_train_time : ",
         ),
         Reading(
             "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} average_loss : {loss} {*} average_perf_per_step : {throughput}",
             unit="sequences/s",
             scope="device",
             counts="update",
-            marker=b" average_perf_per_step : ",
             pauses=_SAVED,
         ),
         Reading(
@@ -46,7 +43,6 @@ FORMAT = Format(
             unit="sequences/s",
             span="step",
             counts="update",
-            marker=b"_loss : ",
             pauses=_SAVED,
         ),
     ),

@@ -19,7 +19,6 @@ FORMAT = Format(
     title="NGC PyTorch BERT SQuAD",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad_steps"),
-    marker=b"raining",
     needs=b"raining",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",

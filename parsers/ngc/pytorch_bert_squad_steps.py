@@ -15,7 +15,6 @@ FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
     framework="NGC PyTorch",
     over=("frameworks.hf_iteration", "ngc.pytorch_bert_squad"),
-    marker=b": Loss ",
     needs=b": Loss ",
     start=rb"(?m)^(?:python|torchrun) ++(?:-m torch\.distributed\.launch )?+(?:--nproc_per_node=\d++ )?+run_squad\.py ",
     end=rb"(?m)^ ?+training throughput: ",
@@ -29,7 +28,7 @@ FORMAT = Format(
         ),
         Reading(
             "training throughput: {throughput}", unit="sequences/s", span="run", weak=True,
-            marker=b"raining throughput: ", trap=Trap("clock", "speed_of_bar", most=np.inf),
+            trap=Trap("clock", "speed_of_bar", most=np.inf),
         ),
     ),
     facts=BERT_SQUAD,

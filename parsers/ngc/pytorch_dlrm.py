@@ -14,7 +14,6 @@ FORMAT = Format(
     framework="NGC PyTorch",
     unproven=True,
     over=("frameworks.dllogger_text",),
-    marker=b"  step_time: ",
     needs=b"  step_time: ",
     start=" - PARAMETER {*}embedding_dim : ",
     end=" - () best_auc : ",
@@ -26,11 +25,11 @@ FORMAT = Format(
         ),
         Reading(
             "Finished epoch {epoch} in {duration:length}. ",
-            unit="samples/s", span="epoch", weak=True, marker=b"Finished epoch ",
+            unit="samples/s", span="epoch", weak=True,
         ),
         Reading(
             " - () best_auc : {_} best_epoch : {_} average_train_throughput : {throughput}",
-            unit="samples/s", span="run", weak=True, marker=b" average_train_throughput : ", summary="last_step",
+            unit="samples/s", span="run", weak=True, summary="last_step",
         ),
     ),
     facts=(

@@ -28,7 +28,6 @@ FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
-    marker=b"",
     start=rb" - PARAMETER (?:data : \S++ ++feature_spec_file : |output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
@@ -47,14 +46,12 @@ FORMAT = Format(
             "DLL {clock} - ({epoch},) train_throughput : {throughput} {*}train_epoch_time : {duration}",
             unit="samples/s",
             span="epoch",
-            marker=b" train_throughput : ",
         ),
         # What SSD300 prints where it trains and does not only measure.
         Reading(
             "DLL {clock} - ({epoch}, {step}) loss : {loss}$",
             unit="images/s",
             weak=True,
-            marker=b" loss : ",
             epoch_end=True,
             pauses=(
                 Pause("evaluation", ",) mAP : "),
@@ -63,24 +60,20 @@ FORMAT = Format(
         ),
         Reading(
             " - () train_items_per_sec : {throughput}", unit="items/s", span="run", averages=True, trap=WAITS,
-            marker=b"() train_items_per_sec : ",
         ),
         Reading(
             " - () best_train_throughput : {throughput}", unit="samples/s", span="run",
-            marker=b"() best_train_throughput : ",
         ),
         Reading(
             " - () avg_img/sec : {_} images/s med_img/sec : {throughput} images/s", unit="images/s", span="run",
-            marker=b" med_img/sec : ",
         ),
         Reading(
             " - () avg_img/sec : {_} med_img/sec : {throughput} ", unit="images/s", span="run", scope="device",
-            marker=b" med_img/sec : ",
         ),
         # What the mean beside that median comes from. Before DLLogger such a line was of one rank.
         Reading(
             " images/s\nDone benchmarking. Total images: {samples}\ttotal time: {seconds}\t",
-            unit="images/s", span="run", weak=True, marker=b"Done benchmarking. Total images: ",
+            unit="images/s", span="run", weak=True,
         ),
     ),
     facts=(

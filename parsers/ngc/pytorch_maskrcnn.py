@@ -26,7 +26,6 @@ FORMAT = Format(
     title="NGC PyTorch Mask R-CNN",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
-    marker=b"time",
     needs=b"time",
     start=rb" - PARAMETER gpu_count : |maskrcnn_benchmark INFO: Using \d++ GPUs",
     end=rb" train_perf_fps : |maskrcnn_benchmark\.trainer INFO: Total training time: ",
@@ -36,25 +35,21 @@ FORMAT = Format(
             unit="images/s",
             cumulative_since=1,
             pauses=_PAUSES,
-            marker=b" eta : ",
         ),
         Reading(
             "{clock} maskrcnn_benchmark.trainer INFO: eta: {*} iter: {step} {*} time: {_} ({step_seconds})",
             unit="images/s",
             cumulative_since=1,
             pauses=_PAUSES,
-            marker=b"maskrcnn_benchmark.trainer INFO: eta: ",
         ),
         Reading(
             " -  e2e_train_time : {seconds}{? s} train_perf_fps : {throughput}",
             unit="images/s",
             span="run",
-            marker=b"train_perf_fps : ",
         ),
         # A wrapper's, from times of whole seconds; weak, since wrappers of other programs print it too.
         Reading(
             "Training perf is: {throughput} FPS", unit="images/s", span="run", weak=True, summary="wrapper",
-            marker=b"Training perf is: ",
         ),
     ),
     facts=(

@@ -18,7 +18,6 @@ _SEED = rb"(?m)^Using seed = \d++[ \t]*+\n(?:(?!" + _LOADING + rb")[^\n]*+\n){0,
 FORMAT = Format(
     title="NGC PyTorch SSD300",
     framework="NGC PyTorch",
-    marker=b"Training performance = ",
     start=_SEED + until_ssd_ends(),
     end="^Training performance = ",
     readings=(

@@ -11,7 +11,6 @@ from perfledger.parsers.ngc import TF32
 FORMAT = Format(
     title="NGC PyTorch Transformer",
     framework="NGC PyTorch",
-    marker=b"Transformer | epoch ",
     start=rb"(?m)^Namespace\(adam_betas=\[[\d., ]++\], adam_eps=[\w.-]++, amp=",
     end="^| done training in ",
     readings=(

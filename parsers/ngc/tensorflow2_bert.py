@@ -14,7 +14,6 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger_text", "frameworks.dllogger"),
     unproven=True,
-    marker=b"model_training_utils.py:",
     needs=b"model_training_utils.py:",
     end="Throughput Average (sentences/sec) with overhead = ",
     readings=(
@@ -22,14 +21,13 @@ FORMAT = Format(
             "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec{?  {_} = {_}}\n{_} {_} {_} {_} Perf {throughput}",
             unit="sequences/s",
             counts="update",
-            marker=b"Train Step: ",
             pauses=(
                 Pause("evaluation", "Running evaluation after step: ", inside="none"),
                 Pause("checkpoint", "Saved checkpoint to ", inside="none"),
             ),
         ),
         Reading(
-            "] Throughput Average (sentences/sec) = {throughput}", unit="sequences/s", span="run", exact=True, marker=b"Throughput Average",
+            "] Throughput Average (sentences/sec) = {throughput}", unit="sequences/s", span="run", exact=True,
         ),
     ),
     facts=(

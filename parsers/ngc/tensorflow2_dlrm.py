@@ -13,7 +13,6 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     unproven=True,
-    marker=b", throughput=",
     start=rb"(?m)^Command line flags:\r?\n\{\r?$",
     end="Training run completed, elapsed: ",
     readings=(

@@ -17,7 +17,6 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text", "frameworks.dllogger"),
     unproven=True,
-    marker=b", Elapsed: ",
     start=rb"Config:\r?\n={80}\r?\n",
     readings=(
         Reading(

@@ -14,7 +14,6 @@ FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
-    marker=b"throughput_train",
     needs=b"throughput_train",
     start="INFO:tensorflow:***** Configuaration *****",
     end=" -  throughput_train : ",
@@ -31,11 +30,11 @@ FORMAT = Format(
         ),
         Reading(
             "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",
-            unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
+            unit="sequences/s", span="run", weak=True,
         ),
         Reading(
             "run_pretraining.py:{_}] Total Training Time W/O Overhead = {seconds} for Sentences = {samples}",
-            unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
+            unit="sequences/s", span="run", weak=True,
         ),
     ),
     facts=(

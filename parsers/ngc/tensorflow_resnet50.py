@@ -12,7 +12,6 @@ FORMAT = Format(
     title="NGC TensorFlow ResNet-50",
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
-    marker=b"DLL ",
     needs=b"DLL ",
     start=" - PARAMETER arch : {_} mode : training_benchmark ",
     end="() train_throughput : ",

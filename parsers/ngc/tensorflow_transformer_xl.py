@@ -12,7 +12,6 @@ FORMAT = Format(
     title="NGC TensorFlow Transformer-XL",
     framework="NGC TensorFlow",
     unproven=True,
-    marker=b"tok/s",
     end="Training throughput: {:int} tok/s",
     readings=(
         Reading(

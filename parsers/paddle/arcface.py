@@ -10,7 +10,6 @@ from perfledger.parsers.paddle import LAUNCHER
 FORMAT = Format(
     title="PaddlePaddle ArcFace",
     framework="PaddlePaddle",
-    marker=b" imgs/sec",
     start=rb"Training: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - rank: 0\b",
     unproven=True,
     readings=(

@@ -112,7 +112,6 @@ def _line(logger: str) -> str:
 FORMAT = Format(
     title="PaddleClas (dynamic graph)",
     framework="PaddlePaddle",
-    marker=b"[Train][Epoch ",
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(

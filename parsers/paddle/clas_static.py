@@ -20,7 +20,6 @@ _PAUSES = (
 FORMAT = Format(
     title="PaddleClas (static graph)",
     framework="PaddlePaddle",
-    marker=b"train step:",
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(

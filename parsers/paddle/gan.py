@@ -51,7 +51,6 @@ def _configured(section: bytes, key: bytes) -> bytes:
 FORMAT = Format(
     title="PaddleGAN",
     framework="PaddlePaddle",
-    marker=b" images/s",
     start=rb"ppgan[\w.]*+ INFO: Configs: ",
     unproven=True,
     readings=(

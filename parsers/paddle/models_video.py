@@ -11,7 +11,6 @@ from perfledger.parsers.paddle import LAUNCHER
 FORMAT = Format(
     title="PaddlePaddle video models (2020)",
     framework="PaddlePaddle",
-    marker=b" samples/sec",
     start="---------------- Train Arguments ----------------",
     unproven=True,
     readings=(

@@ -50,7 +50,6 @@ _PAUSES = (Pause("checkpoint", "tokenizer config file saved in ", inside="none")
 FORMAT = Format(
     title="PaddleNLP BERT pre-training",
     framework="PaddlePaddle",
-    marker=b"al step",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
         Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sequences/sec" + MAX_MEMORY, unit="sequences/s", scope="device", repeated=True, pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),

@@ -13,7 +13,6 @@ from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
     title="PaddleNLP examples",
-    marker=b" step/s",
     unproven=True,
     readings=(
         Reading(

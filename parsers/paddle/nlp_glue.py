@@ -18,7 +18,6 @@ def _argument(name: bytes, value: bytes) -> bytes:
 FORMAT = Format(
     title="PaddleNLP fine-tuning",
     framework="PaddlePaddle",
-    marker=b", rank_id: ",
     unproven=True,
     readings=(
         Reading(

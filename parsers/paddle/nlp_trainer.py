@@ -114,7 +114,6 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             counts="update",
-            marker=b"interval_tokens_per_second_per_device: ",
             pauses=PAUSES,
         ),
         Reading(

@@ -21,7 +21,6 @@ _VALIDATION = Pause("evaluation", "validation, step_idx: ")
 FORMAT = Format(
     title="PaddleNLP Transformer",
     framework="PaddlePaddle",
-    marker=b"step_idx: ",
     start=rb"(?m)^\{'alpha': [\d.]++,\s",
     readings=(
         Reading(

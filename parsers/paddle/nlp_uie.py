@@ -12,7 +12,6 @@ from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
     title="PaddleNLP UIE",
-    marker=b" step/s",
     unproven=True,
     readings=(
         Reading(

@@ -46,7 +46,6 @@ def _since_last(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Paddle3D",
     framework="PaddlePaddle",
-    marker=b"[TRAIN] epoch=",
     # PaddleSeg prints the same heading, and the platform on its line.
     start=rb"-Environment Information-++(?=\r?\nplatform:[ \t]*+\r?\n)",
     unproven=True,

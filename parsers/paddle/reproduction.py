@@ -12,7 +12,6 @@ from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
     title="PaddlePaddle reproduction guide",
-    marker=b" images/sec",
     unproven=True,
     readings=(
         Reading(

@@ -36,7 +36,6 @@ def _since_last(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="PaddleScience",
     framework="PaddlePaddle",
-    marker=b"[Train][Epoch ",
     unproven=True,
     readings=(
         Reading(

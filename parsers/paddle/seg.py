@@ -16,7 +16,6 @@ _EMA = Trap("clock", "outside_batch_cost", most=1.19)
 FORMAT = Format(
     title="PaddleSeg",
     framework="PaddlePaddle",
-    marker=b"[TRAIN] epoch",
     # Paddle3D prints the same heading, and the platform on a line of its own.
     start=rb"-Environment Information-++(?!\r?\nplatform:[ \t]*+\r?\n)",
     readings=(

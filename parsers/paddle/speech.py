@@ -13,7 +13,6 @@ from perfledger.parsers.paddle import LAUNCHER
 FORMAT = Format(
     title="PaddleSpeech",
     framework="PaddlePaddle",
-    marker=b"Rank: ",
     start="- train.py Configuration Arguments -",
     unproven=True,
     readings=(

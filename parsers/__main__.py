@@ -17,7 +17,7 @@ from perfledger.parsers.engine.scan import Noise, ScanError, chunks
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
 
-#: Lines shown that hold the marker and were not read.
+#: Lines shown that contain a text of the format and were not read.
 _UNREAD = 3
 
 
@@ -81,18 +81,19 @@ def _table(records: SessionRecords, rows: int) -> dict[str, list[object]]:
 
 
 def _unread(log: Log, format: Format) -> Iterator[str]:
-    """Yield the first lines that hold the marker, so that the reader sees what the pattern fails on."""
+    """Yield the first lines that contain a text of the format's lines, so that the reader sees what the pattern misses."""
+    texts = {each.marker or each.literal or format.marker for each in format.readings}
     lines = (
-        (number, line)
+        (number, text, line)
         for chunk in chunks(log.path, Noise())
         for number, line in enumerate(chunk.text.splitlines(), chunk.first_line)
-        if format.marker in line
+        for text in [each for each in texts if each in line][:1]
     )
     found = list(islice(lines, _UNREAD))
     if not found:
-        yield f"No record: no line holds the marker {format.marker!r}."
-    for number, line in found:
-        yield f"No record: line {number} holds the marker, and no reading matches it:\n  {line[:300]!r}"
+        yield f"No record: no line contains {' or '.join(repr(each) for each in sorted(texts))}."
+    for number, text, line in found:
+        yield f"No record: line {number} contains {text!r}, and no reading matches it:\n  {line[:300]!r}"
 
 
 if __name__ == "__main__":

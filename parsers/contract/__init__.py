@@ -18,7 +18,7 @@ from perfledger.parsers.contract.conditions import Condition
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError as FormatError
 from perfledger.parsers.contract.patterns import compiled, searched
-from perfledger.parsers.contract.rows import Row as Row
+from perfledger.parsers.contract.rows import RowMatch as RowMatch
 from perfledger.parsers.contract.rows import Rows as Rows
 from perfledger.parsers.contract.shape import shape_of
 from perfledger.parsers.contract.template import NUMBER as NUMBER
@@ -136,7 +136,7 @@ _MORE_PARAMETERS = 10**15
 
 
 #: What a reading finds in a text: where it begins and ends, and what is printed for each column.
-Record = re.Match[bytes] | Row
+Record = re.Match[bytes] | RowMatch
 
 #: The rows that are records, and the columns of these records.
 Postprocessed = Kept

@@ -65,7 +65,7 @@ _STRETCHES = 2
 _KEYS = 256
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class RowMatch(msgspec.Struct, frozen=True, gc=False):
     """A record of `Rows`, with the methods of a match of a pattern by which logs are read.
 
     Attributes:
@@ -161,7 +161,7 @@ class Rows:
         """Return the numbers of the columns, from 1, as a pattern does."""
         return {name: number for number, (name, _) in enumerate(self.columns, 1)}
 
-    def finditer(self, text: bytes, begin: int = 0, end: int | None = None) -> Iterator[Row]:
+    def finditer(self, text: bytes, begin: int = 0, end: int | None = None) -> Iterator[RowMatch]:
         """Yield the records of a stretch of text."""
         kinds = _lines(self._begin, text, begin, len(text) if end is None else end)
         found = [rows for lines in kinds if (rows := list(self._rows(lines)))]
@@ -169,11 +169,11 @@ class Rows:
             return iter(found[0])
         return iter(sorted(chain.from_iterable(found), key=methodcaller("start")))
 
-    def search(self, text: bytes, begin: int = 0, end: int | None = None) -> Row | None:
+    def search(self, text: bytes, begin: int = 0, end: int | None = None) -> RowMatch | None:
         """Return the first record of a stretch of text."""
         return next(self.finditer(text, begin, end), None)
 
-    def match(self, text: bytes, begin: int) -> Row | None:
+    def match(self, text: bytes, begin: int) -> RowMatch | None:
         """Return the record that begins at a place."""
         found = self.search(text, begin, _line_end(text, begin, len(text), redrawn=True))
         return found if found and found.start() == begin else None
@@ -217,7 +217,7 @@ class Rows:
         pairs = (each.split(" == ") for each in self.conditions if " == " in each)
         return tuple((_Paths(path), frozenset({value.encode(), f'"{value}"'.encode()})) for path, value in pairs)
 
-    def _rows(self, lines: _Lines) -> Iterable[Row]:
+    def _rows(self, lines: _Lines) -> Iterable[RowMatch]:
         """Return the records among lines with the same keys."""
         places = {name: at for at, name in enumerate(lines.names)}
         if any((paths.place(places) is not None) != present for paths, present in self._keys):
@@ -228,7 +228,7 @@ class Rows:
             return ()
         empty = [b""] * len(lines.places)
         columns = [empty if at is None else lines.numbers(at) for at, _ in wanted]
-        found = map(Row, zip(*columns, strict=True), lines.places, repeat(self.groupindex))
+        found = map(RowMatch, zip(*columns, strict=True), lines.places, repeat(self.groupindex))
         # What not all lines fulfil, by line.
         partly = [
             map(bool, column) for column, (_, needed) in zip(columns, wanted, strict=True) if needed and not all(column)
@@ -296,7 +296,7 @@ def _structure(printed: bytes, depth: int) -> tuple[Any, list[tuple[str, int | N
         return msgspec.Raw, [("", None)]
     inner = {f"f{at}": _structure(bytes(each), depth + 1) for at, each in enumerate(found.values())}
     made = msgspec.defstruct(
-        "Row",
+        "RowMatch",
         [(name, kind) for name, (kind, _) in inner.items()],
         rename=dict(zip(inner, found, strict=True)),
         forbid_unknown_fields=True,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import carry, only, take
+from perfledger.parsers.contract.verbs import carry, first_states, only, take
 
 
 def _of_one(columns: Columns) -> Postprocessed:
@@ -29,8 +29,11 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "{?|  fps  |  {_}  |\n}{?|  iterations  | {step}  |\n}|  time_elapsed  | {elapsed}  |\n|  total_timesteps  | {consumed}  |",
+            "|  iterations  | {step}  |\n\n|  time_elapsed  | {elapsed}  |\n\n|  total_timesteps  | {consumed}  |",
             unit="items/s",
+            marker=b" total_timesteps ",
+            # A table of an evaluation has steps and no seconds.
+            verbs=(carry("step", "clock"), only("consumed"), first_states("clock")),
             pauses=(Pause("evaluation", "Eval num_timesteps="),),
         ),
         Reading(

@@ -81,7 +81,7 @@ def _table(records: SessionRecords, rows: int) -> dict[str, list[object]]:
 
 
 def _unread(log: Log, format: Format) -> Iterator[str]:
-    """Yield the first lines that contain a text of the format's lines, so that the reader sees what the pattern misses."""
+    """Yield the first lines that contain a text of the format, so that the reader sees what its patterns miss."""
     texts = {each.marker or each.literal or format.marker for each in format.readings}
     lines = (
         (number, text, line)

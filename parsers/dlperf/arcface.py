@@ -5,8 +5,7 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
-from perfledger.parsers.contract.conditions import lacks, says
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, lacks, says
 
 _ARGUMENTS = "Called with argument: Namespace("
 #: The callback that verifies runs after that of the speed, whose clock runs on.

@@ -16,9 +16,18 @@ from __future__ import annotations
 import base64
 import re
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window, listed, up_to
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    Postprocessed,
+    Reading,
+    Window,
+    lacks,
+    listed,
+    take,
+    up_to,
+)
 from perfledger.parsers.dlperf import argument
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

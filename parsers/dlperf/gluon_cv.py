@@ -8,8 +8,7 @@ explains may be those of workers, and give no figure. Labels are `Batch[20]`, `B
 decimals and validation.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Scope, Window
-from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract import Condition, Fact, Format, Reading, Scope, Window, lacks, says
 
 #: An argument of the scripts that recognise actions, whose samples are clips of a video.
 _VIDEO = rb"\bnum_segments="

@@ -16,9 +16,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading, Window
-from perfledger.parsers.contract.conditions import Condition, lacks
-from perfledger.parsers.contract.verbs import either
+from perfledger.parsers.contract import (
+    Column,
+    Columns,
+    Condition,
+    Fact,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    Window,
+    either,
+    lacks,
+)
 from perfledger.parsers.dlperf import argument, dotted_start
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, Window
-from perfledger.parsers.contract.verbs import either
+from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, Window, either
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:

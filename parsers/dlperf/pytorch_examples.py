@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window, median
 from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
-from perfledger.parsers.contract.statistics import median
 
 
 def _of_intervals(columns: Columns) -> Postprocessed:

@@ -6,8 +6,7 @@ or a checkpoint are not training. The last step may include the last checkpoint 
 begins its bar at the step it goes on from. Neither batch size nor devices are printed.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.contract.verbs import first_drawn
+from perfledger.parsers.contract import Format, Pause, Reading, first_drawn
 
 FORMAT = Format(
     title="AI Toolkit",

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, take
 
 #: Steps before the timer of a run begins.
 _UNTIMED = 11

@@ -7,8 +7,7 @@ those until the middle of 2026 of one accumulated batch only, and some divide by
 What a log states besides is that of the Trainer.
 """
 
-from perfledger.parsers.contract import Format, Reading
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Format, Reading, lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.trl import paired, told

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import carry, every, only
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, carry, every, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = "{?[epoch={epoch}]}[batch={step}{?/{total_steps}}]:\n\n"

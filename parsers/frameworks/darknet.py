@@ -6,8 +6,7 @@ are those of the iteration times its number, so that one iteration has their quo
 What takes time between iterations, such as the mAP and the weights, is in neither time.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.verbs import carry, either, only, quotient, total
+from perfledger.parsers.contract import Fact, Format, Reading, carry, either, only, quotient, total
 
 FORMAT = Format(
     title="Darknet",

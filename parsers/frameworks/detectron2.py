@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, up_to
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, lacks, up_to
 
 
 def since_start(columns: Columns) -> Postprocessed:

@@ -8,7 +8,7 @@ examples of transformers print the same head, and draw a bar without a name: the
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.verbs import first_drawn as first_drawn
+from perfledger.parsers.contract import first_drawn as first_drawn
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, every
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second below which two decimals are less exact than the clocks of the lines.

@@ -35,10 +35,14 @@ from perfledger.parsers.contract import (
     Reading,
     Rows,
     Span,
+    Verb,
+    every,
+    merge,
+    only,
+    take,
     up_to,
     up_to_argument,
 )
-from perfledger.parsers.contract.verbs import Verb, every, merge, only, take
 from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock, by_times, even
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

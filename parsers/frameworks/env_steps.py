@@ -12,8 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import carry, first_states, only, take
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    carry,
+    first_states,
+    only,
+    take,
+)
 
 
 def _of_one(columns: Columns) -> Postprocessed:

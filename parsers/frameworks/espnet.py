@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, every
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far the batches per update may lie off a whole number.

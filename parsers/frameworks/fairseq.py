@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, take
 from perfledger.parsers.frameworks import FAIRSEQ
 
 _STEP = "epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},"

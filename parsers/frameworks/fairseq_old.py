@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, every
 from perfledger.parsers.frameworks import FAIRSEQ
 
 

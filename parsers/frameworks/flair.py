@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, take
 
 
 def _inside(columns: Columns) -> Postprocessed:

@@ -6,8 +6,7 @@ Iterations grow slower as the scene is densified. Evaluations and checkpoints ha
 (`simple_trainer.py`) begins with the loss, and counts each step.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.verbs import first_states
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, first_states
 
 FORMAT = Format(
     title="3D Gaussian Splatting",

@@ -18,10 +18,10 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
     listed,
+    median,
+    undo_mean,
     up_to_argument,
 )
-from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import undo_mean
 
 #: A terminal shows the lines of the root logger with its level and name; its file does not.
 _ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("

@@ -23,8 +23,8 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
+    says,
 )
-from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 

@@ -8,8 +8,17 @@ ran. All other lines are those of the Trainer; where the call's own figure is pr
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import only, quotient, take, whole_seconds, without
+from perfledger.parsers.contract import (
+    Columns,
+    Format,
+    Postprocessed,
+    Reading,
+    only,
+    quotient,
+    take,
+    whole_seconds,
+    without,
+)
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: A table begins late where more than so many of its intervals lie before its first row.

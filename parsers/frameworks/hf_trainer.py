@@ -40,9 +40,10 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
     grouped,
+    lacks,
+    medians,
+    says,
 )
-from perfledger.parsers.contract.conditions import lacks, says
-from perfledger.parsers.contract.statistics import medians
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
 #: Nodes that print side by side may differ by so many steps.

@@ -5,8 +5,16 @@ taken as a whole, since a second is much between two lines. Too short epochs are
 no size is printed. Lines that begin with `EVAL:` are of the validation.
 """
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import scaled_sum, take, undo_mean, whole_seconds
+from perfledger.parsers.contract import (
+    Columns,
+    Format,
+    Postprocessed,
+    Reading,
+    scaled_sum,
+    take,
+    undo_mean,
+    whole_seconds,
+)
 
 
 def _last_steps(columns: Columns) -> Postprocessed:

@@ -5,8 +5,7 @@ thousands (`step:2K`), so that the number of the step is not read. Evaluations a
 The batch size is that of a process; releases that name no processes train with one.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.verbs import total
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, total
 
 FORMAT = Format(
     title="LeRobot",

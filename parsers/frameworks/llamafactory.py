@@ -15,9 +15,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.conditions import lacks, says
-from perfledger.parsers.contract.verbs import every, mean_of_ranks
+from perfledger.parsers.contract import (
+    Columns,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    every,
+    lacks,
+    mean_of_ranks,
+    says,
+)
 from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint
 
 

@@ -22,9 +22,12 @@ from perfledger.parsers.contract import (
     Indices,
     Postprocessed,
     Reading,
+    every,
+    of_others,
+    scaled_sum,
+    since_before,
+    with_others,
 )
-from perfledger.parsers.contract.statistics import of_others, since_before, with_others
-from perfledger.parsers.contract.verbs import every, scaled_sum
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20

@@ -6,8 +6,7 @@ wait for data between them, which the timestamps show. Evaluations and checkpoin
 each device, however many of them an update accumulates.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
-from perfledger.parsers.contract.verbs import undo_mean
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap, undo_mean
 
 FORMAT = Format(
     title="MindCV",

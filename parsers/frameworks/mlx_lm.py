@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped, take
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:

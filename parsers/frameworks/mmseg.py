@@ -14,9 +14,7 @@ import re
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading
-from perfledger.parsers.contract.statistics import since_before
-from perfledger.parsers.contract.verbs import every
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, every, since_before
 
 #: The text before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints no name.
 #: MMEngine colours the level; copies may have lost the escapes.

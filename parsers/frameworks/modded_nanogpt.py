@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
-from perfledger.parsers.contract.conditions import lacks, says
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, lacks, says, take
 
 
 def _since_reset(columns: Columns) -> Postprocessed:

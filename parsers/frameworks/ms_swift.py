@@ -22,8 +22,10 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
+    every,
+    mean_of_ranks,
+    scaled_sum,
 )
-from perfledger.parsers.contract.verbs import every, mean_of_ranks, scaled_sum
 from perfledger.parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.

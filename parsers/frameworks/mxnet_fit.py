@@ -9,8 +9,7 @@ tokens per second after it; its timer runs on through a checkpoint. GluonCV, Arc
 form; so does Gluon's example of image classification, of the last batch alone and with six decimals, which is not read.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed, text, up_to
-from perfledger.parsers.contract.conditions import lacks, says
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks, listed, says, text, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 

@@ -16,10 +16,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped
-from perfledger.parsers.contract.conditions import lacks, says
-from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import Columns, Kept, every, fine, only
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    Kept,
+    Pause,
+    Reading,
+    every,
+    fine,
+    grouped,
+    lacks,
+    median,
+    only,
+    says,
+)
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: An iteration is slow if it takes this many times the usual seconds.

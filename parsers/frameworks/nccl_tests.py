@@ -19,9 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
-from perfledger.parsers.contract.conditions import says
-from perfledger.parsers.contract.verbs import Kept
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, says
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"

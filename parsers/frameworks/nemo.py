@@ -22,11 +22,14 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
     Reading,
+    either,
+    every,
+    take,
     up_to,
 )
-from perfledger.parsers.contract.verbs import Kept, either, every, take
 
 _TIMING = rb"train_step_timing in s"
 _BATCH = rb"\| global_batch_size: "

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Reading, is_private
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.verbs import Kept
+from perfledger.parsers.contract import Columns, Format, Kept, Pause, Reading, is_private, lacks
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, next to that by which a count of three digits may be off.

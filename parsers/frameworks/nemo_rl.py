@@ -7,8 +7,7 @@ lacks the other. Other throughputs of the block are those of one of its phases.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.verbs import carry, only
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, carry, only
 
 _VERBS = (carry("step", "total_steps", "duration"), only("throughput"))
 _PAUSES = (

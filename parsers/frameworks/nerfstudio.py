@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
-from perfledger.parsers.contract.verbs import Kept, scaled_sum, take
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, scaled_sum, take
 
 
 def first_drawn(columns: Columns) -> Kept:

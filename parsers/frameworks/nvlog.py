@@ -15,10 +15,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Reading,
     next_line,
 )
-from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
-from perfledger.parsers.contract.verbs import Kept
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading
 
 
 def _batches(columns: Columns) -> Kept:

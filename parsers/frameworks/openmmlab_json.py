@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows
-from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows, median
 from perfledger.parsers.frameworks.mmseg import ACCUMULATION, experiment
 
 #: A row contains an evaluation if it takes so many times the median,

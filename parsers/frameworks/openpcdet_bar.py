@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Reading
-from perfledger.parsers.contract.verbs import Kept, take, whole_seconds
+from perfledger.parsers.contract import Columns, Format, Kept, Reading, take, whole_seconds
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
 

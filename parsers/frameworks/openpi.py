@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Kept, Pause, Reading
 from perfledger.parsers.contract.coarse import far_enough
-from perfledger.parsers.contract.verbs import Kept
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50

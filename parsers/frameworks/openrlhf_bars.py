@@ -9,9 +9,7 @@ figure.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.verbs import first_states
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, first_states, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 FORMAT = Format(

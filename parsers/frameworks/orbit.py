@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, up_to
-from perfledger.parsers.contract.verbs import Kept, fine
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, fine, up_to
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (

@@ -17,11 +17,14 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
     Reading,
     Trap,
+    fine,
+    only,
+    take,
 )
-from perfledger.parsers.contract.verbs import Kept, fine, only, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.

@@ -23,11 +23,12 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
     Reading,
     Trap,
+    take,
 )
-from perfledger.parsers.contract.verbs import Kept, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: What the printer divides by `print_batch_step`.

@@ -8,8 +8,7 @@ milliseconds. Earlier programs print other lines (`step_avg`).
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.verbs import quotient
+from perfledger.parsers.contract import Fact, Format, Reading, quotient
 
 FORMAT = Format(
     title="parameter-golf",

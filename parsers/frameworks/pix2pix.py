@@ -7,8 +7,7 @@ line, is not training alone. `batch_size` is that of all devices.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed
-from perfledger.parsers.contract.verbs import whole_seconds
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed, whole_seconds
 
 FORMAT = Format(
     title="CycleGAN and pix2pix",

@@ -16,10 +16,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Reading
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import Kept, fine, only, scaled_sum, take
+from perfledger.parsers.contract import (
+    Columns,
+    Format,
+    Kept,
+    Pause,
+    Reading,
+    fine,
+    lacks,
+    median,
+    only,
+    scaled_sum,
+    take,
+)
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Reading
-from perfledger.parsers.contract.verbs import Kept
+from perfledger.parsers.contract import Column, Columns, Format, Kept, Reading
 
 #: Units of `Tot` in seconds, largest first, and how many of them are printed.
 _UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2

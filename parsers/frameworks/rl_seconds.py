@@ -7,8 +7,7 @@ and checkpoints lie outside its timer. The samples of a step, which are all resp
 alone.
 """
 
-from perfledger.parsers.contract import Format, Reading
-from perfledger.parsers.contract.verbs import carry, only
+from perfledger.parsers.contract import Format, Reading, carry, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(

@@ -9,8 +9,7 @@ device.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
-from perfledger.parsers.contract.verbs import Kept, every, take
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, every, take
 
 
 def _of_many(columns: Columns) -> Kept:

@@ -23,10 +23,10 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
+    lacks,
+    median,
     up_to,
 )
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.statistics import median
 
 #: Least steps of an epoch: with one step per epoch, points by step and by epoch look alike.
 _STEPS_PER_EPOCH = 2

@@ -7,8 +7,7 @@ hence the option `mode`. No line shows whether `--display_perf_ewma` smooths the
 `resnet50_v1.5` another model.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Scope, listed
-from perfledger.parsers.contract.conditions import Condition, says
+from perfledger.parsers.contract import Condition, Fact, Format, Reading, Scope, listed, says
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
 #: Behind the stamp of Kubeflow's launcher, or glog's.

@@ -23,14 +23,17 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
     Reading,
     Scope,
+    every,
+    lacks,
+    median,
+    says,
+    take,
     up_to,
 )
-from perfledger.parsers.contract.conditions import lacks, says
-from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import Kept, every, take
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
 #: What NVIDIA's scripts print of Horovod, which precedes the configuration.

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
-from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import Kept, take
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, median, take
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"

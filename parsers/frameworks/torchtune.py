@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.verbs import Kept
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Whole seconds show so many within some three percent.

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint, saved_every

@@ -18,15 +18,17 @@ import numpy as np
 
 from perfledger.parsers.contract import (
     Columns,
+    Condition,
     Fact,
     Format,
+    Kept,
     Reading,
+    lacks,
     listed,
+    says,
     up_to_argument,
 )
 from perfledger.parsers.contract.coarse import whole_seconds
-from perfledger.parsers.contract.conditions import Condition, lacks, says
-from perfledger.parsers.contract.verbs import Kept
 from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may be in lines of their own, and something else follows.

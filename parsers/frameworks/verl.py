@@ -12,9 +12,7 @@ prints the same numbers as a block of YAML, after `Step 2`, with a validation or
 which trains networks that draw, counts images instead of tokens.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.conditions import lacks
-from perfledger.parsers.contract.verbs import carry, only
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, carry, lacks, only
 
 #: A rollout with devices of its own; this part of the configuration precedes the trainer's, as they are sorted.
 _APART = (

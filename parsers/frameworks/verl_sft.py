@@ -9,8 +9,7 @@ out the wait for data.
 
 import re
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks
 from perfledger.parsers.frameworks import TORCHRUN
 
 _COPIES = rb"Normalize batch size by dp "

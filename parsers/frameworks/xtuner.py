@@ -10,8 +10,7 @@ MMEngine, read as MMSegmentation's.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.verbs import mean_of_ranks, total
+from perfledger.parsers.contract import Fact, Format, Reading, mean_of_ranks, total
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: A rank waits for its data before the seconds of a step.

@@ -5,8 +5,7 @@ rate, kept within the second that the elapsed time is cut to. Where the terminal
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, listed, up_to_argument
-from perfledger.parsers.contract.conditions import says
+from perfledger.parsers.contract import Fact, Format, Reading, listed, says, up_to_argument
 from perfledger.parsers.frameworks.ultralytics import RATE, epochs
 
 

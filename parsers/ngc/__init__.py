@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Postprocessed, Reading
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Columns, Fact, Postprocessed, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node where they are told of no other.

@@ -8,8 +8,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, lacks, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 

@@ -21,9 +21,9 @@ from perfledger.parsers.contract import (
     Indices,
     Postprocessed,
     Reading,
+    medians,
     up_to_argument,
 )
-from perfledger.parsers.contract.statistics import medians
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 

@@ -5,8 +5,7 @@ all ranks, the figure of the job. Since DLLogger (2022) each rank has counted th
 number of ranks: where DLLogger has printed, the line is not read.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract import Fact, Format, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
 

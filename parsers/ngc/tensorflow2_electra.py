@@ -8,8 +8,7 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.verbs import scaled_sum
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, scaled_sum
 from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(

@@ -2,8 +2,7 @@
 
 import re
 
-from perfledger.parsers.contract import Fact, listed
-from perfledger.parsers.contract.verbs import fine
+from perfledger.parsers.contract import Fact, fine, listed
 
 
 def _replicas(printed: bytes) -> int:

@@ -20,8 +20,18 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Scope
-from perfledger.parsers.contract.verbs import every, take, without
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    Scope,
+    every,
+    take,
+    without,
+)
 from perfledger.parsers.paddle import CLAS, KNOWN_MEMORY, MAX_MEMORY
 
 #: Iteration of every epoch at which running means begin anew.

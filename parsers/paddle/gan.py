@@ -20,8 +20,8 @@ from perfledger.parsers.contract import (
     Reading,
     Trap,
     up_to,
+    without,
 )
-from perfledger.parsers.contract.verbs import without
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (

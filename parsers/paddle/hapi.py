@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import carry, every, only, take, total
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, carry, every, only, take, total
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.

@@ -29,8 +29,8 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
     grouped,
+    without,
 )
-from perfledger.parsers.contract.verbs import without
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"

@@ -13,8 +13,7 @@ two decimals.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
-from perfledger.parsers.contract.verbs import until
+from perfledger.parsers.contract import Fact, Format, Reading, until, up_to
 from perfledger.parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading
-from perfledger.parsers.contract.verbs import take
+from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Iteration of every epoch at which the means begin anew.

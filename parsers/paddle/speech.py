@@ -6,8 +6,7 @@ batches are counted here. The recognition of 2021 prints the wait for data and t
 the batch of the configuration.
 """
 
-from perfledger.parsers.contract import Format, Reading
-from perfledger.parsers.contract.verbs import total
+from perfledger.parsers.contract import Format, Reading, total
 from perfledger.parsers.paddle import LAUNCHER
 
 FORMAT = Format(

@@ -16,9 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Scope
-from perfledger.parsers.contract.conditions import Condition, lacks, says
-from perfledger.parsers.contract.verbs import carry
+from perfledger.parsers.contract import (
+    Columns,
+    Condition,
+    Fact,
+    Format,
+    Postprocessed,
+    Reading,
+    Scope,
+    carry,
+    lacks,
+    says,
+)
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 from perfledger.parsers.frameworks.keras.epochs import (
     epochs_in_either,

@@ -32,8 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from perfledger.parsers.contract import NUMBER, Fact, Format, Reading, text, up_to
-from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract import NUMBER, Condition, Fact, Format, Reading, lacks, says, text, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.mlperf.lines import (
     BLOCK_MEAN,

@@ -1,0 +1,123 @@
+"""A fact that a log states once, and how its word is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from perfledger.parsers.contract.conditions import Condition
+from perfledger.parsers.contract.literals import Alternatives, all_in, literals
+from perfledger.parsers.contract.patterns import FormatError, compiled, searched
+from perfledger.parsers.contract.template import compiled_text
+from perfledger.schema import vocabulary
+
+#: Names of facts a format may state, with what they mean.
+FACTS: Mapping[str, str] = MappingProxyType(
+    {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
+)
+#: Facts that change the workload or how it is run: cases that differ in one of them are not repeats.
+OPTIONS = vocabulary.OPTIONS
+
+
+_LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
+_MORE_PARAMETERS = 10**15
+
+
+def text(printed: bytes) -> str:
+    """Decode a printed word."""
+    return printed.decode("utf-8", "replace").strip()
+
+
+#: A model in the cache of the Hugging Face Hub: `models--acme--tiny-lm/snapshots/` and a hash.
+_CACHED = re.compile(r"/models--([\w.-]+?)--([\w.-]+)/snapshots/")
+
+#: Folders that hold a model, and do not name it.
+_UNNAMED = re.compile(
+    r"(?:checkpoint|ckpt|(?:global_?)?step|iter|epoch)[-_]?[0-9]*|models?|weights|hf|huggingface|outputs?|final|merged|latest|actor",
+    re.IGNORECASE,
+)
+
+
+def without_folders(model: str) -> str:
+    """Return the name of a model that is printed with the folders of a machine: `/data/tiny-lm` is `tiny-lm`.
+
+    Redaction takes such folders away, and with them all that tells two models apart. `acme/tiny-lm` is a name. Where the
+    last folder is a checkpoint of any model there is none.
+    """
+    if not model.startswith(("/", "./", "../", "~/")):
+        return model
+    cached = _CACHED.search(model)
+    name = "/".join(cached.groups()) if cached else model.rstrip("/").rpartition("/")[2]
+    return "" if _UNNAMED.fullmatch(name) else name
+
+
+def listed(printed: bytes) -> int:
+    """Count the items of a printed, comma-separated list: `0,1,2,3` is 4."""
+    return printed.count(b",") + 1
+
+
+def grouped(printed: bytes) -> int:
+    """Convert a whole number with separators of thousands: `1,024` is 1024."""
+    return int(printed.replace(b",", b""))
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact that a log states.
+
+    A program may print a setting several times, first as a file has it, then as it runs with it. The last value before
+    the first record counts.
+
+    Attributes:
+        name: one of FACTS. Several facts of one name are tried in their order.
+        pattern: a template with one `{}`, or a pattern whose group 1 is the printed word.
+        read: converts the printed word; a ValueError states nothing. A template says it itself: `{:int}`, `{:,}`.
+        words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
+            that is not among them states nothing.
+        first: the first value counts, since later lines of this form state something else, such as validation data.
+        where: a condition on the session, or it does not state the fact.
+    """
+
+    name: str
+    pattern: str | bytes
+    read: Callable[[bytes], int | str] = text
+    words: Mapping[bytes, str] | None = None
+    first: bool = False
+    where: Condition | None = None
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """Compile the pattern in multi-line mode: `^` is the start of a line."""
+        if self.name not in FACTS:
+            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
+        return searched(compiled_text(self.pattern))
+
+    @cached_property
+    def _held(self) -> tuple[Alternatives, ...]:
+        return literals(compiled(compiled_text(self.pattern), re.MULTILINE))
+
+    def may_stand_in(self, distinct: bytes) -> bool:
+        """Return whether a text may state the fact, by its distinct lines."""
+        return all_in(self._held, distinct)
+
+    @property
+    def _reader(self) -> Callable[[bytes], int | str]:
+        if self.read is text and isinstance(self.pattern, str):
+            return int if "{:int}" in self.pattern else grouped if "{:,}" in self.pattern else text
+        return self.read
+
+    def value(self, printed: bytes) -> int | str | None:
+        """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
+        if len(printed) > _LONGEST_WORD:
+            return None
+        try:
+            value = self.words.get(printed) if self.words is not None else self._reader(printed)
+        except (ValueError, OverflowError):  # such as `1.2.3` or `4, ,2`, from a garbled line
+            return None
+        if self.name == "model" and isinstance(value, str):
+            return without_folders(value) or None
+        most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
+        return None if isinstance(value, int) and not 0 < value < most else value

@@ -1,0 +1,129 @@
+"""A format: what one program prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from perfledger.parsers.contract.fact import Fact
+from perfledger.parsers.contract.literals import Alternatives, all_in, literals
+from perfledger.parsers.contract.patterns import compiled, searched
+from perfledger.parsers.contract.reading import Reading
+from perfledger.parsers.contract.template import compiled_text
+
+
+@dataclass(frozen=True)
+class Window:
+    """The records that a published script counts, both ends included.
+
+    Source: DLPerf's extractors.
+
+    Attributes:
+        first: the first record.
+        last: the last record; None for the end of the log.
+        of: what is summed: speeds, of which the mean is taken; seconds, over which the samples are divided; or the wall
+            clock from `first` to `last`.
+        every: only steps divisible by it count.
+        by: how records are counted: by printed step, by their number from 1 (a `last` of -2 is the last but one), or by
+            the steps since the first printed one.
+    """
+
+    first: int
+    last: int | None
+    of: Literal["throughput", "seconds", "clock"] = "throughput"
+    every: int = 1
+    by: Literal["step", "record", "since_first"] = "step"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What one printer prints.
+
+    Attributes:
+        title: name of the printer on the pages.
+        marker: text that each record of a reading without a marker of its own contains, unless the reading is a template.
+        readings: the kinds of lines; records of the first are counted and used for figures.
+        facts: what a log states once.
+        start: matches once per start of the program, where the printer announces itself. Where what tells of a start
+            stands in part before it, a group `start` begins there.
+        before_start: matches lines that the program, or what launches it, prints before that: a session begins at the
+            first of them after the last record of the session before it. The engine knows common launchers itself.
+        end: matches where the printer says that it is done.
+        framework: the training framework, where only one prints such lines.
+        windows: the records that published scripts count, by the name of the rule.
+        over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
+            training program.
+        frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
+            prints within it.
+        document: a key of the JSON document that the printer writes, at its top. Another JSON document that contains
+            such lines quotes them.
+        needs: text that a log of the format contains, if its records alone do not identify it.
+        unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
+            and every figure of it say so.
+        id: `package.module`, filled in by the registry.
+        doc: the module's docstring, filled in by the registry.
+    """
+
+    title: str
+    marker: bytes = b""
+    readings: tuple[Reading, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    start: str | bytes | None = None
+    before_start: str | bytes | None = None
+    end: str | bytes | None = None
+    framework: str = ""
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    over: tuple[str, ...] = ()
+    unproven: bool = False
+    frames: tuple[Reading, ...] = ()
+    document: str = ""
+    needs: bytes = b""
+    id: str = ""
+    doc: str = ""
+
+    @cached_property
+    def start_regex(self) -> re.Pattern[bytes] | None:
+        """Compile the start pattern, if the printer announces itself."""
+        return compiled(compiled_text(self.start)) if self.start else None
+
+    @cached_property
+    def _held_by_start(self) -> tuple[Alternatives, ...]:
+        return literals(self.start_regex) if self.start_regex else ()
+
+    def may_start_in(self, distinct: bytes) -> bool:
+        """Return whether the program may start in a text, by its distinct lines."""
+        return self.start_regex is not None and all_in(self._held_by_start, distinct)
+
+    def starts(self, text: bytes) -> list[int]:
+        """Return where the program starts."""
+        if not self.start_regex:
+            return []
+        at = "start" if "start" in self.start_regex.groupindex else 0
+        found = ((match.start(at), match.start()) for match in self.start_regex.finditer(text))
+        return [named if named >= 0 else whole for named, whole in found]
+
+    @cached_property
+    def before_start_regex(self) -> re.Pattern[bytes] | None:
+        """Compile the pattern of what stands before the start, in multi-line mode: `^` is the start of a line."""
+        return searched(compiled_text(self.before_start)) if self.before_start else None
+
+    @cached_property
+    def end_regex(self) -> re.Pattern[bytes] | None:
+        """Compile the end pattern, if the printer says that it is done."""
+        return searched(compiled_text(self.end)) if self.end else None
+
+    @cached_property
+    def _held_by_end(self) -> tuple[Alternatives, ...]:
+        return literals(compiled(compiled_text(self.end), re.MULTILINE)) if self.end else ()
+
+    def may_end_in(self, distinct: bytes) -> bool:
+        """Return whether a text may hold the line that says that it is done, by its distinct lines."""
+        return bool(self.end) and all_in(self._held_by_end, distinct)
+
+    @property
+    def main(self) -> Reading:
+        """Return the first reading, whose records are counted and used for figures."""
+        return self.readings[0]

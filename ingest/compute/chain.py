@@ -85,7 +85,7 @@ def once_per_step(given: Intervals) -> tuple[Intervals, Indices]:
 
 def without_means(given: Intervals, total: Column) -> Column:
     """Return what each interval adds to a total that its lines print since a running mean began."""
-    if given.reading.cumulative_since is None:
+    if given.reading.running_mean is None:
         return total
     return np.where(ranks.same_mean(given), np.diff(total, prepend=0.0), total)
 

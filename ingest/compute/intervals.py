@@ -125,9 +125,9 @@ def shown_steps(given: Intervals) -> Column:
     reading, step = given.reading, given.step
     if "steps" in given.printed:
         return given.printed["steps"]
-    if reading.cumulative_since is not None:
+    if reading.running_mean is not None:
         # The mean restarts *at* step 5 with that step in it, hence 6 steps at step 10.
-        return np.maximum(step - (reading.cumulative_since - 1), 0.0)
+        return np.maximum(step - (reading.running_mean - 1), 0.0)
     if reading.span != "interval" or len(step) < 2:
         return np.ones(len(step))
     gaps = np.diff(step, prepend=np.nan)
@@ -168,7 +168,7 @@ def steps_between(given: Intervals) -> Column:
     """
     gaps = np.diff(given.step)
     usual, real = usual_gap(gaps), (gaps > 0) | ((gaps == 0) & (np.diff(given.epoch) == 0))
-    if given.reading.counts == "update":
+    if given.reading.per_update:
         real = (gaps > 0) & (np.abs(gaps / usual - 1) > _SKIPPED)
     return np.where(real, gaps, usual)
 

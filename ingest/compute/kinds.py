@@ -78,7 +78,7 @@ def with_ends_and_restarts(given: Intervals) -> Kinds:
         kind[1:][np.diff(given.step) <= 0] = 0
     if reading.epoch_end:
         kind[1:][np.diff(given.epoch) != 0] |= PAUSES["epoch_end"]
-    if reading.cumulative_since is not None:
+    if reading.running_mean is not None:
         # A running mean begins again with the epoch, after the pause before it.
         kind = np.where(ranks.same_mean(given), kind, 0).astype(np.uint8)
     kind[ranks.restarts(given)[1]] |= PAUSES["restart"]

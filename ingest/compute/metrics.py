@@ -134,7 +134,7 @@ def _of_throughput(session: Session, case: Facts) -> MetricFigure | None:
 
 def _updates_per_record(reading: Reading, case: Facts) -> float:
     """Return optimizer updates per printed step: less than one if the printer counts micro batches."""
-    return 1.0 if reading.counts == "update" else 1.0 / (case.get("accumulation") or 1)
+    return 1.0 if reading.per_update else 1.0 / (case.get("accumulation") or 1)
 
 
 def _per_step(given: Intervals, case: Facts) -> MetricFigure | None:

@@ -22,7 +22,7 @@ def is_repeated(records: SessionRecords) -> bool:
 
 def may_go_back(records: SessionRecords) -> bool:
     """Return whether a line may print an earlier step: ranks lag, and a loss scaler takes back updates."""
-    return is_repeated(records) or records.reading.counts == "update"
+    return is_repeated(records) or records.reading.per_update
 
 
 def groups(given: Intervals) -> tuple[Indices, Indices]:

@@ -175,7 +175,7 @@ def _steady(rule: Rule, given: Intervals) -> Figure:
     if math.isnan(float(given.steps[used].sum())):
         raise no_figure("batches_vary", records=len(given))
     if given.samples[used].sum() <= 0 or given.seconds[used].sum() <= 0:
-        if (since := given.reading.cumulative_since) is not None:
+        if (since := given.reading.running_mean) is not None:
             # The mean that they print begins with a later step.
             raise no_figure("mean_not_begun", records=len(given), step=since)
         raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)

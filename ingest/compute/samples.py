@@ -67,11 +67,11 @@ def _sequences_per_step(session: Session, reading: Reading, case: Facts) -> floa
         raise no_figure("no_devices")
     # A trainer's batch is that of the devices that share its samples.
     devices //= math.gcd(devices, math.prod(case.get(name, 1) for name in CUTS))
-    if reading.counts == "update" and (per_device := case.get("samples_per_update_and_device")):
+    if reading.per_update and (per_device := case.get("samples_per_update_and_device")):
         return float(per_device * devices)
     if (batch := case.get("batch_size")) is None:
         raise no_figure("no_batch_size")
-    if reading.counts == "step":
+    if not reading.per_update:
         return float(batch * devices)
     if accumulation := case.get("accumulation"):
         return float(batch * devices * accumulation)

@@ -73,7 +73,7 @@ def _by_speed(given: Intervals, session: Session, case: Facts) -> Intervals:
     samples, timed = shown_samples(given), True
     if samples is not None and not _all_positive(samples):
         samples = None
-    if samples is None and given.reading.cumulative_since is None and _all_positive(given.printed.get("duration")):
+    if samples is None and given.reading.running_mean is None and _all_positive(given.printed.get("duration")):
         samples = speed * given.printed["duration"]
     if samples is None:
         per_step = _samples_per_line(given, session, case)

@@ -129,7 +129,7 @@ class JudgedSession:
     def _counts_updates(self) -> bool:
         """Return whether the batch of the job depends on the steps of an update, which no source states."""
         steps = ("accumulation", "samples_per_update_and_device")
-        counted = any(each.reading.counts == "update" and len(each) for each in self.session.records)
+        counted = any(each.reading.per_update and len(each) for each in self.session.records)
         return counted and not any(each in self.merged.stated for each in steps)
 
 

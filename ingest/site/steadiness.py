@@ -21,7 +21,7 @@ def running_since(run: Run) -> int | None:
     """Return the step from which the format prints running means; None if it prints intervals."""
     from perfledger.parsers.engine.registry import formats
 
-    return next((each.main.cumulative_since for each in formats() if each.id == run.format), None)
+    return next((each.main.running_mean for each in formats() if each.id == run.format), None)
 
 
 def mark(run: Run) -> Phrase | None:

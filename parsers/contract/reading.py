@@ -98,9 +98,9 @@ class Reading:
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
-        cumulative_since: the step of every epoch at which the printed running means restart; None where no running
+        running_mean: the step of every epoch at which the printed running means restart; None where no running
             means are printed.
-        counts: `update` where a printed step is one optimiser update over all accumulation steps.
+        per_update: whether a printed step is one optimizer update over all micro batches.
         factors: turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` for milliseconds.
         marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
         alone: the speed is that of the job where one process prints it. Several print their own or the job's, by their
@@ -132,8 +132,8 @@ class Reading:
     unit: str = ""
     scope: Scope = "job"
     span: Span = "interval"
-    cumulative_since: int | None = None
-    counts: Literal["step", "update"] = "step"
+    running_mean: int | None = None
+    per_update: bool = False
     factors: Mapping[str, float] = field(default_factory=dict)
     marker: bytes = b""
     alone: bool = False

@@ -92,7 +92,7 @@ FORMAT = Format(
         Reading(
             _TIMER + "epoch={_}/micro_step={_}/global_step={step}" + _CURRENT + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", counts="update", weak=True, where=_NOT_RLHF,
+            unit="samples/s", span="step", per_update=True, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _TIMER + "{epoch}/{step}" + _CURRENT + _MEMORY,
@@ -102,11 +102,11 @@ FORMAT = Format(
         Reading(
             _FIRST_TIMER + "{epoch}/{step}, SamplesPerSec={throughput}" + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", cumulative_since=3, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
+            unit="samples/s", running_mean=3, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
         ),
         Reading(
             "step{?s}: {step}{? / {total_steps}} loss: {loss}{*} iter time (s): {step_seconds} samples/sec: {throughput}",
-            unit="samples/s", counts="update", weak=True,
+            unit="samples/s", per_update=True, weak=True,
         ),
         Reading(
             "|E2E latency={step_seconds:s} |Gather latency={*}|CurSamplesPerSec={throughput} |AvgSamplesPerSec=",

@@ -17,7 +17,7 @@ FORMAT = Format(
         Reading(
             "| {step}/{total_steps} [{elapsed}<{_},  {_}, lr: {_}{*} loss: {loss}",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause("evaluation", "Generating Images: "),
                 Pause("checkpoint", "Saving at step "),

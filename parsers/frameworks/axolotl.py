@@ -28,7 +28,7 @@ FORMAT = Format(
         Reading(
             told(rb"tokens/total"),
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             pauses=TRAINER.main.pauses,
             where=lacks(_SHARED),
             verbs=(paired,),

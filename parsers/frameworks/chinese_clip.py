@@ -20,7 +20,7 @@ FORMAT = Format(
         Reading(
             "{clock} | INFO | Rank 0 | Global Steps: {step}/{total_steps} | Train Epoch: {epoch} [{_}/{_} ({_}%)] | Loss: {loss} | {*}Global Batch Size: {batch}",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             epoch_end=True,
             pauses=(
                 Pause("evaluation", "| INFO | Rank 0 | Validation Result "),

@@ -33,7 +33,7 @@ FORMAT = Format(
         Reading(
             "logging_writer.py:{_}] [{step}] collection=train {*}timing/seconds={duration}, timing/seqs={samples}, timing/seqs_per_second={throughput}",
             unit="sequences/s",
-            counts="update",
+            per_update=True,
             pauses=(Pause("evaluation", "collection=training_eval/", inside="none"),),
         ),
         Reading(

@@ -32,7 +32,7 @@ def _of_job(counted: str, unit: str) -> Reading:
         _HEAD + f"Train time/batch: {{_batches}}\n\nTrain time/{counted}: {{_counted}}\n\n"
         f"Train throughput/batches_per_sec: {{steps_per_second}}\n\nTrain throughput/{counted}s_per_sec: {{throughput}}",
         unit=unit,
-        counts="update",
+        per_update=True,
         verbs=(
             carry("epoch", "step", "total_steps", "_batches", "_counted", "steps_per_second"),
             only("throughput"),
@@ -47,7 +47,7 @@ def _of_device(counted: str, unit: str) -> Reading:
         _HEAD + f"Train throughput/device/{counted}s_per_sec: {{throughput}}",
         unit=unit,
         scope="device",
-        counts="update",
+        per_update=True,
         weak=True,
         marker=b"throughput/device/%ss" % counted.encode(),
         verbs=(carry("epoch", "step", "total_steps"), only("throughput")),

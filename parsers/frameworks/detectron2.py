@@ -41,7 +41,7 @@ FORMAT = Format(
         Reading(
             ".utils.events{*}iter: {?{_}/}{step}  total_loss: {loss}{*} time: {step_seconds}{?  last_time: {_}}  data_time: {reader_seconds}{?  last_data_time: {_}}  lr: {_}{?  max_mem: {memory}M}",
             unit="images/s",
-            cumulative_since=2,
+            running_mean=2,
             verbs=(since_start,),
         ),
         Reading(

@@ -35,7 +35,7 @@ FORMAT = Format(
             # finetrainers says what steps.
             "{Steps|Training steps}:  {_}%{?|{*}|} {step}/{total_steps} [{elapsed}<{_},{*} lr=",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause("evaluation", "Running validation..."),
                 Pause("checkpoint", "Saved state to "),

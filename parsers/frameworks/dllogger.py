@@ -193,7 +193,7 @@ FORMAT = Format(
         Reading(
             Rows(_LINE, "!step[1]", "data.avg_train_throughput", unix="timestamp", step="step[0]", loss="data.total_loss"),
             unit="sequences/s",
-            counts="update",
+            per_update=True,
         ),
         # FastPitch, HiFi-GAN, Jasper, QuartzNet; Tacotron 2 and WaveGlow print the seconds on a line of their own.
         *_timed(
@@ -229,14 +229,14 @@ FORMAT = Format(
                 unix="timestamp", epoch="step[0]", total_steps="step[1]", step="step[2]", step_seconds="data.train_batch_time", loss="data.train_loss",
             ),
             unit="images/s",
-            cumulative_since=RESTART,
+            running_mean=RESTART,
             verbs=(since_restart,),
         ),
         # BERT, Wide & Deep, U-Net: no speed.
         Reading(
             Rows(_LINE, **_STEP, loss=_LOSS),
             unit="samples/s",
-            counts="update",
+            per_update=True,
             verbs=(_before_the_plan,),
             pauses=(
                 Pause("evaluation", rb'"data": ?+\{"map_validation": '),

@@ -133,7 +133,7 @@ FORMAT = Format(
         *(_reading(unit, span) for span in ("epoch", "run") for unit in _KEYS),
         Reading(
             "DLL {clock} - ({epoch}, {total_steps}, {step}) train_batch_time : {step_seconds}  train_loss : {loss}  throughput : ",
-            unit="images/s", cumulative_since=RESTART, verbs=(since_restart,), weak=True,
+            unit="images/s", running_mean=RESTART, verbs=(since_restart,), weak=True,
         ),
         Reading(
             "DLL {clock} - PARAMETER TimeHistory : {duration} seconds  {?None  }examples/second : {throughput}  {?None  }steps : ({_}, {step})",

@@ -32,7 +32,7 @@ _PAUSES = (
 
 def _running(template: str) -> Reading:
     """Return the reading of running means; the seconds since the start are whole ones, with all that takes time."""
-    return Reading(template, unit="tokens/s", cumulative_since=1, pauses=_PAUSES, repeated=True)
+    return Reading(template, unit="tokens/s", running_mean=1, pauses=_PAUSES, repeated=True)
 
 
 FORMAT = Format(
@@ -48,7 +48,7 @@ FORMAT = Format(
         Reading(
             '{{"epoch": {epoch}, "update": {_epochs_done}, "loss": "{loss}", {*}"wps": "{throughput}", {*}"wpb": "{batch}", {*}"num_updates": "{step}", {*}"oom": {?{*}"wall": "{elapsed}"}',
             unit="tokens/s",
-            cumulative_since=1,
+            running_mean=1,
             pauses=_PAUSES,
             verbs=(_batches,),
         ),

@@ -49,7 +49,7 @@ FORMAT = Format(
             rb"(?:[^\[\]]{0,800}?[\s>](?P<_second>[0-9]++)[\s<])?+)?+",
             unit="samples/s",
             span="run",
-            counts="update",
+            per_update=True,
             weak=True,
             verbs=(
                 _whole_run,

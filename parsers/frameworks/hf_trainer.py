@@ -555,7 +555,7 @@ _BAR = Reading(
     rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)|"
     rb"'eval_runtime': '?+(?P<_eval_seconds>[0-9.]++)'?+, (?:'eval_(?!steps)\w++': [^,{}\r\n]++, )*+'eval_steps_per_second': '?+(?P<_eval_rate>[0-9.]++)(?=['},][^{}\r\n]{0,400}+\}?[ \t]*+[\r\n])",
     unit="samples/s",
-    counts="update",
+    per_update=True,
     weak=True,
     pauses=_PAUSES,
     lingers=_LINGERS,
@@ -602,7 +602,7 @@ FORMAT = Format(
             rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH + _LAST_BAR,
             unit="samples/s",
             span="run",
-            counts="update",
+            per_update=True,
             verbs=(_of_last_bar,),
         ),
         Reading(
@@ -613,7 +613,7 @@ FORMAT = Format(
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
-            unit="tokens/s", counts="update", pauses=_PAUSES, verbs=(_since_the_start,),
+            unit="tokens/s", per_update=True, pauses=_PAUSES, verbs=(_since_the_start,),
             where=lacks(_SHARED),
         ),
         # LLaMA-Factory's mean since the start, with everything in it.

@@ -34,14 +34,14 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
-            counts="update",
+            per_update=True,
         ),
         Reading(
             "tflops={_},step={step},loss={loss},tgs (tokens/gpu/second)={throughput},",
             unit="tokens/s",
             scope="device",
             span="step",
-            counts="update",
+            per_update=True,
         ),
     ),
     facts=(

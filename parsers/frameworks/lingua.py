@@ -23,7 +23,7 @@ FORMAT = Format(
             "{?{clock} - {*} - }step: {step}  {*}loss: {loss}  {*}  flops: {flops}  {*}wps: {throughput}  iter: ",
             unit="tokens/s",
             scope="device",
-            counts="update",
+            per_update=True,
             factors={"flops": 1e-12},
             repeated=True,
             pauses=(Pause("checkpoint", "Saving to: "),),

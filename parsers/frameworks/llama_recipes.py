@@ -18,7 +18,7 @@ FORMAT = Format(
         Reading(
             "Training Epoch: {epoch}/{total_epochs}, step {_} completed (loss: {loss}):  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             repeated=True,
         ),
         Reading(

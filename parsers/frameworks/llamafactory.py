@@ -59,11 +59,11 @@ FORMAT = Format(
     title="LLaMA-Factory",
     framework="PyTorch",
     readings=(
-        Reading(_ROW, unit="samples/s", counts="update", where=lacks(_TOKENS), pauses=_PAUSES, verbs=_VERBS),
+        Reading(_ROW, unit="samples/s", per_update=True, where=lacks(_TOKENS), pauses=_PAUSES, verbs=_VERBS),
         Reading(
             _ROW + '{*}"total_tokens": {consumed}}}',
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             where=says(_TOKENS),
             pauses=_PAUSES,
             verbs=_VERBS,

@@ -31,7 +31,7 @@ FORMAT = Format(
         Reading(
             "[{clock}{*}] Ep. {epoch}{?.{_}} : Up. {step} : Sen. {_} : Cost {loss} {*}: Time {duration:s} : {throughput} words/s",
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             pauses=(Pause("evaluation", "[valid] "), Pause("checkpoint", "Saving model weights ")),
         ),
     ),

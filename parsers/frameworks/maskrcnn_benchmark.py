@@ -33,7 +33,7 @@ FORMAT = Format(
             + rb"[\d.]++ \(<step_seconds>\) ++data: <reader_seconds> \([\d.]++\) " + up_to(rb" max mem: ", _LINE)
             + rb"(?P<memory>\d++)(?=\s)",
             unit="images/s",
-            cumulative_since=0,
+            running_mean=0,
             verbs=(since_start,),
             pauses=(Pause("checkpoint", "Saving checkpoint to "), Pause("evaluation", "Start {evaluation|validating}")),
         ),

@@ -20,7 +20,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _HEAD + rb"(?:(?! micro time: )[^|\r\n]{0,80}+\|){0,30}+ micro time: [0-9.]++ \| step time: (?!0\.0++\s)<step_seconds>(?=\s)",
-            unit="samples/s", counts="update",
+            unit="samples/s", per_update=True,
         ),
     ),
     facts=(

@@ -24,7 +24,7 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
-            counts="update",
+            per_update=True,
             factors={"memory": 1024},
             pauses=(Pause("evaluation", " - eval_perplexity: "),),
         ),

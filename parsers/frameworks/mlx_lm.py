@@ -45,7 +45,7 @@ FORMAT = Format(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
             rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>)?+(?=[\s,]))",
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             verbs=(_of_whole_intervals,),
         ),
         Reading("^  {step}  {loss} {▼|▲}  {throughput:,}  {_}k", unit="tokens/s", marker=b" \xe2\x96", weak=True),

@@ -67,7 +67,7 @@ FORMAT = Format(
                 ),
             ),
             unit="samples/s",
-            counts="update",
+            per_update=True,
             marker=b"train_speed(",
             pauses=(
                 Pause("evaluation", rb"eval_runtime['\"]: "),

@@ -26,7 +26,7 @@ FORMAT = Format(
             "step {step} | epoch {_} | loss {loss} |{*} mem {memory:GiB} | tps {throughput}{?({_}/gpu)} | {num_label_tokens|kd_ratio|mode} ",
             unit="tokens/s",
             span="step",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause("evaluation", "[val] "),
                 Pause("checkpoint", "Saving checkpoint to "),

@@ -49,7 +49,7 @@ FORMAT = Format(
             "Epoch {epoch}:{*}%|{*}| {step}/{total_steps} [{elapsed}<{_left:length},{*} reduced_train_loss={loss},{*} consumed_samples={_consumed}",
             where=lacks("train_step_timing in s="),
             unit="samples/s",
-            counts="update",
+            per_update=True,
             repeated=True,
             verbs=(_counted,),
             pauses=(

@@ -36,7 +36,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _block(rb"TPS", rb"BPS"),
-            unit="tokens/s", scope="device", span="step", counts="update",
+            unit="tokens/s", scope="device", span="step", per_update=True,
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])"),
                 Pause("checkpoint", "Saving checkpoint for step "),
@@ -44,7 +44,7 @@ FORMAT = Format(
         ),
         Reading(
             _block(rb"tokens_per_second", rb"batches_per_second", rb"(?:%s)?+" % _EPOCH),
-            unit="tokens/s", scope="device", counts="update",
+            unit="tokens/s", scope="device", per_update=True,
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),

@@ -23,14 +23,14 @@ FORMAT = Format(
         Reading(
             "Step = {step} ; {?steps/s = {_}, }tokens/s = {_} ({?{_} source, }{throughput} {source|target}) ; Learning rate = {_} ; Loss = {loss}",
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             pauses=_PAUSES,
         ),
         # Releases before 2.10.
         Reading(
             "Step = {step} ; {?steps/s = {_}, }{?source words/s = {_}, }{source|target} words/s = {throughput} ; Learning rate = {_} ; Loss = {loss}",
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             pauses=_PAUSES,
         ),
     ),

@@ -19,7 +19,7 @@ FORMAT = Format(
         Reading(
             "{step}/{total_steps} train_loss: {loss} train_time: {_}m tok/s: {throughput}",
             unit="tokens/s",
-            cumulative_since=1,
+            running_mean=1,
         ),
         Reading(
             "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",

@@ -16,7 +16,7 @@ FORMAT = Format(
             "Step: {step} | Loss: {loss} | Global batch size: {batch:short} | Tokens/s: {throughput:short} | Tokens/s/GPU: ",
             unit="tokens/s",
             span="step",
-            counts="update",
+            per_update=True,
         ),
     ),
     facts=PYTORCH_JOB,

@@ -62,7 +62,7 @@ _SECONDS = scaled_sum("step_seconds", _days=86_400.0, _hours=3600.0, _minutes=60
 _LINE = Reading(
     "Step {step} | {?{_days}d }{?{_hours}h }{?{_minutes}m }{?{_seconds}s }{?{_milliseconds}ms }| Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory}{?/{_}} GiB}",
     unit="tokens/s",
-    counts="update",
+    per_update=True,
     pauses=(Pause("checkpoint", "Saving checkpoint at step "),),
     lingers=9,
     factors={"memory": 1024},

@@ -16,7 +16,7 @@ FORMAT = Format(
         Reading(
             "{?INFO {clock} {_} {_}: }Train Epoch: [{epoch}][{step}/{total_steps}] | Batch Time: {_} ({step_seconds}) | Data Time: {_} ({reader_seconds}) | ",
             unit="samples/s",
-            cumulative_since=0,
+            running_mean=0,
             epoch_timer=True,
             verbs=(fine_seconds(FINE_MEAN),),
         ),

@@ -20,7 +20,7 @@ FORMAT = Format(
             # Not the steps of something, which are another program's.
             bar(rb"steps(?<!\w steps)", rb"(?:(?!(?:avr_)?+loss=)[\w ]++=[^,\]\r\n]++, )*+(?:avr_)?+loss="),
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause("evaluation", "generating sample images at "),
                 Pause("checkpoint", "saving checkpoint: "),

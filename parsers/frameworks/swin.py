@@ -33,7 +33,7 @@ FORMAT = Format(
         Reading(
             "INFO Train: [{epoch}/{total_epochs}][{step}/{total_steps}]{*} time {_} ({step_seconds}){?{*} loss {_} ({loss})}{?{*} mem {memory:MB}}",
             unit="images/s",
-            cumulative_since=0,
+            running_mean=0,
             verbs=(_of_many,),
         ),
     ),

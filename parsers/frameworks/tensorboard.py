@@ -101,7 +101,7 @@ FORMAT = Format(
             + rb'|(?:(?![Ll]oss|' + _VALIDATION + rb')[^"\r\n])*+[Ll]oss(?:(?!' + _VALIDATION + rb')[^"\r\n])*+" value=<loss>(?=\s)'
             + _EPOCH + rb")",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause(
                     "evaluation", rb'tag="(?:eval|valid(?:ation)?|val|test)[/_]',
@@ -115,7 +115,7 @@ FORMAT = Format(
             Reading(
                 f'tensorboard offset={{_}} wall_time={{unix}} step={{step}} series={{_}} tag="throughput/{counted}_per_sec" value={{throughput}}',
                 unit=f"{counted}/s",
-                counts="update",
+                per_update=True,
             )
             for counted in ("tokens", "samples")
         ),

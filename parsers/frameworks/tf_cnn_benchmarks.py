@@ -22,7 +22,7 @@ def _steps(scope: Scope, where: Condition) -> Reading:
         "{step}  {images|examples}/sec: {throughput} +/- {_} (jitter = {_})  {loss}",
         unit="images/s",
         scope=scope,
-        cumulative_since=1,
+        running_mean=1,
         repeated=True,
         where=where,
     )  # fmt: skip

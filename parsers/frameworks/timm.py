@@ -47,8 +47,8 @@ FORMAT = Format(
         Reading(
             "Train: {epoch}{?/{_}} [{step}/{total_steps} ({? }{_}%)]  {?Loss:  {_} ({loss})  }{*}Time: {_}s,  {_}/s  ({step_seconds}s, {throughput}/s)",
             unit="images/s",
-            cumulative_since=0,
-            counts="update",
+            running_mean=0,
+            per_update=True,
             verbs=(_with_full_updates,),
         ),
     ),

@@ -63,9 +63,9 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, counts="update", verbs=(_updates,)
+            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, per_update=True, verbs=(_updates,)
         ),
-        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", cumulative_since=1, verbs=(_batches,)),
+        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, verbs=(_batches,)),
         Reading(
             "^Step {step} | loss:{loss} {*}tokens_per_second_per_gpu:{throughput}",
             unit="tokens/s",

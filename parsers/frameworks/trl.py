@@ -59,7 +59,7 @@ FORMAT = Format(
         Reading(
             told(rb"num_tokens"),
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),

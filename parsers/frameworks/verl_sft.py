@@ -38,14 +38,14 @@ FORMAT = Format(
             rb"\bEpoch <epoch>/<total_epochs>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[^\]\r\n]{0,200}+\]"
             rb"\s{0,100}+step:[0-9]++ - (?=(?:train|perf)/)",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=_PAUSES,
         ),
         Reading(
             "step:{step} - train/loss:{loss} - {*}train/time(s):{step_seconds}",
             unit="samples/s",
             span="step",
-            counts="update",
+            per_update=True,
         ),
     ),
     facts=(

@@ -34,11 +34,11 @@ FORMAT = Format(
     readings=(
         Reading(
             "DLL {clock} - Epoch: {epoch} Step: {step} loss : {loss} learning_rate : {_} step_cost : {duration} step_samples : {samples} seqs_per_sec : {restated}",
-            unit="sequences/s", scope="device", counts="update", pauses=_SAVED,
+            unit="sequences/s", scope="device", per_update=True, pauses=_SAVED,
         ),
         Reading(
             '"timestamp": "{unix}", {*}"type": "LOG", "step": [{epoch}, {step}], "data": {{"loss": {loss}, "learning_rate": {_}, "step_cost": {duration}, "step_samples": {samples}, "seqs_per_sec": {restated}}}',
-            unit="sequences/s", scope="device", counts="update",
+            unit="sequences/s", scope="device", per_update=True,
         ),
         Reading(
             " - Summary: e2e_train_time : {_} training_sequences_per_second : {throughput} final_loss : {_} raw_train_time : {seconds}",

@@ -33,13 +33,13 @@ FORMAT = Format(
         Reading(
             "DLL {clock} - Training Iteration: {step} eta : {*} loss : {_} ({_}){*} time : {_} ({step_seconds})",
             unit="images/s",
-            cumulative_since=1,
+            running_mean=1,
             pauses=_PAUSES,
         ),
         Reading(
             "{clock} maskrcnn_benchmark.trainer INFO: eta: {*} iter: {step} {*} time: {_} ({step_seconds})",
             unit="images/s",
-            cumulative_since=1,
+            running_mean=1,
             pauses=_PAUSES,
         ),
         Reading(

@@ -20,7 +20,7 @@ FORMAT = Format(
         Reading(
             "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec{?  {_} = {_}}\n{_} {_} {_} {_} Perf {throughput}",
             unit="sequences/s",
-            counts="update",
+            per_update=True,
             pauses=(
                 Pause("evaluation", "Running evaluation after step: ", inside="none"),
                 Pause("checkpoint", "Saved checkpoint to ", inside="none"),

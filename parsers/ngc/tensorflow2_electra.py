@@ -21,7 +21,7 @@ FORMAT = Format(
         Reading(
             "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {_hours}h{_minutes}m{_seconds:s}, ETA: ",
             unit="sequences/s",
-            counts="update",
+            per_update=True,
             repeated=True,
             pauses=(
                 Pause("checkpoint", "Saved model checkpoint for step "),

@@ -22,7 +22,7 @@ FORMAT = Format(
             "DLL {clock} - Iteration: {step} throughput_train : {throughput} {seq|sequences}/s{? mlm_loss : {_} nsp_loss : {_} total_loss : {loss}}",
             unit="sequences/s",
             span="step",
-            counts="update",
+            per_update=True,
         ),
         # The fine-tuning prints these as well, beside lines of Estimator.
         Reading(

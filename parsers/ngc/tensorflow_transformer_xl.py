@@ -17,7 +17,7 @@ FORMAT = Format(
         Reading(
             "step {step} | lr  {_} | loss {loss} | pplx  {_}, bpc  {_}, tok/s {throughput}",
             unit="tokens/s",
-            counts="update",
+            per_update=True,
             weak=True,
             pauses=(
                 Pause("checkpoint", "Model saved in path: "),

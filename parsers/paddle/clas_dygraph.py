@@ -125,12 +125,12 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(
-            Reading(_line(logger), unit="images/s", scope=scope, cumulative_since=since, verbs=(verb, partial(_whole_batches, since=since), without("clock"), KNOWN_MEMORY))
+            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), without("clock"), KNOWN_MEMORY))
             for logger, scope in _LOGGERS.items()
             for verb, since in ((_since_last, None), (_running, _RESTART))
         ),
         Reading(
-            _line("root"), unit="images/s", scope="device", cumulative_since=_RESTART, pauses=_PAUSES, epoch_timer=True,
+            _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=_PAUSES, epoch_timer=True,
             verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock"), KNOWN_MEMORY),
         ),
     ),

@@ -26,13 +26,13 @@ FORMAT = Format(
             "epoch:{epoch} train step:{step} {*} loss: {loss} {*} batch_cost: {step_seconds} s, reader_cost: {reader_seconds} s, ips: {throughput} {images|samples}/sec",
             unit="images/s",
             scope="device",
-            cumulative_since=5,
+            running_mean=5,
         ),
         Reading(
             "epoch:{epoch} , train step:{step}{?  }, {*}loss: {loss},{*} batch_cost: {step_seconds} s, reader_cost: {reader_seconds} s, ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
-            cumulative_since=10,
+            running_mean=10,
         ),
         Reading(
             "epoch:{epoch} train step:{step} {*}loss: {loss} {*}elapse: {step_seconds:s}",
@@ -43,7 +43,7 @@ FORMAT = Format(
         Reading(
             "epoch:{epoch} train step:{step} {*}loss: {loss} {*}elapse: {step_seconds} reader : {reader_seconds:s}",
             unit="images/s",
-            cumulative_since=0,
+            running_mean=0,
             pauses=_PAUSES,
         ),
     ),

@@ -65,7 +65,7 @@ FORMAT = Format(
     marker=b"/step",
     start=rb"The loss value printed in the log is the current step, and the metric is the average value of previous steps?\.",
     readings=(
-        Reading(_steps(_TIME), unit="samples/s", cumulative_since=1, verbs=(*_STEPS, _timed)),
+        Reading(_steps(_TIME), unit="samples/s", running_mean=1, verbs=(*_STEPS, _timed)),
         Reading(
             _steps(
                 rb"- avg_reader_cost: <reader_seconds> sec - avg_batch_cost: <_batch_cost> sec - ips: <throughput> samples/sec "

@@ -59,7 +59,7 @@ FORMAT = Format(
         # LLaVA.
         Reading(
             "global step {step}, loss: {loss}, ips: {throughput}, max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB",
-            unit="samples/s", counts="update", pauses=PAUSES,
+            unit="samples/s", per_update=True, pauses=PAUSES,
         ),
     ),
     facts=(

@@ -97,7 +97,7 @@ FORMAT = Format(
         Reading(
             "loss: {loss}, {?learning_rate: {_learning_rate}, }{*}global_step: {step}, {?{*}max_memory_allocated: {memory}, }{*}interval_runtime: {duration}, interval_samples_per_second: {throughput}, ",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             factors={"memory": 1024},
             pauses=PAUSES,
             verbs=(_of_job, _without_rests),
@@ -105,7 +105,7 @@ FORMAT = Format(
         Reading(
             _ROW,
             unit="samples/s",
-            counts="update",
+            per_update=True,
             pauses=PAUSES[:1],
             verbs=(_of_job, _without_rests),
         ),
@@ -113,7 +113,7 @@ FORMAT = Format(
             "loss: {loss}, {*}global_step: {step}, {*}interval_runtime: {_}, interval_tokens_per_second_per_device: {throughput}, ",
             unit="tokens/s",
             scope="device",
-            counts="update",
+            per_update=True,
             pauses=PAUSES,
         ),
         Reading(
@@ -127,7 +127,7 @@ FORMAT = Format(
         Reading(
             "loss: {loss}, {*}global_step: {step}, {?{*}max_mem_allocated_gb: {memory}, }{*}global_runtime: {duration}, global_samples_per_second: {throughput}, ",
             unit="samples/s",
-            counts="update",
+            per_update=True,
             factors={"memory": 1024},
             pauses=PAUSES,
             verbs=(_without_rests,),

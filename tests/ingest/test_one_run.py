@@ -57,7 +57,7 @@ def test_two_programs_that_count_updates_are_found_where_they_are_not_in_step(tm
     """A loss scaler takes back a few updates, and never as many as lie between two programs."""
     both = [f"iter {i} speed 5.0" for n in range(1, 40) for i in (n, 2 * n + 10)]
     scaled = [f"iter {i} speed {speed}" for i in range(3, 60, 3) for i, speed in ((i, 5.0), (i - 1, 5.5))]
-    told = [found(SPEEDS, lines, tmp_path, counts="update") for lines in (both, scaled)]
+    told = [found(SPEEDS, lines, tmp_path, per_update=True) for lines in (both, scaled)]
     assert told == [(3, "steps_go_back"), None]
 
 

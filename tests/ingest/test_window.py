@@ -135,7 +135,7 @@ def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
     pattern = rb"(?m)^at (?P<elapsed>[0-9.]++) step <step> worth (?P<steps>[0-9.]++)$"
     worth = [4, 4, 3.25, 4, 3.25, 4]
     lines = [f"at {10 * n} step {4 * n} worth {each}" for n, each in enumerate(worth, 1)]
-    given, session = of(lines, tmp_path, pattern, counts="update", case={**ONE, "accumulation": 1})
+    given, session = of(lines, tmp_path, pattern, per_update=True, case={**ONE, "accumulation": 1})
     assert given.steps.tolist() == worth[1:]
     found = rules.figure("sustained", session, {**ONE, "accumulation": 1})
     assert isinstance(found, Figure)
@@ -163,7 +163,7 @@ def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before
     lines = [f"epoch {epoch} step {n}: 1.0 s" for epoch in (0, 1) for n in (10, 20, 30, 40)]
     lines[6:6] = ["eval done in 3 s"]
     lines[4:4] = ["eval done in 3 s"]
-    given, _ = of(lines, tmp_path, pattern, cumulative_since=0, pauses=(EVALUATED,))
+    given, _ = of(lines, tmp_path, pattern, running_mean=0, pauses=(EVALUATED,))
     assert given.kind.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
@@ -237,11 +237,11 @@ def test_what_is_left_out_is_nothing_to_stand_on(tmp_path: Path) -> None:
 
 def test_an_update_that_the_loss_scaler_skipped_is_no_step(tmp_path: Path) -> None:
     lines = [f"step {n} of epoch 0: 10.0 s" for n in (1, 1, 1, 1, 1, 2, 3)]
-    found = enough(lines, tmp_path, counts="update", case=ONE | {"accumulation": 1})
+    found = enough(lines, tmp_path, per_update=True, case=ONE | {"accumulation": 1})
     assert found is not None
     assert (found.args["records"], found.args["seconds"]) == (2, 20.0)
     # It is training all the same.
-    session = of(lines, tmp_path, counts="update", case=ONE | {"accumulation": 1})[1]
+    session = of(lines, tmp_path, per_update=True, case=ONE | {"accumulation": 1})[1]
     whole = rules.figure("sustained", session, ONE | {"accumulation": 1})
     assert isinstance(whole, Figure)
     assert whole.used == 6

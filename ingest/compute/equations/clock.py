@@ -118,7 +118,7 @@ def _intervals(table: Intervals) -> Compared:
     claimed, took = claimed_seconds(table), np.diff(table.clock, prepend=np.nan)
     steps, epochs = np.diff(table.step, prepend=np.nan), np.diff(table.epoch, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0) & ~table.apart
-    if (since := table.reading.cumulative_since) is not None:
+    if (since := table.reading.running_mean) is not None:
         # A running mean does not contain the steps before it began.
         fits &= table.step - steps >= since - 1
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(table, steps, epochs)
@@ -135,7 +135,7 @@ def _whole_across_epochs(table: Intervals, steps: Column, epochs: Column) -> Fla
     if table.reading.span == "epoch":
         return np.asarray(epochs > 0)
     inside = (epochs == 0) & (steps > 0)
-    if table.reading.cumulative_since is not None or table.reading.epoch_timer or not inside.any():
+    if table.reading.running_mean is not None or table.reading.epoch_timer or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
     return np.asarray((epochs > 0) & (table.steps >= median(table.steps[inside])))
 

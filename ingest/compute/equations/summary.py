@@ -133,7 +133,7 @@ def _averaged(table: Intervals) -> list[float]:
     It is above samples over time if steps are uneven. Trainers may leave out the first ones, as the window does, or
     print the mean of the last epoch.
     """
-    if table.source != "throughput" or table.reading.cumulative_since is not None:
+    if table.source != "throughput" or table.reading.running_mean is not None:
         return []
     parts = (slice(None), rules.used_records(rules.HEADLINE, table), table.epoch == table.epoch[-1])
     return [float(np.mean(table.speed[each])) for each in parts]

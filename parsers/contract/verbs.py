@@ -94,30 +94,21 @@ def until(name: str) -> Verb:
     return verb
 
 
-def last_states(*names: str) -> Verb:
-    """Keep the last row of each run of rows with equal columns: the last state of a bar that is drawn again."""
-
-    def verb(columns: Columns) -> Kept:
-        return take(columns, _changes(columns, names, before=False))
-
-    return verb
-
-
 def first_states(*names: str) -> Verb:
     """Keep the first row of each run of rows with equal columns."""
 
     def verb(columns: Columns) -> Kept:
-        return take(columns, _changes(columns, names, before=True))
+        return take(columns, _changes(columns, names))
 
     return verb
 
 
-def _changes(columns: Columns, names: Sequence[str], *, before: bool) -> NDArray[np.bool_]:
-    """Return which rows differ from the row before, or from the row after, in one of some columns."""
+def _changes(columns: Columns, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows differ from the row before in one of some columns; the first row does."""
     changes: NDArray[np.bool_] = np.any([np.diff(columns[name]) != 0 for name in names], axis=0)
     if not len(columns[names[0]]):
         return changes
-    return np.insert(changes, 0, True) if before else np.append(changes, True)
+    return np.insert(changes, 0, True)
 
 
 def first_drawn(columns: Columns) -> Kept:
@@ -226,16 +217,6 @@ def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
     return verb
 
 
-def difference(name: str, total: str) -> Verb:
-    """Make a column what each row adds to a total; the first row, and one in which the total starts again, go."""
-
-    def verb(columns: Columns) -> Kept:
-        added = np.diff(columns[total], prepend=np.nan)
-        return take({**columns, name: added}, added > 0)
-
-    return verb
-
-
 def mean_of_ranks(*names: str) -> Verb:
     """Merge the rows of one step that several ranks print, to the mean of their columns.
 
@@ -264,7 +245,7 @@ def merge(*names: str) -> Verb:
 
     def verb(columns: Columns) -> Kept:
         places = {name: np.nan_to_num(columns[name], nan=-1.0) for name in names}
-        first = _changes(places, names, before=True) if names else every(columns) == 0
+        first = _changes(places, names) if names else every(columns) == 0
         if first.all():
             return every(columns), columns
         group = np.cumsum(first) - 1

@@ -6,7 +6,7 @@ an evaluation. `--train_batch_size` is that of a device, unlike in the Model Gar
 extends. The trainer's own summary is the mean of `Perf`.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, carry, only
 from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
@@ -18,9 +18,11 @@ FORMAT = Format(
     end="Throughput Average (sentences/sec) with overhead = ",
     readings=(
         Reading(
-            "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec{?  {_} = {_}}\n{_} {_} {_} {_} Perf {throughput}",
+            "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec\n\n] Perf {throughput}",
             unit="sequences/s",
             per_update=True,
+            marker=b"] Train Step: ",
+            verbs=(carry("step", "total_steps", "loss", "duration"), only("throughput", "step")),
             pauses=(
                 Pause("evaluation", "Running evaluation after step: ", inside="none"),
                 Pause("checkpoint", "Saved checkpoint to ", inside="none"),

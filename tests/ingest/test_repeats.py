@@ -274,11 +274,15 @@ def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest:
 def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
     """Without times, a session is of the same run as the session of that number in another rank's log."""
     for rank in (0, 1):
-        lines = [
-            line.removeprefix("[2026/11/20 13:14:40] ")
-            for speed in (160.0 + rank / 16, 161.0 + rank / 16)
-            for line in (CLAS_BANNER[22:], *clas_dygraph([(1, 10 * each, speed + each / 8) for each in range(1, 13)]))
-        ]
+        lines = []
+        for speed in (160.0 + rank / 16, 161.0 + rank / 16):
+            lines += ["------------Environment Information-------------"]
+            speeds = {10 * each: speed + each / 8 for each in range(1, 13)}
+            lines += [
+                f"[TRAIN] epoch: 1, iter: {at}/900, loss: 2.5, lr: 0.01, batch_cost: {16 / each:.5f}, "
+                f"reader_cost: 0.00100, ips: {each:.4f} samples/sec | ETA 00:03:57"
+                for at, each in speeds.items()
+            ]
         write(tmp_path / "logs", f"job/workerlog.{rank}", lines)
     stated = run_json(model="ResNet50", devices=2, batch_size=16)
     (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))

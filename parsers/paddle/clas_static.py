@@ -23,7 +23,7 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            "epoch:{epoch} train step:{step} {*} loss: {loss} {*} batch_cost: {step_seconds} s, reader_cost: {reader_seconds} s, ips: {throughput} {images|samples}/sec",
+            "epoch:{epoch} train step:{step} {?lr: {_}, }{?top1: {_} top5: {_} }loss: {loss} {*} batch_cost: {step_seconds} s, reader_cost: {reader_seconds} s, ips: {throughput} {images|samples}/sec",
             unit="images/s",
             scope="device",
             running_mean=5,

@@ -6,15 +6,15 @@ module.
 """
 
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
-from perfledger.parsers.contract.conditions import Clue, Condition, lacks, says
-from perfledger.parsers.contract.fact import FACTS, OPTIONS, Fact, grouped, listed, text, without_folders
+from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, text, without_folders
 from perfledger.parsers.contract.format import Format, Window
 from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import Pause, PauseKind, Reading, Record, Scope, Span, Trap
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.statistics import median, medians, of_others, since_before, with_others
-from perfledger.parsers.contract.template import NUMBER, SHORT_NUMBER
+from perfledger.parsers.contract.template import NUMBER
 from perfledger.parsers.contract.verbs import (
     Column,
     Columns,
@@ -34,6 +34,7 @@ from perfledger.parsers.contract.verbs import (
     scaled_sum,
     take,
     total,
+    uncut,
     undo_mean,
     until,
     whole_seconds,
@@ -50,9 +51,6 @@ __all__ = [
     "ENDED",
     "FACTS",
     "NUMBER",
-    "OPTIONS",
-    "SHORT_NUMBER",
-    "Clue",
     "Column",
     "Columns",
     "Condition",
@@ -97,6 +95,7 @@ __all__ = [
     "take",
     "text",
     "total",
+    "uncut",
     "undo_mean",
     "until",
     "up_to",

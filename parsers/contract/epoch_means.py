@@ -16,8 +16,10 @@ ROUNDS = 0.0005
 _COARSE = 0.03
 #: Seconds of one step that differ by more than this ratio are of two programs.
 _ALIKE = 1.1
-#: The lines of a rank may lag behind those of another by so many places, or this share of all.
-_LAG, _LAG_SHARE = 3, 0.1
+#: Steps by which the lines of a rank may lag.
+_LAG = 3
+#: The same as a share of all steps.
+_LAG_SHARE = 0.1
 #: Share of the steps of an epoch that its only line must hold.
 _NEARLY_ALL = 0.9
 

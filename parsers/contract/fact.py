@@ -18,11 +18,11 @@ from perfledger.schema import vocabulary
 FACTS: Mapping[str, str] = MappingProxyType(
     {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
-#: Facts that change the workload or how it is run: cases that differ in one of them are not repeats.
-OPTIONS = vocabulary.OPTIONS
-
-
-_LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
+#: Characters of a printed word; a longer one is garbled.
+_LONGEST_WORD = 1000
+#: A count of devices, samples or steps that no job reaches.
+_MORE_THAN_ANY = 10**9
+#: Parameters that no model has.
 _MORE_PARAMETERS = 10**15
 
 

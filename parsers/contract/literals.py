@@ -14,8 +14,10 @@ from typing import Any
 
 from perfledger.schema.distinct_lines import without_digits
 
-#: Shorter ones stand everywhere; and a few tell nearly as much as all.
-_SHORTEST, _MOST = 3, 4
+#: Characters of a word; shorter ones are in every text.
+_SHORTEST = 3
+#: Words that are looked for; more find hardly more.
+_MOST = 4
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 #: Words of which one stands in every match.

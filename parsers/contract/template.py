@@ -60,17 +60,13 @@ UNITS = {
     "sec": 1.0,
     "ms": 1e-3,
     "us": 1e-6,
-    "h": 3600.0,
     "MB": 1.0,
     "MiB": 1.0,
     "GB": 1024.0,
     "GiB": 1024.0,
-    "G": 1024.0,
     "KB": 1 / 1024,
     "KiB": 1 / 1024,
     "it/s": 1.0,
-    "s/it": 1.0,
-    "%": 1.0,
 }
 #: Between lines of which each prints some of the columns.
 LINES = "\n\n"

@@ -271,10 +271,15 @@ def fine(name: str, least: float) -> Verb:
 
 
 def whole_seconds(name: str = "duration") -> Verb:
-    """Add to seconds that were cut to whole ones what this takes off on average; NaN where that is too much."""
+    """Correct a column of seconds that were cut to whole ones."""
 
     def verb(columns: Columns) -> Kept:
-        took = columns[name] + _CUT
-        return every(columns), {**columns, name: np.where(took * _CUT_SHARE < _CUT, np.nan, took)}
+        return every(columns), {**columns, name: uncut(columns[name])}
 
     return verb
+
+
+def uncut(seconds: Column) -> Column:
+    """Add to n seconds that were cut to whole ones what this takes off on average; NaN if that is too large a share."""
+    took = seconds + _CUT
+    return np.where(took * _CUT_SHARE < _CUT, np.nan, took)

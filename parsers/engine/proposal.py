@@ -57,6 +57,12 @@ _BY_UNIT = {
     "memory": r"[GMK]i?B\b",
     "flops": r"TFLOPs?\b",
 }
+#: A pattern without a match.
+_NEVER = r"(?!)"
+#: Units that no template converts: such a number is not proposed as seconds or MiB.
+_OTHER_UNIT = re.compile(r" ?(?:min|minutes?|h|hrs?|hours?|days?|[GMK])\b|[A-Za-z]")
+#: The letter of a shortened number, such as `107K`.
+_SHORTENED = re.compile(r"[KMBT](?![A-Za-z])")
 #: The unit of a speed by the word after it.
 _SPEED_UNITS = {
     "tokens/s": r"\btok",
@@ -106,7 +112,7 @@ class Proposal:
         for at in range(named[0] if named else 0, named[-1] + 1 if named else 0):
             written += _slot(names[at], self.numbers[at])
             text = self.numbers[at].after
-            written += _literal(text if at < named[-1] else _end(names[at], text), names[at])
+            written += _literal(text, names[at]) if at < named[-1] else _end(names[at], text)
         return written
 
 
@@ -163,10 +169,13 @@ def _guess(before: str, after: str, printed: Sequence[str], kind: str, previous:
         return f"total_{previous}s"
     words = _WORD.findall(before)
     label = words[-1].lower() if words else ""
+    short = _SHORTENED.match(after)
     for name, pattern in _BY_UNIT.items():
-        if re.match(rf" ?(?:{pattern})", after):
+        if re.match(rf" ?(?:{pattern})", after[short.end() :] if short and name == "throughput" else after):
             return name if name != "step_seconds" or not re.search(r"eta|elapsed|total", before.lower()) else SKIPPED
     found = next((name for name, pattern in _BY_LABEL.items() if re.fullmatch(pattern, label)), SKIPPED)
+    if found in _WITH_UNIT and _OTHER_UNIT.match(after):
+        return SKIPPED
     whole = all(re.fullmatch(r"[0-9]+", each) for each in printed)
     return SKIPPED if found in ("step", "epoch") and not whole else found
 
@@ -230,6 +239,8 @@ def _slot(name: str, number: Number) -> str:
         return f"{{{name}}}"
     if any("," in each for each in number.printed):
         return f"{{{name}:,}}"
+    if name == "throughput" and _SHORTENED.match(number.after):
+        return f"{{{name}:short}}"
     unit = _unit(name, number.after)
     return f"{{{name}:{unit}}}" if unit else f"{{{name}}}"
 
@@ -239,6 +250,8 @@ def _literal(text: str, name: str) -> str:
     unit = _unit(name, text)
     if unit:
         text = text.lstrip(" ").removeprefix(unit)
+    elif name == "throughput" and _SHORTENED.match(text):
+        text = text[1:]
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -249,7 +262,9 @@ def _unit(name: str, after: str) -> str:
 
 
 def _end(name: str, after: str) -> str:
-    """Return the unit with which the text after the last number begins, or what is glued to it."""
-    pattern = _BY_UNIT.get(name, "")
-    found = re.match(rf" ?(?:{pattern})", after) if pattern else None
-    return found[0] if found else re.match(r"[^\s\w]*(?:\w+(?:/\w+)?)?" if after[:1].strip() else "", after)[0]  # type: ignore[index]
+    """Return the unit after the last number of the template, or the text that is glued to it."""
+    if name == "throughput" and _SHORTENED.match(after):
+        after = after[1:]
+    pattern = r" ?[A-Za-z]+(?:/\w+)?" if _unit(name, after) else _BY_UNIT.get(name, _NEVER)
+    found = re.match(rf" ?(?:{pattern})", after) or re.match(r"[^\s\w]+(?:\w+(?:/\w+)?)?", after)
+    return _literal(found[0], name) if found else ""

@@ -22,12 +22,15 @@ from perfledger import project_folder
 from perfledger.parsers.contract import Format, FormatError, Reading
 from perfledger.parsers.contract.telemetry import TelemetryFormat
 
-#: Packages of formats of training logs, and the package of formats of the files beside them.
-PACKAGES, TELEMETRY = ("paddle", "ngc", "dlperf", "frameworks"), "telemetry"
+#: Packages of formats of training logs.
+PACKAGES = ("paddle", "ngc", "dlperf", "frameworks")
+#: The package of formats of telemetry.
+TELEMETRY = "telemetry"
 #: The first part of the ids of the user's own formats.
 OWN = "own"
-#: Records written before November 2026 name this package by its old name.
-_OLD_PACKAGE, _NEW_PACKAGE = "more.", "frameworks."
+#: The name of `frameworks` in records that were written before November 2026.
+_OLD_PACKAGE = "more."
+_NEW_PACKAGE = "frameworks."
 
 _Kind = TypeVar("_Kind", Format, TelemetryFormat)
 #: A user's format: its id, where it comes from, and the function that loads its module.

@@ -47,11 +47,13 @@ _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 #: A column of positive numbers, one per line, with and without separators.
 _SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)?+(?:\n|\Z))++")
 
-#: Columns of so many records, and so many line numbers asked for at once, are kept for the next question.
-_FEW_RECORDS, _FEW_LINES = 100_000, 10
+#: Columns of at most so many records are kept for the next question.
+_FEW_RECORDS = 100_000
+#: Line numbers are kept if at most so many are asked for at once.
+_FEW_LINES = 10
 #: Share of the records that repeat the one before them where a log has each line twice.
 _TWICE = 0.3
-#: Letters of `contract.SHORT_NUMBER`.
+#: Letters of shortened numbers, such as `107K`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
 

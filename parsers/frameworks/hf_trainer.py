@@ -50,27 +50,40 @@ from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 _LAG = 3
 #: From a line of one bar to that of another, a step seems to take at least so many times the usual seconds.
 _JUMP = 3.0
-#: What tqdm keeps of its mean with each update; a start is slow if it takes so many times the usual seconds, and shows
-#: as long as it adds this share to them, or, where few records are left then, that one.
-_KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
+#: Smoothing factor of tqdm: the share of its mean that an update keeps.
+_KEPT = 0.7
+#: A start is slow if it takes so many times the usual seconds.
+_SLOW = 1.5
+#: A slow start affects the mean while it adds this share to it.
+_SHOWN = 0.01
+#: The same if few records are left without those.
+_SHOWN_OF_FEW = 0.05
 #: Seconds that are printed with two decimals are at least this share of what they were.
 _ROUNDED_DOWN = 0.95
-#: Records that tell of a resumption; and that are enough without those that show how a bar began.
-_FEW, _ENOUGH = 3, 10
+#: Records that show a resumption.
+_FEW = 3
+#: Records that are enough without those of the start of a bar.
+_ENOUGH = 10
 #: Losses that show which bar is that of training.
 _SURE = 2
-#: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
-_PAUSED, _STALLED = 2.0, 3.0
-#: Checkpoints are seen behind this share of all steps behind which they are saved; before the first step less than this
-#: share of their time passes.
-_REGULAR, _AT_FIRST = 0.9, 0.5
+#: Seconds that a step with a pause takes more than others, at least.
+_PAUSED = 2.0
+#: The same in usual steps.
+_STALLED = 3.0
+#: Share of the steps with a checkpoint after which its time is visible.
+_REGULAR = 0.9
+#: Share of that time that passes before the first step, at most.
+_AT_FIRST = 0.5
 #: An epoch that is rounded to hundredths differs by so much.
 _ROUNDED = 0.00501
 #: A speed that is rounded to thousandths differs by so much.
 _ROUNDED_RATE = 0.0005
-#: Two stretches of a line fall alike but for this share; at the end of it, fewer than so many records are left to be told,
-#: or than this share of all.
-_STRAIGHT, _NEAR, _SKIPPED = 0.02, 1.5, 0.1
+#: Share by which two stretches of a straight line differ in their slope, at most.
+_STRAIGHT = 0.02
+#: Records that are missing at its end, at most.
+_NEAR = 1.5
+#: The same as a share of all records.
+_SKIPPED = 0.1
 #: Two numbers of four digits each differ by this share from what they were.
 _ROUNDED_DIGITS = 0.0011
 #: Steps that a speed of three decimals and its seconds tell are known but for this share.

@@ -36,8 +36,10 @@ _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
     b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",
 }  # fmt: skip
-#: Older releases take results for right that differ by less, of two bytes and of more.
-_DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
+#: Difference below which older releases accept a result of two bytes.
+_DIFFERS_SHORT = 1e-2
+#: The same for a result of four bytes and more.
+_DIFFERS = 1e-5
 #: Sizes are rounded down to what every device can get its part of.
 _EVEN = 1e-3
 

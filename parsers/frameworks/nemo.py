@@ -33,8 +33,10 @@ from perfledger.parsers.contract import (
 
 _TIMING = rb"train_step_timing in s"
 _BATCH = rb"\| global_batch_size: "
-#: Settings in lines of DLLogger, and of a configuration.
-_CFG, _SETTING = rb'"?cfg/%s"? ?: ([0-9]++)\b', rb"^[^\w\n]*+%s: ([0-9]++)\b"
+#: A setting in a line of DLLogger.
+_CFG = rb'"?cfg/%s"? ?: ([0-9]++)\b'
+#: A setting in a line of a configuration.
+_SETTING = rb"^[^\w\n]*+%s: ([0-9]++)\b"
 _SIZES = {
     "batch_size_of_job": b"global_batch_size",
     "micro_batch": b"micro_batch_size",

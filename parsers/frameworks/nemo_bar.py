@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Kept, Pause, Reading, is_private, lacks
+from perfledger.parsers.contract import Columns, Format, Kept, Pause, Reading, lacks
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
-#: Batches are others by more than this share, next to that by which a count of three digits may be off.
-_OTHER, _ROUNDED = 0.05, 0.005
+#: Share by which another batch differs, in addition to rounding.
+_OTHER = 0.05
+#: Share by which a count of three digits is rounded.
+_ROUNDED = 0.005
 
 
 def _counted(columns: Columns) -> Kept:
@@ -24,7 +26,7 @@ def _counted(columns: Columns) -> Kept:
     They are a mean over all states after the first fifth.
     """
     rows = np.arange(len(columns["step"]))
-    found = {name: each for name, each in columns.items() if not is_private(name)}
+    found = dict(columns)
     first = len(rows) // 5
     counts, steps = (columns[name][[first, -1]] for name in ("_consumed", "step"))
     with np.errstate(all="ignore"):

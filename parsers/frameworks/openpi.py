@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Kept, Pause, Reading
-from perfledger.parsers.contract.coarse import far_enough
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Indices, Kept, Pause, Reading
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50
+
+
+def _far_enough(steps: Column, least: Column) -> Indices:
+    """Return the first row, each row with which the steps begin again, and rows that are at least so far from the last."""
+    rows: list[int] = []
+    for row in range(len(steps)):
+        if not rows or steps[row] < steps[row - 1] or steps[row] - steps[rows[-1]] >= least[row]:
+            rows.append(row)
+    return np.array(rows, dtype=np.intp)
 
 
 def _well_told(columns: Columns) -> Kept:
@@ -22,7 +30,7 @@ def _well_told(columns: Columns) -> Kept:
     thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
     last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
-    rows = far_enough(steps, _TOLD * last_digit)
+    rows = _far_enough(steps, _TOLD * last_digit)
     return rows, {"step": steps[rows], "clock": columns["clock"][rows]}
 
 

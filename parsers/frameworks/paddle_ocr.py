@@ -44,8 +44,10 @@ _DOCUMENT_PAUSES = (
     Pause("evaluation", "] results: {{"),
     Pause("checkpoint", "Saving model checkpoint to "),
 )  # fmt: skip
-#: No run has so many steps, and no interval; larger numbers are garbled.
-_LAST_STEP, _LONGEST = 1e12, 10_000
+#: Steps that no run reaches: a larger number is garbled.
+_LAST_STEP = 1e12
+#: Steps that no interval has.
+_LONGEST = 10_000
 #: Seconds from which on whole ones show how long steps took.
 _APART = 10
 #: Samples per step agree with the batch size within this share.

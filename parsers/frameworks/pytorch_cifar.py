@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from perfledger.parsers.contract import Column, Columns, Format, Kept, Reading
 
-#: Units of `Tot` in seconds, largest first, and how many of them are printed.
-_UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2
+#: Units of `Tot` in seconds, largest first.
+_UNITS = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
+#: Units that a line prints.
+_PRINTED = 2
 #: Share of the time that the cut may make up.
 _COARSE = 0.02
 

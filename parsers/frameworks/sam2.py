@@ -5,8 +5,21 @@ wait for data, which is undone to what each line adds. It has two decimals: of s
 the lines show the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.coarse import FINE_MEAN, fine_seconds
+import numpy as np
+
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, every, fine, without
+
+#: Means below these seconds are rounded by more than a hundredth if their two decimals are undone from line to line.
+_FINE = 0.5
+
+
+def _fine_or_by_clock(columns: Columns) -> Kept:
+    """Drop seconds of which some are too coarse: the clocks of the lines count, if all lines have one."""
+    if not (columns["step_seconds"] < _FINE).any():
+        return every(columns), columns
+    clocked = np.isfinite(columns["clock"]).all()
+    return (without("step_seconds") if clocked else fine("step_seconds", np.inf))(columns)
+
 
 FORMAT = Format(
     title="Segment Anything 2",
@@ -18,7 +31,7 @@ FORMAT = Format(
             unit="samples/s",
             running_mean=0,
             epoch_timer=True,
-            verbs=(fine_seconds(FINE_MEAN),),
+            verbs=(_fine_or_by_clock,),
         ),
     ),
     facts=(

@@ -49,7 +49,8 @@ _BATCH = (
 #: Replicas of a strategy take a batch each.
 _FIRST_BATCH = rb"\A%s(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
-_TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
+_TENSORFLOW = rb"INFO:tensorflow:"
+_LOGGER = rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
 #: What the Model Garden's scripts state of their run, of which the batch size of ResNet alone counts images of the job.
 _BENCHMARK = rb"Benchmark run: \{"

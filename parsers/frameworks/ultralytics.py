@@ -26,9 +26,9 @@ from perfledger.parsers.contract import (
     lacks,
     listed,
     says,
+    uncut,
     up_to_argument,
 )
-from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may be in lines of their own, and something else follows.
@@ -58,7 +58,7 @@ def epochs(columns: Columns) -> Kept:
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
     if within:
-        seconds = elapsed if rounded else whole_seconds(elapsed)
+        seconds = elapsed if rounded else uncut(elapsed)
     else:
         if rounded:
             # One decimal of so slow a rate shows nothing.

@@ -29,8 +29,10 @@ from perfledger.parsers.ngc import ONE_NODE, TF32
 
 #: Ranks print side by side, and one may lag by so many printed steps.
 _LAG = 3
-#: The last digits of the means in brackets.
-_SPEED_DIGIT, _SECONDS_DIGIT = 1.0, 1e-3
+#: The last digit of a mean speed, in tokens per second.
+_SPEED_DIGIT = 1.0
+#: The last digit of a mean time, in seconds.
+_SECONDS_DIGIT = 1e-3
 #: Rounding may be this share of what some iterations add to a mean.
 _ROUNDED = 0.1
 

@@ -16,8 +16,10 @@ from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postproces
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
-#: Numbers that agree within this share, beyond their rounding to five decimals, are one.
-_SAME, _ROUNDING = 2e-3, 1e-5
+#: Share by which equal numbers may differ, in addition to their rounding.
+_SAME = 2e-3
+#: The last of five decimals.
+_ROUNDING = 1e-5
 
 
 def _whole_intervals(columns: Columns) -> Postprocessed:

@@ -9,6 +9,7 @@ import pytest
 
 from perfledger.ingest import new_format
 from perfledger.ingest.common.errors import UsageError
+from perfledger.parsers.contract import Reading
 from perfledger.parsers.engine import registry
 from perfledger.parsers.engine.proposal import proposals
 from perfledger.parsers.engine.read import read
@@ -86,6 +87,24 @@ def test_answers_change_names_unit_and_scope(project: Path, log: Path) -> None:
         "| mem {memory:GB}"
     )
     assert (main.unit, main.scope) == ("samples/s", "device")
+
+
+@pytest.mark.parametrize(
+    ("line", "template"),
+    [
+        ("step {n} loss 2.{n} speed 12.{n}K tok/s", "step {step} loss {loss} speed {throughput:short} tok/s"),
+        ("step {n} time 1.{n} min 9{n} img/s", "step {step} time {_} min {throughput} img/s"),
+        ("step {n} mem 41.{n}G 9{n} img/s", "step {step} mem {_}G {throughput} img/s"),
+        ("step {n} took 0.{n}s/step", "step {step} took {step_seconds:s}/step"),
+        ('{{"step": {n}, "time": 1.{n}}}', '{{"step": {step}, "time": {step_seconds}}}'),
+    ],
+)
+def test_units_that_no_template_converts_are_not_read_as_others(line: str, template: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{line.format(n=n)}\n" for n in (3, 5, 4, 6)))
+    found = proposals(path)[0]
+    assert found.template([each.name for each in found.numbers]) == template
+    assert Reading(template).finder.search(path.read_bytes())
 
 
 def test_a_time_that_only_grows_is_one_since_the_start(tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.parsers.contract import SHORT_NUMBER, Columns, Postprocessed
+from perfledger.parsers.contract import Columns, Postprocessed
 from perfledger.parsers.engine.registry import by_id
 from perfledger.schema.records import Figure, NoFigure, Reason, to_json
 from tests.parsers.golden import log_of
 
 SPEED = rb"(?m)^step <step>: <throughput> per s$"
-SHORT = rb"(?m)^step <step>: (?P<throughput>" + SHORT_NUMBER + rb") per s$"
+SHORT = "^step {step}: {throughput:short} per s$"
 TIME = rb"(?m)^step <step>: <step_seconds> ms$"
 EPOCH = rb"(?m)^epoch <epoch>: <duration> s$"
 ONE = {"devices": 1, "batch_size": 100}

@@ -36,7 +36,7 @@ from perfledger.ingest.compute.equations import EQUATIONS, Given, check, clock, 
 from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.record import identity, run_facts, run_problems
-from perfledger.parsers.contract import Format, Reading, Trap, coarse, epoch_means, statistics
+from perfledger.parsers.contract import Format, Reading, Trap, epoch_means, statistics, uncut
 from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
@@ -274,7 +274,7 @@ def why_no_energy(percent: float) -> str:
 
 
 def seconds_before_cutting(seconds: float) -> float:
-    return float(np.nan_to_num(coarse.whole_seconds(column([seconds])))[0])
+    return float(np.nan_to_num(uncut(column([seconds])))[0])
 
 
 def stretch_ends(seconds: float) -> list[int]:
@@ -429,8 +429,8 @@ OF_NUMBERS: Sequence[Row] = [
         (119, (1.0, 119.0)), (120, (1.0, 40.0)),
     ]),
     ("parsers.engine.rows._MOSTLY", is_of_dialect, [(2, True), (3, False)]),
-    ("parsers.contract.coarse._CUT", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
-    ("parsers.contract.coarse._SHARE", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
+    ("parsers.contract.verbs._CUT", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
+    ("parsers.contract.verbs._CUT_SHARE", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
     ("parsers.contract.epoch_means.ROUNDS", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._COARSE", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._ALIKE", two_programs, [((0, 9, 1.09), False), ((0, 9, 1.11), True)]),

@@ -41,9 +41,12 @@ _BEGINNINGS = frozenset(
 _FACTS = ("batch_size_of_job", "sequence_length")
 #: A stretch of training is faster than most others by less.
 _FASTER = 1.3
-#: Of so many logged speeds it is no chance that they scatter by more than this share around what the events tell, and
-#: around its means since the start by less than the last share of that.
-MANY, UNEVEN, MEANS = 12, 0.002, 0.2
+#: Logged speeds from which on their scatter is not chance.
+MANY = 12
+#: Share by which speeds of single stretches scatter around those of the events.
+UNEVEN = 0.002
+#: Share of that scatter which means since the start have at most.
+MEANS = 0.2
 
 
 def records(columns: Columns, unit: str = "samples") -> Postprocessed:

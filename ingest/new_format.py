@@ -26,10 +26,11 @@ from perfledger.schema.vocabulary import UNITS
 Ask = Callable[[str, str], str]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-#: Proposals, and characters of a line, that are shown.
+#: Proposals in the first question.
 _MOST_PROPOSALS = 5
+#: Characters of a sample line in that question.
 _LINE_SHOWN = 160
-#: Characters around a number that are shown.
+#: Characters before and after a number in the second question.
 _CONTEXT = 24
 #: Lines of the log that become the golden log.
 _GOLDEN_LINES = 200
@@ -38,7 +39,7 @@ _SCOPES = ("job", "node", "device")
 
 @dataclass(frozen=True)
 class FormatPlace:
-    """Where a format is written: its module, its golden folder, and its id."""
+    """The module, the golden folder and the id of a new format."""
 
     module: Path
     golden: Path

@@ -1,4 +1,4 @@
-"""Why there is no figure, and the refusal of numbers that cannot be figures."""
+"""Reasons for a missing figure, and the refusal of numbers that cannot be figures."""
 
 from __future__ import annotations
 

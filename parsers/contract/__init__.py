@@ -1,6 +1,6 @@
 """The contract between a format and everything that uses it: all that a format imports.
 
-A format is data: templates, rows or patterns of lines, the unit and scope of what they quote, and verbs. Lines that test it
+A format is data: templates, rows or patterns of lines, the unit and scope of their numbers, and verbs. Lines that test it
 are in `tests/golden/<id>/samples.toml`. The registry finds the modules in the packages of formats; a new format is one new
 module.
 """

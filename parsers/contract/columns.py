@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-#: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
+#: Meaning of each column that a reading may capture. Those in CLOCKS become the column `clock`, in seconds.
 #: A reading with verbs may capture private columns as well, whose names begin with an underscore: only the verbs see them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -17,13 +17,13 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "throughput": "per second, in the reading's unit, at its scope",
         "restated": "the same of a line whose seconds give the figure, which it may only contradict",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
-        "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
+        "training_seconds": "seconds of one step by a timer of training alone, in addition to a clock that runs on; it may smooth",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers, as a number or as `1:02:03`",
         "steps": "steps that the record covers",
         "samples": "samples that the record covers, at the reading's scope",
         "batch": "samples per step, at the reading's scope",
-        "evaluated": "1 where the record holds an evaluation that no line of its own tells, else 0",
+        "evaluated": "1 if the record includes an evaluation that no line announces, else 0",
         "consumed": "samples since the start, at the reading's scope",
         "length": "tokens of a sample, where they may change",
         "reader_seconds": "seconds per step spent waiting for data",

@@ -16,7 +16,7 @@ ROUNDS = 0.0005
 _COARSE = 0.03
 #: Seconds of one step that differ by more than this ratio are of two programs.
 _ALIKE = 1.1
-#: Steps by which the lines of a rank may lag.
+#: Largest lag of the lines of a rank, in steps.
 _LAG = 3
 #: The same as a share of all steps.
 _LAG_SHARE = 0.1

@@ -14,7 +14,7 @@ from perfledger.parsers.contract.patterns import FormatError, compiled, searched
 from perfledger.parsers.contract.template import compiled_text
 from perfledger.schema import vocabulary
 
-#: Names of facts a format may state, with what they mean.
+#: Meaning of each fact that a format may state, by name.
 FACTS: Mapping[str, str] = MappingProxyType(
     {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
@@ -34,7 +34,7 @@ def text(printed: bytes) -> str:
 #: A model in the cache of the Hugging Face Hub: `models--acme--tiny-lm/snapshots/` and a hash.
 _CACHED = re.compile(r"/models--([\w.-]+?)--([\w.-]+)/snapshots/")
 
-#: Folders that hold a model, and do not name it.
+#: Folders that contain a model, and do not name it.
 _UNNAMED = re.compile(
     r"(?:checkpoint|ckpt|(?:global_?)?step|iter|epoch)[-_]?[0-9]*|models?|weights|hf|huggingface|outputs?|final|merged|latest|actor",
     re.IGNORECASE,
@@ -44,8 +44,8 @@ _UNNAMED = re.compile(
 def without_folders(model: str) -> str:
     """Return the name of a model that is printed with the folders of a machine: `/data/tiny-lm` is `tiny-lm`.
 
-    Redaction takes such folders away, and with them all that tells two models apart. `acme/tiny-lm` is a name. Where the
-    last folder is a checkpoint of any model there is none.
+    Redaction removes such folders, so that two models would look alike. `acme/tiny-lm` is a name. If the last folder
+    may be a checkpoint of any model, the name is empty.
     """
     if not model.startswith(("/", "./", "../", "~/")):
         return model

@@ -24,8 +24,8 @@ class Window:
     Attributes:
         first: the first record.
         last: the last record; None for the end of the log.
-        of: what is summed: speeds, of which the mean is taken; seconds, over which the samples are divided; or the wall
-            clock from `first` to `last`.
+        of: `throughput` for the mean of the speeds, `seconds` for samples over seconds, `clock` for samples over the
+            wall clock from `first` to `last`.
         every: only steps divisible by it count.
         by: how records are counted: by printed step, by their number from 1 (a `last` of -2 is the last but one), or by
             the steps since the first printed one.
@@ -40,29 +40,29 @@ class Window:
 
 @dataclass(frozen=True)
 class Format:
-    """What one printer prints.
+    """The lines and facts of one printer.
 
     Attributes:
         title: name of the printer on the pages.
         marker: text that each record of a reading without a marker of its own contains, unless the reading is a template.
         readings: the kinds of lines; records of the first are counted and used for figures.
-        facts: what a log states once.
-        start: matches once per start of the program, where the printer announces itself. Where what tells of a start
-            stands in part before it, a group `start` begins there.
+        facts: values that a log states once.
+        start: matches once per start of the program, if the printer announces itself. If the announcement begins before
+            the match, the group `start` begins there.
         before_start: matches lines that the program, or what launches it, prints before that: a session begins at the
             first of them after the last record of the session before it. The engine knows common launchers itself.
-        end: matches where the printer says that it is done.
-        framework: the training framework, where only one prints such lines.
+        end: matches the line with which the printer ends.
+        framework: the training framework, if only one prints such lines.
         windows: the records that published scripts count, by the name of the rule.
-        over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
-            training program.
+        over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines are printed between those of
+            the training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
             prints within it.
         document: a key of the JSON document that the printer writes, at its top. Another JSON document that contains
             such lines quotes them.
         needs: text that a log of the format contains, if its records alone do not identify it.
-        unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
-            and every figure of it say so.
+        unproven: whether only the printer's source is known, and no real log: the format's page and every figure of it
+            say so.
         id: `package.module`, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
     """
@@ -107,7 +107,7 @@ class Format:
 
     @cached_property
     def before_start_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the pattern of what stands before the start, in multi-line mode: `^` is the start of a line."""
+        """Compile the pattern of the lines before the start, in multi-line mode: `^` is the start of a line."""
         return searched(compiled_text(self.before_start)) if self.before_start else None
 
     @cached_property
@@ -120,7 +120,7 @@ class Format:
         return literals(compiled(compiled_text(self.end), re.MULTILINE)) if self.end else ()
 
     def may_end_in(self, distinct: bytes) -> bool:
-        """Return whether a text may hold the line that says that it is done, by its distinct lines."""
+        """Return whether a text may contain the last line of the program, by its distinct lines."""
         return bool(self.end) and all_in(self._held_by_end, distinct)
 
     @property

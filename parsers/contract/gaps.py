@@ -15,8 +15,8 @@ def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
 
     Args:
         label: a pattern without groups that ends the gap.
-        again: a pattern without groups for the beginning, or for a part of it that stands nowhere in a real gap.
-        within: the characters that the gap may hold.
+        again: a pattern without groups for the beginning, or for a part of it that no real gap contains.
+        within: the characters that the gap may contain.
     """
     return rb"(?:(?!%s|%s)%s)*+(?:%s)" % (again, label, within, label)
 
@@ -32,7 +32,7 @@ def up_to_argument(name: bytes, again: bytes = rb"Namespace\(") -> bytes:
 
 
 def next_line(of_printer: bytes) -> bytes:
-    """Return a pattern for the end of a line and up to four states of bars and lines of other programs behind it.
+    """Return a pattern for the end of a line and up to four states of bars and lines of other programs after it.
 
     A bar that is redrawn ends each of its states with a carriage return, and may leave the next line on its own.
 

@@ -36,7 +36,7 @@ def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]
 
 
 def longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
-    """Return the longest of some words, as they stand in distinct lines."""
+    """Return the longest of some words, in the spelling of distinct lines."""
     likely = {bare for each in words if (bare := _bare(each))}
     ordered = sorted(likely, key=lambda each: (-_strength(each), each))
     alone, others = ([each for each in ordered if (len(each) > 1) == several] for several in (False, True))

@@ -21,7 +21,7 @@ Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
 PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
-#: What a reading finds in a text: where it begins and ends, and what is printed for each column.
+#: A record in a text: where it begins and ends, and the printed value of each column.
 Record = re.Match[bytes] | RowMatch
 
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
@@ -39,13 +39,13 @@ class Pause:
     """Lines which say that something other than training steps took time.
 
     Attributes:
-        kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
-            So does any pause where a record times one step only and the line may stand among steps that are not printed.
+        kind: the reason. An `epoch_end` counts only if its record is slow, since most loaders end an epoch at no cost.
+            The same is true of any pause if a record times one step only and not every step is printed.
         pattern: a template, or a pattern, of a part of such a line. It begins with plain characters, so that text
             without them is skipped quickly.
-        inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
-            printer prints when the epoch is over; `none` where the printer stops its timer meanwhile. The clocks of the
-            lines before and behind it then say nothing of training.
+        inside: the record whose interval includes that time: the `next` one, or the `last` one before the line, which
+            the printer prints when the epoch is over; `none` if the printer stops its timer meanwhile. The time between
+            the lines before and after it is then not training time.
     """
 
     kind: PauseKind
@@ -67,18 +67,18 @@ class Pause:
         return literals(self.regex)
 
     def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether a text may hold such a line, by its distinct lines."""
+        """Return whether a text may contain such a line, by its distinct lines."""
         return all_in(self._held, distinct)
 
 
 @dataclass(frozen=True)
 class Trap:
-    """A known fault of what a printer prints: where the witness disagrees, it gives the figure.
+    """A known fault of the numbers of a printer. If the equation of that kind disagrees, it gives the figure.
 
     Attributes:
-        witness: the witness that is right, such as `clock`.
+        witness: the kind of equation that is right, such as `clock`.
         code: the reason, in the words' table `reason`.
-        most: the largest ratio of the witness's seconds to the printed ones that the fault explains. Beyond it the two
+        most: the largest ratio of the equation's seconds to the printed ones that the fault explains. Beyond it the two
             contradict each other.
     """
 
@@ -89,43 +89,39 @@ class Trap:
 
 @dataclass(frozen=True)
 class Reading:
-    """One kind of line, and what its named groups mean.
+    """One kind of line, and the meaning of its numbers.
 
     Attributes:
         pattern: a template of the lines (`parsers.contract.template`), `Rows` for lines with an object in JSON
-            (`parsers.contract.rows`), or a pattern for lines that neither can describe. Its named groups are columns;
-            `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>` are whole numbers.
+            (`parsers.contract.rows`), or a pattern for other lines. Its named groups are columns: `<throughput>` is any
+            NUMBER, `<epoch>` and `<step>` are whole numbers.
         unit: of the printed throughput or samples, such as `images/s`.
-        scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
+        scope: the extent of the printed throughput or samples: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
-        running_mean: the step of every epoch at which the printed running means restart; None where no running
-            means are printed.
+        running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
-        factors: turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` for milliseconds.
-        marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
-        alone: the speed is that of the job where one process prints it. Several print their own or the job's, by their
-            own clocks, and no line says which.
-        repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
-            step then count once, as their median.
-        weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
-        pauses: what else takes time inside the intervals of these records, or between them. A printer that stops its clock
-            meanwhile, or times one step only, needs none unless its lines have clocks of their own.
-        epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
-        epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
-        exact: the seconds of an epoch, or of the run, are those of its steps and of nothing else, and `step_seconds` or the
-            speed their mean. Records that claim fewer left some out.
-        averages: the speed of the run is the mean of the speeds of its steps, in which slow ones hardly count.
-        lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
-        where: a condition on the session, or its lines are not read. For words that count one worker or all of them,
-            depending on the configuration that is printed elsewhere.
-        settings: private columns of lines that state settings. They are not records of training: what other ranks state
-            after them is of the same run.
-        verbs: what is done with the columns of the lines before they are records (`parsers.contract.verbs`). What they
-            need besides COLUMNS is captured as private columns, such as `_epoch_start`. The numbers that the session
-            states are private columns, too, such as `_batch_size`.
-        trap: what is known to be wrong with the printed speeds, and the witness that is right. A summary with a trap says
-            nothing against slower records that do not go by printed speeds.
-        summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
+        factors: by column, the factor that converts a printed number: `{"step_seconds": 1e-3}` for milliseconds.
+        marker: text that every line of the reading contains. A template needs none: its own text is used.
+        alone: the speed is that of the job if one process prints it. If several do, each may print its own speed or the
+            job's, and no line says which.
+        repeated: every rank prints a line per step, or the printer prints one line per metric. The records of one epoch
+            and step then count once, as their median.
+        weak: logs of other printers contain such lines, too. They claim a log only if no other format does.
+        pauses: lines that say what else takes time inside the intervals of these records, or between them. A printer
+            that stops its clock meanwhile, or times one step only, needs none unless its lines have clocks.
+        epoch_end: the interval of the first record of an epoch begins in the epoch before, and includes its end.
+        epoch_timer: the timer restarts with the epoch, so that no record includes the time between two epochs.
+        exact: the seconds of an epoch or of the run are those of its steps alone. Records that claim fewer seconds left
+            some out.
+        averages: the speed of the run is the mean of the speeds of its steps, so that slow steps hardly count.
+        lingers: number of records after a slow one whose printed speed still includes it, if the printer smooths.
+        where: a condition on the session; its lines are not read in other sessions.
+        settings: private columns of lines that state settings. Such lines are not records of training.
+        verbs: functions that make records of the lines' columns, in their order (`parsers.contract.verbs`). They also
+            get private columns that the pattern captures, such as `_epoch_start`, and the numbers that the session
+            states, such as `_batch_size`.
+        trap: a known fault of the printed speeds, and the kind of evidence that is right.
+        summary: name of the rule, after `reported-`, of a further figure for the whole run that others publish.
     """
 
     pattern: str | bytes | Rows
@@ -196,13 +192,13 @@ class Reading:
 
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
-        """Return what stands in every record of the reading."""
+        """Return words that every record of the reading contains."""
         if isinstance(self.finder, Rows):
             return self.finder.words
         return literals(self.finder)
 
     def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether a text may hold a record, by its distinct lines."""
+        """Return whether a text may contain a record, by its distinct lines."""
         return all_in(self.words, distinct)
 
     def of_training(self, found: list[Record]) -> list[Record]:

@@ -13,12 +13,11 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{}`, `{:int}`      the value of a fact: a word, or a number
 `{*}`               a gap on the same line, up to the next text, optional part or line's end; it ends where the template begins again
 `{images|samples}`  one of several words
-`{?, eta: {_}}`     an optional part, in which `}}` closes two parts
+`{?, eta: {_}}`     an optional part; inside it, `}}` closes two parts
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
-An empty line separates lines of which each prints some of the columns, with others between them; verbs such as `carry`
-join them. A blank next to a brace, and two blanks, stand for one or more blanks. A line break stands for one, with blanks before
-it. A template compiles to a pattern that takes linear time.
+An empty line separates the templates of several lines that print some of the columns each; verbs such as `carry` join
+them. A blank next to a brace, and two blanks, match one or more blanks. A line break also matches blanks before it. A template compiles to a pattern that takes linear time.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ UNITS = {
     "KiB": 1 / 1024,
     "it/s": 1.0,
 }
-#: Between lines of which each prints some of the columns.
+#: Separator of the templates of several lines.
 LINES = "\n\n"
 #: Decimals after which a number at the end of a cut file has lost insignificant digits only.
 _MANY_DECIMALS = 6
@@ -88,7 +87,7 @@ _PART = re.compile(r"(\{\{|\}\})|\{(\?)|(\})|\{((?:[^{}?][^{}]*)?)\}|([^{}]+)")
 
 @dataclass(frozen=True)
 class Slot:
-    """A sign in braces: a number's name and kind, `_` or `*`, or words of which one is printed."""
+    """A sign in braces: a number's name and kind, `_` or `*`, or alternative words."""
 
     name: str = ""
     kind: str = ""
@@ -237,7 +236,7 @@ class _Compiler:
     def _begin(self) -> tuple[Part, ...]:
         """Return the first text or words of the template, and what follows of numbers and text: four parts at most.
 
-        They are empty where this is too little to tell a beginning, or where the template begins with the line.
+        They are empty if the text is too short, or if the template begins with the line.
         """
         known = parts(self.template)
         first = next(
@@ -256,7 +255,7 @@ class _Compiler:
 
 
 def _labels_of(part: Part) -> tuple[str, ...]:
-    """Return the text that a part begins with, or the words of which it is one; an empty text for other parts."""
+    """Return the text at the beginning of a part, or its alternative words; an empty text for other parts."""
     first = part.parts[0] if isinstance(part, Optional) else part
     return (first,) if isinstance(first, str) else first.words or ("",) if isinstance(first, Slot) else ("",)
 
@@ -304,7 +303,7 @@ def _text(text: str, *, begins: bool, ends: bool) -> bytes:
 
 
 def _word(rest: Sequence[Part]) -> bytes:
-    """Return a pattern for a word, up to the first character of what follows."""
+    """Return a pattern for a word, up to the first character of the next part."""
     ends = "".join(each[:1] for each in _labels_of(rest[0])).strip() if rest else ""
     return rb"[^\s%s]{1,%d}+" % (re.escape(ends.encode()), _LONGEST_WORD)
 

@@ -1,7 +1,7 @@
 """Verbs: what a format does with the columns of its lines, step by step, before they are records.
 
 A verb is a pure function of n rows in file order to the rows that it keeps and their columns. It gets the lines of one
-rank, where tags tell ranks apart. A number that a line does not print is NaN.
+rank, if tags separate ranks. A number that a line does not print is NaN.
 
     verbs=(only("step"), total("step_seconds", "reader_seconds", "_compute"))
 """
@@ -19,11 +19,11 @@ Column = NDArray[np.float64]
 Columns = Mapping[str, Column]
 #: Indices of rows.
 Indices = NDArray[np.intp]
-#: The rows that are kept, and their columns.
+#: The remaining rows, and their columns.
 Kept = tuple[Indices, Columns]
 Verb = Callable[[Columns], Kept]
 
-#: Rows by which a rank may lag; a step further back is of a program that was started again.
+#: Largest lag of a rank, in rows; a step further back is of a program that was started again.
 _LAG = 3
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
@@ -262,7 +262,7 @@ def merge(*names: str) -> Verb:
 
 
 def fine(name: str, least: float) -> Verb:
-    """Replace values of a column below the least that tells enough by NaN: they are printed with too few digits."""
+    """Replace values of a column below a least value by NaN: they are printed with too few digits."""
 
     def verb(columns: Columns) -> Kept:
         return every(columns), {**columns, name: np.where(columns[name] < least, np.nan, columns[name])}

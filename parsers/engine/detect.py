@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 HEAD_CHUNKS = 8
 PROBES = 16
 PROBE_BYTES = CHUNK // 4
-#: Bytes in which texts are looked for at once.
+#: Bytes of distinct lines per search.
 _PIECE = 1 << 16
-#: Length from which on texts are looked for together.
+#: Length of the shortest text that is searched together with others.
 _LONG = 4
 #: A string of JSON.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
@@ -81,7 +81,7 @@ class _Known:
 
     @cached_property
     def _with_digits(self) -> Mapping[bytes, Sequence[bytes]]:
-        """Return the texts by what they are in distinct lines."""
+        """Return the texts by their spelling in distinct lines."""
         found: dict[bytes, list[bytes]] = defaultdict(list)
         for each in self._by_text:
             found[without_digits(each)].append(each)

@@ -14,7 +14,7 @@ from perfledger.parsers.engine.scan import Noise, chunks
 
 #: Bytes of a log that are looked at.
 _HEAD = 8 << 20
-#: A line is a record of progress if so many lines differ in their numbers alone.
+#: Lines that differ in their numbers alone, for a proposal.
 _FEWEST_LINES = 3
 #: Share of the lines between which the step grows by the usual amount.
 _MOSTLY = 0.7
@@ -28,7 +28,7 @@ _CLOCK_NAME = "clock"
 _WITH_UNIT = frozenset({"step_seconds", "reader_seconds", "duration", "seconds", "memory"})
 #: Columns that give the speed of a record.
 TIMED = frozenset({"throughput", "step_seconds", "steps_per_second", "duration", "elapsed"})
-#: Lines of a proposal that are shown.
+#: Sample lines of a proposal.
 _SHOWN = 3
 #: A clock, a length of time such as `1:02:03`, or a number that is not a part of a word.
 _NUMBER = re.compile(
@@ -37,7 +37,7 @@ _NUMBER = re.compile(
     % CLOCK
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./]*")
-#: What a number is by the word before it.
+#: Pattern of the word before a number, by column.
 _BY_LABEL = {
     "epoch": r"epochs?|ep",
     "step": r"(?:global_|train_)?steps?|iter(?:ation)?s?|it|batch|update",
@@ -49,7 +49,7 @@ _BY_LABEL = {
     "memory": r"\w*mem(?:ory)?\w*",
     "flops": r"tflops?(?:/s)?",
 }
-#: What a number is by the unit after it.
+#: Pattern of the unit after a number, by column.
 _BY_UNIT = {
     "throughput": r"(?:img|image|sample|example|tok|token|seq|sequence|word|sentence|frame)?s?(?:/|_per_| per )s(?:ec(?:ond)?)?\b",
     "steps_per_second": r"(?:it|iter|step|batch)(?:s|es)?/s(?:ec)?\b",
@@ -256,7 +256,7 @@ def _literal(text: str, name: str) -> str:
 
 
 def _unit(name: str, after: str) -> str:
-    """Return the unit after a length of time or a size of memory that a template converts; empty if there is none."""
+    """Return the unit of a time or memory size if a template converts it, else an empty string."""
     found = re.match(r" ?([A-Za-z]+)(?!\w)", after)
     return found[1] if found and name in _WITH_UNIT and found[1] in UNITS else ""
 

@@ -47,9 +47,9 @@ _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 #: A column of positive numbers, one per line, with and without separators.
 _SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)?+(?:\n|\Z))++")
 
-#: Columns of at most so many records are kept for the next question.
+#: Longest column that is kept for the next question, in records.
 _FEW_RECORDS = 100_000
-#: Line numbers are kept if at most so many are asked for at once.
+#: Largest number of line numbers in one question that are kept.
 _FEW_LINES = 10
 #: Share of the records that repeat the one before them where a log has each line twice.
 _TWICE = 0.3

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from perfledger.parsers.contract import FACTS, OPTIONS
+from perfledger.parsers.contract import FACTS
 from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipe as recipes
 from perfledger.runners.command import environment_variables, launch_words, trainer_words
 from perfledger.runners.job import NODE_VARIABLES, texts
 from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, framework_slug, select_cases
+from perfledger.schema.vocabulary import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
@@ -92,7 +93,7 @@ def test_options_have_the_names_that_formats_give_them(name):
     recipe = load(name)
     for option in {*recipe.options, *recipe.derived, *recipe.matrix[0].axes} - {"shape", "batch_size", "precision"}:
         known = OPTIONS | OWN_OPTIONS.keys() | {"accumulation"}
-        assert option in known, f"{option}: use the name of parsers.contract.OPTIONS, or describe it in OWN_OPTIONS"
+        assert option in known, f"{option}: use a name of schema.vocabulary.OPTIONS, or describe it in OWN_OPTIONS"
 
 
 def test_own_options_are_used_and_not_facts_of_formats():

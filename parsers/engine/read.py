@@ -16,7 +16,7 @@ from perfledger.parsers.engine.registry import frames
 from perfledger.parsers.engine.scan import CHUNK, Noise, chunks
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
-from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
+from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords, without_repeats
 from perfledger.schema.distinct_lines import distinct_lines
 
 #: Bytes by which a log is told apart, with probes of what comes later.
@@ -261,7 +261,7 @@ class _LogReader:
             if reading.finder not in known:
                 known[reading.finder] = list(reading.finder.finditer(text, begin, end))
             found = known[reading.finder]
-            rows.extend(found)
+            rows.extend(without_repeats(reading, chunk, found))
             trained = reading.of_training(found)
             most = max(most, trained, key=len)
             if trained and reading in self.format.readings:

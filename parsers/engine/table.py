@@ -199,9 +199,6 @@ class ReadingTable:
     def store(self, chunk: Chunk, found: Sequence[Record]) -> None:
         """Add the records of a chunk, in their order."""
         rows = [each.groups(b"") for each in found]
-        if again := _printed_again(self.reading, chunk, found, rows):
-            kept = [at for at in range(len(found)) if at not in again]
-            found, rows = [found[at] for at in kept], [rows[at] for at in kept]
         places = [each.start() for each in found]
         self.stops += _stops(self.reading, chunk, self.rows, places)
         if not rows:
@@ -439,29 +436,29 @@ def last_digit(printed: bytes) -> float:
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
-def _printed_again(
-    reading: Reading, chunk: Chunk, found: Sequence[Record], rows: Sequence[tuple[bytes, ...]]
-) -> set[int]:
-    """Return which records repeat the line before them: two handlers of a logger print each line twice, ranks as often.
+def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list[Record]:
+    """Drop records that repeat the line before them: two handlers of a logger print each line twice, ranks as often.
 
-    The first of them tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
-    update that the loss scaler skips, which has the step of the one before it.
+    The first of them follows what lay between the steps. Where ranks print the same step, each has its record, and so
+    has an update that the loss scaler skips, which has the step of the one before it.
     """
     if "step" not in reading.columns or reading.repeated or chunk.tags:
-        return set()
-    step = reading.columns.index("step")
-    steps = [each[step] for each in rows]
+        return found
+    steps = [each["step"] for each in found]
     if sum(map(eq, steps, islice(steps, 1, None))) < _TWICE * len(found):
-        return set()  # what long logs without repeats are told by, in a few nanoseconds a line
+        return found  # Long logs without repeats end here, after a few nanoseconds per line.
     again = [
         at
-        for at, (one, each) in enumerate(pairwise(rows), 1)
-        if one == each and each[step] and chunk.text.count(b"\n", found[at - 1].start(), found[at].start()) == 1
+        for at, (one, each) in enumerate(pairwise(found), 1)
+        if one.groups(b"") == each.groups(b"")
+        and each["step"]
+        and chunk.text.count(b"\n", one.start(), each.start()) == 1
     ]
-    copies = Counter(at - nth for nth, at in enumerate(again))  # repeats that follow each other are of one line
+    copies = Counter(at - nth for nth, at in enumerate(again))  # Repeats that follow each other are of one line.
     often = max(copies.values(), default=0)
     alike = often == 1 or 1 < len(copies) < 2 * sum(each == often for each in copies.values())
-    return set(again) if alike and len(again) >= _TWICE * len(found) else set()
+    repeats = set(again) if alike and len(again) >= _TWICE * len(found) else set()
+    return [each for at, each in enumerate(found) if at not in repeats]
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

@@ -31,7 +31,7 @@ _SIZE = (
     _SIZE_OF % (b"_summed", rb"[a-z][a-z0-9]++ ++(?:sum|none)") + _SIZE_OF % (b"_short", rb"(?:half|bfloat16)") + rb"(?P<_size>[0-9]++)"
 )  # fmt: skip
 #: The rank that is listed last, up to the head of the table; lines of other programs may lie between them.
-_LAST_RANK = rb"^# ++Rank ++([0-9]++) (?:(?!^# ++Rank )[\s\S]){1,4000}?^# ++size ++count ++type "
+_LAST_RANK = rb"^# ++Rank ++([0-9]++) (?:(?!^# ++(?:Rank|size ++count) )[\s\S])*+^# ++size ++count ++type "
 _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
     b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",

@@ -63,6 +63,16 @@ def test_the_figure_is_the_bus_bandwidth_of_each_device_at_the_largest_size(told
     assert figure.value / DEVICES == pytest.approx(of_device, rel=1e-4)
 
 
+def test_devices_are_those_of_the_last_rank_however_much_the_library_prints_after_it(tmp_path):
+    rows = "".join(row(took) for took in TIMES)
+    library = "".join(f"node1:14840:14840 [0] NCCL INFO Channel {n:02d}/1024 : 0 1 2 3 4 5 6 7\n" for n in range(1024))
+    head = HEAD.format(ranks="".join(RANK.format(n=n) for n in range(DEVICES)) + library, time="time")
+    path = tmp_path / "train.log"
+    path.write_text(head + rows)
+    (session,) = read(path).sessions
+    assert session.facts["devices"].value == DEVICES
+
+
 def test_rows_that_are_wrong_do_not_count(told):
     bad = {"wrong": "3"}
     (session,) = told([row(took, **(bad if n % 2 else {})) for n, took in enumerate(TIMES * 2)])

@@ -72,6 +72,14 @@ def test_appended_runs_are_sessions(tmp_path: Path, size: int, monkeypatch: pyte
     assert found[3].main.lines([0]) == [30]
 
 
+def test_lines_that_a_logger_prints_twice_count_once_in_each_appended_run(tmp_path: Path) -> None:
+    lines = (run(32, *range(100, 110)) + run(64, *range(200, 210))).splitlines(keepends=True)
+    twice = b"".join(each * 2 if b"[Train]" in each else each for each in lines)
+    first, second = read(written(tmp_path, twice)).sessions
+    assert first.records[0]["throughput"].tolist() == list(range(100, 110))
+    assert second.records[0]["throughput"].tolist() == list(range(200, 210))
+
+
 def test_ranks_that_all_start_make_one_session(tmp_path: Path) -> None:
     """Every rank prints the banner, tagged; the run is appended twice."""
     lines = run(8, 1.0, 2.0).splitlines(keepends=True)

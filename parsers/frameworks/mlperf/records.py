@@ -245,7 +245,7 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
     trained = seconds_trained(with_ends(told))
     samples, whole = first.value * length, inside[-1].time - inside[0].time
-    logged = [each.throughput for each in events if each.kind == "_printed"]
+    logged = [each.throughput for each in events if each.kind == "_printed" and each.throughput > 0]
     claimed = samples / float(np.median(logged)) if logged else nan
     if min(trained[-1], whole) <= 0:
         return []

@@ -160,7 +160,7 @@ def _keys_of_document(chunks: list[Chunk]) -> frozenset[str] | None:
         document = msgspec.json.decode(
             b"".join(each.text for each in chunks), type=dict[str, msgspec.Raw] | list[msgspec.Raw]
         )
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return frozenset(document if isinstance(document, dict) else ())
 

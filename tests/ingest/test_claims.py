@@ -64,6 +64,12 @@ def test_a_document_that_quotes_a_log_is_not_that_log(tmp_path: Path) -> None:
     assert ids(path) == []
 
 
+def test_a_log_that_begins_like_a_document_may_contain_bytes_that_are_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(b'{"\xdf": 1}\n')
+    assert ids(path) == []
+
+
 @pytest.mark.parametrize("format_id", ["frameworks.hf_trainer_state", "frameworks.hf_results"])
 @pytest.mark.parametrize(
     "quoted", [lambda state: [{"name": "a test", "expected": state}], lambda state: {"cases": [state]}]

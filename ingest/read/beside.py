@@ -15,7 +15,8 @@ from perfledger.ingest.common.documents import DocumentError, read_bytes
 from perfledger.ingest.common.files import absolute
 from perfledger.ingest.common.toml_file import did_you_mean
 from perfledger.ingest.read import run_json
-from perfledger.ingest.read.layout import BesideEntry, Layout, beside, files_beside
+from perfledger.ingest.read.layout import Layout, beside, files_beside
+from perfledger.ingest.read.layout_file import BesideEntry
 from perfledger.ingest.read.walk import Input
 from perfledger.parsers.contract import without_folders
 from perfledger.schema.records import FactValue, Origin, Plain, Problem, Stated

@@ -1,125 +1,45 @@
-"""Layouts: facts stated by folder and file names, as `ingest/layouts/*.toml` or a user's file describes them."""
+"""Layouts: the facts that names of folders and files state, as `ingest/layouts/*.toml` or a user's file says."""
 
 from __future__ import annotations
 
-import difflib
 import posixpath
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
-
-from msgspec import Struct
+from typing import Any
 
 from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
 from perfledger.ingest.common.project import files, joined_layouts, project, several_layouts, wrong
-from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
+from perfledger.ingest.common.toml_file import did_you_mean, read
+from perfledger.ingest.read.layout_file import (
+    BesideEntry,
+    Facts,
+    LayoutFile,
+    PathEntry,
+    Words,
+    compiled,
+    filled,
+    slots_of,
+)
 from perfledger.ingest.read.walk import FoundFiles, Input
 from perfledger.schema.records import Origin, Plain
-from perfledger.schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
+from perfledger.schema.vocabulary import COUNTS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
-#: Layouts of folders that programs write: they are used wherever our own layout is, since the names of files show them.
-_OF_PROGRAMS = ("wandb", "huggingface")
+#: Layouts of folders that programs write. They are part of our own layout, since such folders have fixed names.
+_PROGRAMS = ("wandb", "huggingface")
+#: Seconds to match one path; only templates with many adjacent slots take longer.
 _TIMEOUT_SECONDS = 1.0
-#: The slot that takes folders as well as names; all others end at the next slash.
-REST = "rest"
-#: How alike the name of a slot and that of a fact are if one is likely meant to be the other.
-_MISSPELT = 0.8
-
-FactValue = str | int | float | bool
-Facts = dict[str, FactValue]
-#: Slot to the words permitted there, each with the facts that it states.
-Words = dict[str, dict[str, Facts]]
-
-
-class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A `[beside.NAME]` of a layout's file: a file beside logs that states what they do not.
-
-    `path` lies relative to the log's folder and may have slots of the log's template. `facts` and `environment` say
-    which fact, or which entry of the environment, the value of a key is; `words` give facts for certain values of a
-    key. Keys of a JSON object within an object are joined by dots, and `cards.*.name` is the name that all cards of a
-    list share. A file that is missing is a problem unless it is `optional`. The facts of a file that `yields` fill in
-    what a log leaves open, and never contradict it. Of kind `power` are files of power over time, as MLPerf keeps them,
-    whose names may hold a `*`; of kind `wandb_config` is the `config.yaml` of Weights & Biases.
-    """
-
-    path: str
-    kind: Literal["text", "json", "collect_env", "power", "wandb_config"]
-    facts: dict[str, str] = {}
-    environment: dict[str, str] = {}
-    words: Words = {}
-    optional: bool = False
-    yields: bool = False
-
-    def __post_init__(self) -> None:
-        for key, name in self.facts.items():
-            _check_name(("facts", key), name)
-        _check_words(self.words)
-
-
-class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A `[[path]]` of a layout's file: a template, the facts of every path that fits it, and words of its own.
-
-    `beside` names the files beside such logs that are read as well.
-    """
-
-    template: str
-    facts: Facts = {}
-    words: Words = {}
-    beside: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_facts(("facts",), self.facts)
-        _check_words(self.words)
-        _check_template(("template",), self.template)
-
-
-class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log.
-
-    A slot `rest` takes the rest of a path, with all folders in it. The facts of a template fill in what a log leaves
-    open; if they `must` be true, a log that states something else is not published.
-    """
-
-    path: tuple[PathEntry, ...]
-    title: str = ""
-    source: str = ""
-    must: bool = False
-    words: Words = {}
-    ignore: tuple[str, ...] = ()
-    beside: dict[str, BesideEntry] = {}
-
-    def __post_init__(self) -> None:
-        _check_words(self.words)
-        for index, template in enumerate(self.ignore):
-            _check_template(("ignore", index), template)
-        for index, entry in enumerate(self.path):
-            _check_slots(("path", index, "template"), entry, self.words)
-            for place, name in enumerate(entry.beside):
-                self._check_beside(("path", index, "beside", place), entry, name)
-        there = {slot for each in (*self.ignore, *(one.template for one in self.path)) for slot in slots_of(each)}
-        if idle := [slot for slot in self.words if slot not in there]:
-            hint = did_you_mean(idle[0], there)
-            raise WrongValueError(("words", idle[0]), f"no template has the slot {idle[0]!r}{hint}")
-
-    def _check_beside(self, keys: Keys, entry: PathEntry, name: str) -> None:
-        if name not in self.beside:
-            raise WrongValueError(keys, f"there is no [beside.{name}]{did_you_mean(name, self.beside)}")
-        there = slots_of(entry.template)
-        if lacking := [each for each in slots_of(self.beside[name].path) if each not in there]:
-            raise WrongValueError(keys, f"the path of {name!r} needs the slot {lacking[0]!r}, which the template lacks")
 
 
 @dataclass(frozen=True)
 class Template:
-    """One kind of path: its pattern, the facts that words in its slots state, and the facts of the whole."""
+    """One template of a layout, compiled, with its facts and the facts that words in its slots state."""
 
     written: str
     pattern: Any
@@ -140,9 +60,9 @@ class Match:
 
 @dataclass(frozen=True)
 class Layout:
-    """A named set of templates; the first that fits a path gives its facts.
+    """A named set of templates; the first that matches a path gives its facts.
 
-    `below` has the layouts of folders that name their logs in another way, by their absolute paths with a slash.
+    `below` contains the layouts of folders that have one of their own, by absolute path with a slash at the end.
     """
 
     name: str
@@ -156,23 +76,23 @@ class Layout:
         """Return the layout of a log's absolute path."""
         if not self.below:
             return self
-        plain = posixpath.normpath(path)  # a path given as `../logs` keeps its dots
+        plain = posixpath.normpath(path)  # a path from the command line such as `../logs` still has its dots
         return next((other for folder, other in self.below.items() if plain.startswith(folder)), self)
 
     def origin(self, path: str) -> Origin | None:
-        """Return whose logs the layout of a log's absolute path describes; None if it does not say so."""
+        """Return whose log is at an absolute path; None if its layout does not state that."""
         own = self.of(path)
         return Origin(own.title, own.source) if own.source else None
 
     def facts(self, path: str) -> Mapping[str, Plain] | None:
-        """Return the facts that a log's absolute path states, or None where no template fits."""
+        """Return the facts that a log's absolute path states; None if no template matches."""
         found = self.match(path)
         return found.facts if found else None
 
     def match(self, path: str) -> Match | None:
-        """Return what the first template that fits a log's absolute path makes of it.
+        """Match a log's absolute path by the first template that fits; None if no template does.
 
-        Templates are matched from the end, since the tree may be in any folder and a log may be given alone.
+        Templates match the end of a path, since the tree may be in any folder and a log may be given alone.
         """
         for template in self.of(path).templates:
             if (slots := _slots_in(template, path)) is not None:
@@ -182,20 +102,22 @@ class Layout:
         return None
 
     def ignores(self, path: str) -> bool:
-        """Return whether the layout says that a file is no log."""
+        """Return whether a template of `ignore` matches an absolute path."""
         return any(_slots_in(template, path) is not None for template in self.of(path).ignore)
 
     def logs_of(self, found: FoundFiles) -> FoundFiles:
-        """Return what was found without files that the layout ignores or reads beside logs; each log with the latter.
+        """Drop files that the layout ignores or reads next to logs, and attach the latter to their logs.
 
         A file that the user names is always read.
         """
         logs = self._not_ignored(found.inputs)
         if any(template.beside for each in (self, *self.below.values()) for template in each.templates):
             logs = tuple(with_fields(each, beside=self._beside(each.path)) for each in logs)
-        read = {path for each in logs for path in each.beside}
-        kept = (each for each in logs if each.asked or not read or beside(each.path, each.path.name) not in read)
-        return with_fields(found, inputs=tuple(kept), beside=self._not_ignored(found.beside))
+        attached = {path for each in logs for path in each.beside}
+        alone = (
+            each for each in logs if each.asked or not attached or beside(each.path, each.path.name) not in attached
+        )
+        return with_fields(found, inputs=tuple(alone), beside=self._not_ignored(found.beside))
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
         found = self.match(absolute(log))
@@ -208,12 +130,12 @@ class Layout:
 
 
 def beside(log: Path, relative: str) -> Path:
-    """Return the absolute path of a file beside a log, without `..`."""
+    """Return the absolute path, without `..`, of a file next to a log."""
     return Path(posixpath.normpath((log.absolute().parent / relative).as_posix()))
 
 
 def files_beside(log: Path, relative: str) -> tuple[Path, ...]:
-    """Return the files beside a log that a path names; a `*` stands for any part of a name."""
+    """Return the files next to a log that a relative path names; `*` matches any part of a name."""
     path = beside(log, relative)
     return tuple(sorted(path.parent.glob(path.name))) if "*" in path.name else (path,)
 
@@ -225,7 +147,7 @@ def path_of(name: str) -> Path:
 
 
 def files_of(name: str) -> list[Path]:
-    """Return the files that say how a tree names its logs: that of the layout, and those of folders below it."""
+    """Return the files of a layout and of the layouts of folders below it."""
     own, of_folders = several_layouts(name)
     return [path_of(each) for each in (own, *of_folders.values(), *project().layouts.values())]
 
@@ -235,7 +157,7 @@ def load(name: str) -> Layout:
     """Return a shipped layout by name, or a layout file by path; with those of folders (`several_layouts`).
 
     Raises:
-        UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
+        UsageError: it does not exist or is not a layout; the message names the file, the line and the fault.
     """
     named, of_folders = several_layouts(name)
     own, root = _read(named), project_folder() or Path()
@@ -246,12 +168,12 @@ def load(name: str) -> Layout:
         except UsageError as error:
             raise wrong(("layouts", each), str(error)) from None
     below |= {f"{folder}/": _read(other) for folder, other in of_folders.items()}
-    # A folder comes before those around it.
+    # A folder comes before those that contain it.
     return with_fields(own, below=dict(sorted(below.items(), reverse=True)))
 
 
 def with_own_files(name: str, found: FoundFiles) -> str:
-    """Return a layout with those that folders of logs carry themselves, unless the user names one of all logs."""
+    """Add the `layout.toml` of folders of logs to a layout, unless the user names one for all logs."""
     named, of_folders = several_layouts(name)
     if named != OWN:
         return name
@@ -263,10 +185,10 @@ def _read(name: str) -> Layout:
     path = path_of(name)
     if not path.exists():
         known = [each.stem for each in (*LAYOUTS.glob("*.toml"), *files("layouts"))]
-        there = ", ".join(sorted(known))
         near = did_you_mean(name, known)
         hint = near if near.startswith("; did") else ""
-        raise UsageError(f"layout {name!r}: there is no such layout; give a .toml file or one of {there}{hint}")
+        choices = ", ".join(sorted(known))
+        raise UsageError(f"layout {name!r}: there is no such layout; give a .toml file or one of {choices}{hint}")
     file = read(path, LayoutFile).data
     ignored = (_template(PathEntry(each), file) for each in file.ignore)
     templates = (_template(each, file) for each in file.path)
@@ -275,9 +197,10 @@ def _read(name: str) -> Layout:
 
 
 def _with_programs(own: Layout) -> Layout:
-    """Return our own layout with the templates of folders that programs write."""
-    others = [_read(each) for each in _OF_PROGRAMS]
-    templates, ignored = ([each for one in others for each in getattr(one, of)] for of in ("templates", "ignore"))
+    """Add the templates of folders that programs write to our own layout."""
+    others = [_read(each) for each in _PROGRAMS]
+    templates = [each for other in others for each in other.templates]
+    ignored = [each for other in others for each in other.ignore]
     return with_fields(own, templates=(*own.templates, *templates), ignore=(*own.ignore, *ignored))
 
 
@@ -285,101 +208,14 @@ def _template(entry: PathEntry, file: LayoutFile) -> Template:
     common = file.words
     words = {slot: {**common.get(slot, {}), **entry.words.get(slot, {})} for slot in (*common, *entry.words)}
     beside = tuple(file.beside[each] for each in entry.beside)
-    return Template(entry.template, _pattern(entry.template, words), words, entry.facts, beside, file.must)
-
-
-def _check_template(keys: Keys, written: str) -> None:
-    slots = slots_of(written)
-    if wrong := [each for each in slots if not each.isidentifier()]:
-        raise WrongValueError(keys, f"the slot {wrong[0]!r} begins with a digit; rename it")
-    if wrong := [each for each in slots if slots.count(each) > 1]:
-        raise WrongValueError(keys, f"the slot {wrong[0]!r} appears twice; rename one")
-    opened = 0
-    for kind, text in _parts(written):
-        if not kind and (lone := re.search(r"[{}]", text)):
-            raise WrongValueError(keys, f"{lone[0]!r} in {text!r} belongs to no slot; a slot is {{name}}")
-        opened += {"[": 1, "]": -1}.get(kind, 0)
-        if opened not in {0, 1}:
-            break
-    if opened:
-        raise WrongValueError(keys, "an optional part needs exactly one pair of brackets: `[{host}_]`")
-
-
-def _check_slots(keys: Keys, entry: PathEntry, words: Words) -> None:
-    """Refuse a slot that is named nearly like a fact: it would state a fact that nobody knows."""
-    slots = slots_of(entry.template)
-    for slot in slots:
-        near = difflib.get_close_matches(slot, FACTS, n=1, cutoff=_MISSPELT)
-        if near and slot not in {*FACTS, *words, *entry.words}:
-            raise WrongValueError(keys, f"the slot {slot!r} is no fact; did you mean {near[0]!r}?")
-    if idle := [slot for slot in entry.words if slot not in slots]:
-        raise WrongValueError(keys, f"it has words for {idle[0]!r}, which is none of its slots")
-
-
-def _check_name(keys: Keys, name: str) -> None:
-    if name not in FACTS:
-        raise WrongValueError(keys, f"there is no fact {name!r}{did_you_mean(name, FACTS)}")
-
-
-def _check_words(words: Words) -> None:
-    for slot, entries in words.items():
-        for word, facts in entries.items():
-            check_facts(("words", slot, word), facts)
-
-
-def check_facts(keys: Keys, facts: Mapping[str, Plain]) -> None:
-    """Raise for values that would only fail when a log is read: those of another type than the fact has."""
-    for name, value in facts.items():
-        _check_name((*keys, name), name)
-        if name in COUNTS and (type(value) is not int or value < 1):
-            raise WrongValueError((*keys, name), f"expected a positive whole number, got {value!r}")
-        if name in CASE and name not in COUNTS and not isinstance(value, str):
-            raise WrongValueError((*keys, name), f"expected a text, got {value!r}")
-        if name == "precision" and value not in PRECISIONS:
-            hint = did_you_mean(str(value), PRECISIONS)
-            raise WrongValueError((*keys, name), f"there is no precision {value!r}{hint}")
-        if not isinstance(value, bool | int | float | str):
-            raise WrongValueError((*keys, name), f"expected a text, a number, true or false, got {value!r}")
-
-
-def slots_of(written: str) -> list[str]:
-    """Return the names of a template's slots."""
-    return [text for kind, text in _parts(written) if kind == "{"]
-
-
-def _parts(written: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a template: a slot (`{`), the edge of a part that may be missing (`[`, `]`), or a literal."""
-    import regex
-
-    for found in regex.finditer(r"\{(?P<slot>\w+)\}|(?P<edge>[\[\]])|(?:(?!\{\w+\})[^\[\]])+", written):
-        yield ("{", found["slot"]) if found["slot"] else (found["edge"] or "", found[0])
-
-
-def _pattern(written: str, words: Mapping[str, Mapping[str, Facts]]) -> Any:
-    """Return the pattern of a template, which begins at a folder and ends with the path."""
-    import regex
-
-    out = [_pattern_of(kind, text, words.get(text, ())) for kind, text in _parts(written)]
-    return regex.compile(rf"(?:^|/){''.join(out)}$")
-
-
-def _pattern_of(kind: str, text: str, words: Sequence[str] | Mapping[str, Facts]) -> str:
-    import regex
-
-    if kind != "{":
-        return {"[": "(?:", "]": ")?"}.get(kind) or str(regex.escape(text))
-    alternatives = "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
-    if text == REST:
-        return f"(?P<{text}>.+?)"
-    number = "[0-9]{1,9}" if text == "repeat" else "0*[1-9][0-9]{0,8}"
-    return f"(?P<{text}>{alternatives or (number if text in COUNTS else '[^/]+?')})"
+    return Template(entry.template, compiled(entry.template, words), words, entry.facts, beside, file.must)
 
 
 def _slots_in(template: Template, path: str) -> Mapping[str, str] | None:
-    """Return what a path has in the slots of a template; None where it does not fit."""
+    """Return the text of each slot in a path; None if the template does not match, or takes too long to."""
     try:
         match = template.pattern.search(path, timeout=_TIMEOUT_SECONDS)
-    except TimeoutError:  # many adjacent slots backtrack without end: no match
+    except TimeoutError:
         return None
     return {slot: each for slot, each in match.groupdict().items() if each is not None} if match else None
 
@@ -392,6 +228,5 @@ def _facts_of_slots(template: Template, slots: Mapping[str, str]) -> dict[str, P
 
 
 def _beside_of(template: Template, slots: Mapping[str, str]) -> dict[str, BesideEntry]:
-    """Return the files beside a log; not one whose path has a slot that is missing in the log's."""
-    known = (each for each in template.beside if set(slots_of(each.path)) <= slots.keys())
-    return {"".join(slots[text] if kind == "{" else text for kind, text in _parts(each.path)): each for each in known}
+    """Return the files next to a log by path, except those whose path needs a slot that the log's path lacks."""
+    return {filled(each.path, slots): each for each in template.beside if set(slots_of(each.path)) <= slots.keys()}

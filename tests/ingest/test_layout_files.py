@@ -17,7 +17,7 @@ from perfledger.ingest.read import layout
 SEG = "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
 DECLARED = """
 title = "Made"
-ignore = ["{anything}.note", "{name}/extra/{file}"]
+ignore = ["{_}.note", "{name}/extra/{*}"]
 
 [beside.para]
 path = "benchmark.para"
@@ -198,9 +198,9 @@ def test_a_tree_that_is_named_by_way_of_another_folder(
     assert "skipped: " not in called.out
 
 
-def test_braces_that_are_no_slot_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_doubled_braces_in_a_path_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
-    named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{}{0.x}[a]/benchmark.para"'))
+    named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{{}}{{0.x}}[a]/benchmark.para"'))
     called = ingest(tree, "--layout", named, "--json")
     (problem,) = [each for each in called.lines[0]["problems"] if each["code"] == "beside_missing"]
     assert problem["path"] == "tree/box/{}{0.x}[a]/benchmark.para"

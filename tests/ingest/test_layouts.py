@@ -278,7 +278,7 @@ BROKEN = {
     ),
     "a slot that begins with a digit": (
         '[[path]]\ntemplate = "{1a}.log"',
-        ":2: path[0].template: the slot '1a' begins with a digit",
+        ":2: path[0].template: the slot '1a' is not a name; write a name such as {nodes}, {_} or {*}",
     ),
     "a slot that stands twice": (
         '[[path]]\ntemplate = "{a}/{a}.log"',
@@ -320,17 +320,41 @@ BROKEN = {
         ENTRY + "words.b = { x = { hardware = 'X' } }",
         ":2: path[0].template: it has words for 'b', which is none of its slots",
     ),
-    "brackets that do not close": (
+    "an optional part in square brackets": (
+        '[[path]]\ntemplate = "{a}[_{b}].log"',
+        ":2: path[0].template: an optional part is in braces: write {?_{b}} instead of [_{b}]",
+    ),
+    "a square bracket that does not close": (
         '[[path]]\ntemplate = "[{a}_{b}.log"',
-        ":2: path[0].template: an optional part needs exactly one pair of brackets",
+        ":2: path[0].template: an optional part is in braces: write {?{a}_{b}.log} instead of [{a}_{b}.log",
+    ),
+    "a pattern to ignore with square brackets": (
+        'ignore = ["a", "debug[-{part}].log"]\n' + ENTRY,
+        ":1: ignore[1]: an optional part is in braces: write {?-{part}} instead of [-{part}]",
+    ),
+    "an optional part that does not close": (
+        '[[path]]\ntemplate = "{a}{?_{b}.log"',
+        ":2: path[0].template: '{a}{?_{b}.log': its braces do not match",
     ),
     "a slot that does not close": (
         '[[path]]\ntemplate = "{devices.log"',
-        ":2: path[0].template: '{' in '{devices.log' belongs to no slot; a slot is {name}",
+        ":2: path[0].template: '{devices.log': its braces do not match at '{devices.log'; a brace itself is {{ or }}",
+    ),
+    "a slot with a unit": (
+        '[[path]]\ntemplate = "{devices:s}.log"',
+        ":2: path[0].template: the slot 'devices:s' is not a name; write a name such as {nodes}, {_} or {*}",
+    ),
+    "the rest of a path by its old name": (
+        '[[path]]\ntemplate = "{model}/{rest}"',
+        ":2: path[0].template: the rest of a path is {*}; write {*} instead of {rest}",
+    ),
+    "a file beside with a gap in its path": (
+        ENTRY + '[beside.para]\npath = "{*}.para"\nkind = "text"',
+        ":4: beside.para.path: it may contain only text and slots with names",
     ),
     "a pattern to ignore with a wrong slot": (
         'ignore = ["x", "{1a}.txt"]\n' + ENTRY,
-        ":1: ignore[1]: the slot '1a' begins with a digit",
+        ":1: ignore[1]: the slot '1a' is not a name",
     ),
     "a file beside that is not declared": (
         ENTRY + 'beside = ["parra"]\n[beside.para]\npath = "benchmark.para"\nkind = "text"',
@@ -421,3 +445,24 @@ def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
 def test_our_own_layout_states_the_repeat_only() -> None:
     found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
     assert found == {"repeat": 2}
+
+
+@pytest.mark.parametrize(
+    ("template", "path", "facts"),
+    [
+        ("{model}{?_{host}}.log", "a/Net_x.log", {"model": "Net", "host": "x"}),
+        ("{model}{?_{host}}.log", "a/Net.log", {"model": "Net"}),
+        ("{model}{?-{host}{?_{board}}}.log", "Net-x_y.log", {"model": "Net", "host": "x", "board": "y"}),
+        ("{_}/{model}.log", "some folder/Net.log", {"model": "Net"}),
+        ("tree/{*}/{model}.log", "tree/a/b/Net.log", {"model": "Net"}),
+        ("{model}.{log|txt}", "Net.txt", {"model": "Net"}),
+        ("{model}.{log|txt}", "Net.out", None),
+        ("{{{model}}}.log", "{Net}.log", {"model": "Net"}),
+        ("run {devices}", "run 08", {"devices": 8}),
+        ("run {devices}", "run 0", None),
+        ("run {repeat}", "run 0", {"repeat": 0}),
+    ],
+)
+def test_the_signs_of_a_template(tmp_path: Path, template: str, path: str, facts: dict[str, object] | None) -> None:
+    (tmp_path / "own.toml").write_text(f'[[path]]\ntemplate = "{template}"\n')
+    assert layout.load(str(tmp_path / "own.toml")).facts(f"/any/where/{path}") == facts

@@ -177,7 +177,7 @@ def test_constants_of_a_layout_yield_to_the_log_unless_they_must_be_true(
     for must, published in ((False, True), (True, False)):
         named = tmp_path / f"{must}.toml"
         named.write_text(
-            f'must = {str(must).lower()}\n[[path]]\ntemplate = "{{rest}}.log"\nfacts = {{ devices = 4, model = "X" }}\n'
+            f'must = {str(must).lower()}\n[[path]]\ntemplate = "{{*}}.log"\nfacts = {{ devices = 4, model = "X" }}\n'
         )
         found = by_name(ingest(logs, "--json", "--layout", named))
         assert (found["three.log"]["case"]["devices"], found["three.log"]["published"]) == (2, published)

@@ -1,7 +1,7 @@
-"""What the lines of a log look like: each once, without digits.
+"""Distinct lines: the lines of a log without digits, each once.
 
-Most lines of a log are records, which differ in their numbers alone: without these, some 15 % of the text is left. A
-word that is not there stands nowhere in the log, which is found out that much faster.
+Most lines of a log are records that differ only in their numbers, so about 15 % of the text is left. A word that is not
+in the distinct lines is not in the log, and this search is much faster.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ _DIGITS = b"0123456789"
 def distinct_lines(text: bytes) -> bytes:
     """Return the lines of a text without digits, each once.
 
-    Each word of the text that holds no line break stands here, too, without its digits. The contrary is not so: a word
-    may stand here alone because digits were taken out of it.
+    Every word of the text without a line break is contained, without its digits. The reverse is not true: a word may
+    be contained only because digits were removed from it.
     """
     return b"\n".join(dict.fromkeys(text.translate(None, _DIGITS).split(b"\n")))
 
 
 def without_digits(word: bytes) -> bytes:
-    """Return a word as it stands in distinct lines."""
+    """Return a word as it appears in distinct lines."""
     return word.translate(None, _DIGITS)

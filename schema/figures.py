@@ -15,11 +15,10 @@ from perfledger.schema.records import Case, Plain
 class RunFigure(Struct, frozen=True, kw_only=True):
     """The figure of one run; `value` is None if it has no figure.
 
-    `records` counts the usable records; `path` is that of its log, as it was found. `interval` is
-    that of its case. `verdict` says what else in the log supports the figure. `session` is its number in a log that has
-    several. A figure is `placed` if its case is complete; then it is of the whole job. If not, it is not compared,
-    `scope` says what it covers, `missing` names the facts that the log lacks, and a log without throughput has the
-    time per step.
+    `records` counts the usable records; `path` is that of its log, as it was found. `interval` is that of its case.
+    `verdict` says what else in the log supports the figure. `session` is its number in a log of several sessions. A
+    figure is `placed` if its case is complete; then it covers the whole job. If not, it is not compared, `scope` says
+    what it covers, `missing` names the facts that the log lacks, and a log without throughput has the time per step.
     `reason` says in English why the figure is missing or not placed.
     """
 
@@ -43,7 +42,7 @@ class RunFigure(Struct, frozen=True, kw_only=True):
 class CaseFigure(Struct, frozen=True, kw_only=True):
     """The figure of a case over its repeats, which are of one version and one round.
 
-    `interval` is that of the median, None below the repeats from which one can be drawn; `spread` is the sample
+    `interval` is the confidence interval of the median, None if there are too few repeats; `spread` is the sample
     standard deviation over the mean, None for one repeat. `runs` are the paths of the logs.
     """
 
@@ -64,7 +63,7 @@ class CaseFigure(Struct, frozen=True, kw_only=True):
 
     @property
     def half_width(self) -> float | None:
-        """Half of the interval over the median; None where there is no interval."""
+        """Half of the interval over the median; None without an interval."""
         if self.interval is None or not self.value:
             return None
         return (self.interval[1] - self.interval[0]) / 2 / self.value
@@ -79,11 +78,12 @@ class FiguresFound(Struct, frozen=True, kw_only=True):
 
 
 class AcceptedCase(Struct, frozen=True, kw_only=True):
-    """A result of a baseline, held against one that was measured here.
+    """A result of a baseline, compared with one that was measured here.
 
-    `ratio` is of here over the baseline, or the other way round where less is better: above 1, here is better. `low`
-    and `high` are its range. `certainty` says how sure the difference is (`ingest.compute.contrast`), None where a side
-    has no repeats; `differs` holds what is other here, and `reason` says in English why there is no figure here.
+    `ratio` is here over baseline, or baseline over here if less is better: above 1, here is better. `low` and `high`
+    are its range. `certainty` says how sure the difference is (`ingest.compute.contrast`), None if a side has no
+    repeats. `differs` has the facts that differ, with their values here. `reason` says in English why the figure
+    measured here is missing.
     """
 
     model: str | None

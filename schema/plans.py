@@ -1,6 +1,6 @@
-"""What runners tell ingest of a recipe before it is run: `plans/<recipe>.json`, with a command for each case.
+"""Plans: a recipe before it is run, as runners pass it to ingest in `plans/<recipe>.json`, with a command per case.
 
-A plan names nothing of a machine: hosts, the folder of the data and what only a node knows stand as placeholders.
+A plan does not depend on a machine: hosts, the folder of the data and values known only on a node are placeholders.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from perfledger.schema.records import Amount, Container, Count, Plain, Text, Wro
 from perfledger.schema.vocabulary import PRECISIONS
 
 SCHEMA: Literal["perfledger.plan/1"] = "perfledger.plan/1"
-#: Directly below a folder of logs.
+#: Name of the folder of plans, directly below a folder of logs.
 PLANS_FOLDER = "plans"
-#: Stands for the folder of the data set in commands.
+#: Placeholder in commands for the folder of the data set.
 EXAMPLE_DATA = "/path/to/data"
 
 Texts = Annotated[tuple[str, ...], Meta(description="a list of texts")]
 
 
 class DataSet(Struct, frozen=True, omit_defaults=True):
-    """The data that a recipe trains on: `layout` is paths below `below`, `checksum` is of the file at `address`.
+    """The data that a recipe trains on.
 
-    `{data}` is the folder that `--data` names, and `{work}` that of `--work`.
+    `layout` lists paths in the folder `below`, `checksum` is of the file at `address`. `{data}` is the folder that
+    `--data` names, and `{work}` that of `--work`.
     """
 
     name: str = ""
@@ -35,7 +36,7 @@ class DataSet(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanSource(Struct, frozen=True, omit_defaults=True):
-    """What a recipe runs: a repository, its commit where known, and the folder that the command runs in."""
+    """The code that a recipe runs: a repository, its commit if known, and the working folder of the command."""
 
     repository: str = ""
     commit: str = ""
@@ -43,9 +44,9 @@ class PlanSource(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanCase(Struct, frozen=True):
-    """One case: what is compared but the hardware; `choices`, the `--case` that gives it; and the command that runs it.
+    """One case without its hardware, the `choices` of `--case` that select it, and the command that runs it.
 
-    `data` says whether a folder of data has to be named.
+    `data` says whether the command needs a folder of data.
     """
 
     nodes: Count
@@ -63,7 +64,7 @@ class PlanCase(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """A recipe with its cases. `image` is None where the recipe names none."""
+    """A recipe with its cases. `image` is None if the recipe does not name one."""
 
     schema: Literal["perfledger.plan/1"]
     recipe: Text

@@ -1,7 +1,7 @@
 """The typed records of every document that crosses a package: run.json, environment.json, ledger lines and results.
 
-All are frozen; those that a run has by the dozen tell Python's collector of cycles that they are in none (`gc=False`).
-`to_json` and `from_json` give and take the documents themselves, whose keys are those of the fields.
+All are frozen. Records that a run has by the dozen are exempt from Python's garbage collector (`gc=False`), since they
+cannot be part of a cycle. `to_json` and `from_json` convert records to documents and back; the keys are the fields.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from perfledger.schema.vocabulary import CASE, COUNTS, NO_FIGURE, OUTCOMES, PRECISIONS
 
-#: What JSON holds besides lists and objects.
+#: A JSON value that is not a list or an object.
 Plain = bool | int | float | str | None
-#: What a run.json says of a machine: a word, a number, or a list or an object of such.
+#: An entry of a run.json about a machine: a word, a number, or a list or an object of them.
 Stated = Plain | list[Any] | dict[str, Any]
 #: Values of facts by name, each of the type that the vocabulary gives it.
 Facts = Mapping[str, Any]
-#: Disturbances as runners wrote them among the warnings, before they had a key of their own.
+#: Disturbances that early runners wrote among the warnings; now they have a key of their own.
 _DISTURBED_BEFORE = re.compile(
     r"(?:node \d+: )?(?:the processors of this host are \d+ % busy before the run: something else computes here"
     r"|GPU \d+ is busy: processes on it .*)"
 )
-#: More entries than a runner writes.
+#: Entries of a list in run.json; a runner writes fewer.
 _LONGEST_LIST = 1000
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -42,18 +42,18 @@ Record = TypeVar("Record", bound=Struct)
 
 
 class WrongError(ValueError):
-    """A value that a record refuses. The message is `.key` followed by what is wrong with it."""
+    """A value that a record refuses. The message is `.key` and the fault."""
 
 
 class Reason(Struct, frozen=True, gc=False):
-    """Why there is no figure: a code of the words' table `reason`, and what its sentence names."""
+    """Why a figure is missing: a code of the words' table `reason`, and the values for its sentence."""
 
     code: str
     args: dict[str, Any] = {}
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """What is wrong with an input: a code of the words' table `problem`. `line` is 0 where no line is meant."""
+    """A fault of an input: a code of the words' table `problem`. `line` is 0 if the fault has no line."""
 
     code: str
     path: str = ""
@@ -62,7 +62,7 @@ class Problem(Struct, frozen=True, gc=False):
 
 
 class Figure(Struct, frozen=True, gc=False):
-    """One figure of one session under one rule: value in `unit` at `scope`, and what it rests on."""
+    """One figure of one session under one rule: value in `unit` at `scope`, and the lines that it was computed from."""
 
     value: Annotated[float, Meta(gt=0)]
     unit: str = ""
@@ -72,7 +72,7 @@ class Figure(Struct, frozen=True, gc=False):
     first_line: int = 0
     last_line: int = 0
     arithmetic: str = ""
-    #: What the last printed digit counts, as a share of the figure; absent where it is finer than pages show.
+    #: Value of the last printed digit, as a share of the figure; absent if pages do not show that many digits.
     resolution: float | UnsetType = UNSET
 
 
@@ -84,12 +84,12 @@ class NoFigure(Struct, frozen=True, gc=False):
 
 
 class Witness(Struct, frozen=True, omit_defaults=True, gc=False):
-    """An independent way to the headline figure that the same log offers, and whether it agrees.
+    """An independent computation of the headline figure from the same log, and whether it agrees.
 
-    `kind` is a key of `ingest.compute.measurement.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
-    `reason`), or `corrects` where the printed speed is known to be wrong and the witness gives the figure instead.
-    `value` is what the witness gives in `unit`, `against` what the log prints; `difference` (of the printed one),
-    `resolution` and `tolerance` are percent.
+    `kind` is a key of `ingest.compute.measurement.WITNESSES`. `verdict` is `agrees`, `disagrees`, `silent` (with the
+    `reason`), or `corrects` if the printed speed is known to be wrong and the witness gives the figure instead.
+    `value` is the figure of the witness and `against` the printed one, both in `unit`. `difference` (of the printed
+    figure), `resolution` and `tolerance` are percent.
     """
 
     kind: str
@@ -106,21 +106,21 @@ class Witness(Struct, frozen=True, omit_defaults=True, gc=False):
     reason: Reason | None = None
 
 
-#: What a result's figure rests on: `agree`, the printed line and at least one witness; `line`, the printed line alone;
+#: Evidence of a result's figure: `agree`, the printed line and at least one witness; `line`, the printed line alone;
 #: `corrects`, a witness in place of printed speeds that are known to be wrong.
 Support = Literal["agree", "line", "corrects"]
 
 
 class Figures(dict[str, Figure | NoFigure]):
-    """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
+    """Figures by rule. msgspec cannot distinguish two records in a union, so `_decode` does it for this class."""
 
     __slots__ = ()
 
 
 class MetricFigure(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A figure of one session other than throughput; `value` is None where there is none, or none that is finite.
+    """A figure of one session other than throughput; `value` is None if the figure is missing or not finite.
 
-    `source` is `log`, `telemetry` or `formula`. A loss has the value that was printed `first`, and says whether
+    `source` is `log`, `telemetry` or `formula`. A loss also has the value that was printed `first`, and whether
     training `diverged`.
     """
 
@@ -136,10 +136,10 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class FactValue(Struct, frozen=True, gc=False):
-    """A fact's plain value, the source that states it, and where in it.
+    """A fact's plain value, the source that states it, and the place in the source.
 
-    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `reader` (a
-    `facts.toml` or `--assume`), `folder` (a file next to it that yields to it), `format`, or `derived` from other
+    The source is `run.json`, `log`, `beside` (a file next to the log that the layout names), `layout`, `reader` (a
+    `facts.toml` or `--assume`), `folder` (a file next to the log that yields to it), `format`, or `derived` from other
     facts, which `where` then names.
     """
 
@@ -149,7 +149,7 @@ class FactValue(Struct, frozen=True, gc=False):
 
 
 class Case(Struct, frozen=True):
-    """What is compared: the facts of a case as far as they are known, and its options."""
+    """The unit of comparison: the known facts of a case, and its options."""
 
     model: str | None = None
     framework: str | None = None
@@ -166,7 +166,7 @@ class Case(Struct, frozen=True):
 
 
 class StatedCase(Struct, frozen=True):
-    """The case of a run.json: what is known of it, each fact of its type."""
+    """The case of a run.json: its known facts, each of its type."""
 
     model: Text | UnsetType = UNSET
     framework: Text | UnsetType = UNSET
@@ -187,7 +187,7 @@ class StatedCase(Struct, frozen=True):
 
 
 class Container(Struct, frozen=True, omit_defaults=True):
-    """The image that a recipe was run in, and the tool that ran it."""
+    """The image of a recipe, and the tool that ran it."""
 
     tool: str = ""
     image: str = ""
@@ -195,7 +195,7 @@ class Container(Struct, frozen=True, omit_defaults=True):
 
 
 class Recipe(Struct, frozen=True, omit_defaults=True):
-    """What a run.json carries of the recipe that made it."""
+    """The part of a run.json about the recipe that made it."""
 
     name: Text
     sha256: str = ""
@@ -209,7 +209,7 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
 
 
 def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return warnings and disturbances of a run.json; one without a key for the latter has them among the former."""
+    """Return warnings and disturbances of a run.json; one without a key for disturbances lists them as warnings."""
     if disturbances is not None:
         return tuple(warnings), tuple(disturbances)
     found = tuple(filter(_DISTURBED_BEFORE.fullmatch, warnings))
@@ -217,7 +217,7 @@ def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> t
 
 
 class SiteRecord(Struct, frozen=True, omit_defaults=True):
-    """What a site added to a recipe that may change a figure, beside variables; see `runners/README.md`."""
+    """Additions of a site to a recipe that may change a figure, without variables; see `runners/README.md`."""
 
     interpreter: str = ""
     prologue: Words = ()
@@ -228,9 +228,9 @@ class SiteRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Records(Struct, frozen=True, omit_defaults=True):
-    """The records that a runner asked for: of one format, and at least so many.
+    """The records that a runner expects: their format and least number.
 
-    `no_figure` says why no figure could be made of them when the run was finished.
+    `no_figure` says why no figure could be computed from them when the run was finished.
     """
 
     format: str | None = None
@@ -240,7 +240,7 @@ class Records(Struct, frozen=True, omit_defaults=True):
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
-    """How one machine of several ended; `folder` lies below that of the run, `gpus` are those chosen for it."""
+    """One machine of several: `folder` is below that of the run, `gpus` are those chosen for this machine."""
 
     folder: str
     outcome: str | None = None
@@ -249,21 +249,21 @@ class Node(Struct, frozen=True, omit_defaults=True):
 
 
 class StatedFile(Struct, frozen=True):
-    """What a run.json says of a file beside it."""
+    """A file next to a run.json, as run.json describes it."""
 
     sha256: str | None = None
     bytes: Amount | None = None
 
 
 class RunJson(Struct, frozen=True):
-    """A run.json: the whole contract with whoever ran the training, who states what is known and no more."""
+    """A run.json: the whole contract with whoever ran the training, who states only known facts."""
 
     schema: Literal["perfledger.run/1"]
     case: StatedCase = StatedCase()
     outcome: str | None = None
-    #: A trial with fewer iterations than its recipe asks for, of which nothing is published.
+    #: A trial with fewer iterations than its recipe requires; it is not published.
     smoke: bool = False
-    #: What the random order of the runs that it was one of began with.
+    #: Seed of the random order of the runs that were started together.
     order_seed: int | None = None
     suite: str | None = None
     format: str | None = None
@@ -300,7 +300,7 @@ class RunJson(Struct, frozen=True):
 
 
 class EnvironmentDetails(Struct, frozen=True, omit_defaults=True):
-    """What a run carries of an environment.json."""
+    """The part of an environment.json that a run keeps."""
 
     gpus: tuple[dict[str, int | float | str], ...] = ()
     topology: str = ""
@@ -315,7 +315,7 @@ Device = Annotated[dict[Line, int | float | Line], Meta(max_length=40)]
 
 
 class Environment(Struct, frozen=True):
-    """An environment.json: what of a machine is too long for a fact of run.json."""
+    """An environment.json: details of a machine that are too long for run.json."""
 
     schema: Literal["perfledger.environment/1"]
     gpus: Annotated[tuple[Device, ...], Meta(max_length=2000)] = ()
@@ -325,7 +325,7 @@ class Environment(Struct, frozen=True):
 
 
 class Trace(Struct, frozen=True):
-    """The series of a run in a few hundred points, the first `skipped` of them in the warm-up."""
+    """The series of a run in a few hundred points; the first `skipped` of them are in the warm-up."""
 
     step: tuple[float, ...]
     value: tuple[float, ...]
@@ -334,10 +334,10 @@ class Trace(Struct, frozen=True):
 
 
 class Pauses(Struct, frozen=True):
-    """Records of the window that are no training steps, and what else took time in them, by `kinds`.
+    """Records of the window with other work than training steps, by `kinds`.
 
-    `seconds` is what they took beyond training at the speed of the others, and `percent` its share of the window's
-    time; None where that is not known.
+    `seconds` is their time beyond that of training at the speed of the other records, and `percent` its share of the
+    window's time; both are None if unknown.
     """
 
     records: int
@@ -349,7 +349,7 @@ class Pauses(Struct, frozen=True):
 class Evenness(Struct, frozen=True):
     """How even the speeds of the window's training records are.
 
-    `slow` counts those below 80 % of the median; `change` is that of the second half's median against the first's.
+    `slow` counts records below 80 % of the median; `change` is the change from the first half's median to the second's.
     """
 
     records: int
@@ -361,7 +361,7 @@ Number = int | float | None
 
 
 class Sampled(Struct, frozen=True):
-    """Figures of devices over a stretch of time, each with its `scope`; those that are `absent` have a reason there."""
+    """Figures of devices over a period, each with its `scope`; `absent` has the reasons for missing figures."""
 
     samples: int | None = None
     seconds: Number = None
@@ -391,14 +391,14 @@ class Sampled(Struct, frozen=True):
     disk_read_mean_mib_s: Number = None
     disk_written_mean_mib_s: Number = None
     energy_j: Number = None
-    #: The longest time between two samples of one device; told of a measured window only.
+    #: The longest time in seconds between two samples of one device; only in a measured window.
     gap_s: float | UnsetType = UNSET
     scope: dict[str, str] = {}
     absent: dict[str, str] = {}
 
 
 class TelemetryFile(Struct, frozen=True):
-    """A file of samples, and what printed it."""
+    """A file of samples, and the program that printed it."""
 
     path: str
     printer: str
@@ -406,9 +406,10 @@ class TelemetryFile(Struct, frozen=True):
 
 
 class Telemetry(Sampled, frozen=True):
-    """What was sampled beside a run, in `window` from first to last record, in `measured` while those that count.
+    """Samples taken during a run.
 
-    `measured` is absent where the log's records have no date and time.
+    `window` covers the time from the first to the last record, `measured` that of the records that the headline counts.
+    `measured` is absent if the log's records have no date and time.
     """
 
     per_device: tuple[dict[str, str | int | float], ...] = ()
@@ -421,14 +422,14 @@ class Telemetry(Sampled, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Whose logs a layout describes: what they are called, and where they were published."""
+    """The publisher of the logs that a layout describes: title and address."""
 
     title: str
     source: str
 
 
 class RunProgress(Struct, frozen=True):
-    """How far a run came by its own counters: its last epoch or step, counted from 1, of how many."""
+    """Progress of a run by its own counters: its last epoch or step, counted from 1, and their planned number."""
 
     unit: str
     done: int
@@ -438,8 +439,8 @@ class RunProgress(Struct, frozen=True):
 class Run(Struct, frozen=True, kw_only=True):
     """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
 
-    `sound` says whether its own figures can be trusted, `published` whether results use them: not if another log is of
-    the same run (`duplicate_of`), and not if facts of its case are `missing`.
+    `sound` says whether its own figures can be trusted, `published` whether results use them. Results do not use the
+    figures of a second log of the same run (`duplicate_of`), nor those of a case with `missing` facts.
     """
 
     id: str = ""
@@ -450,12 +451,12 @@ class Run(Struct, frozen=True, kw_only=True):
     session: int = 1
     sessions: int = 1
     format: str | None = None
-    #: Whether no real log of the format's printer was read yet; absent where one was.
+    #: Present if no real log of the format's printer was read yet.
     unproven: Literal[True] | UnsetType = UNSET
     outcome: str = "completed"
-    #: Where the log says so; 0 where it says nothing, or something else than run.json.
+    #: Line that states the outcome; 0 if the log does not state it, or contradicts run.json.
     outcome_line: int = 0
-    #: Where the log says how far it was to go.
+    #: Known if the log states the planned number.
     progress: RunProgress | None = None
     observations: int = 0
     case: Case = Case()
@@ -463,24 +464,24 @@ class Run(Struct, frozen=True, kw_only=True):
     environment: dict[str, Stated] = {}
     environment_details: EnvironmentDetails | None = None
     figures: Figures = field(default_factory=Figures)
-    #: The rule of the headline figure: another than the house's where the log gives one final figure only.
+    #: The rule of the headline figure; not the usual one if the log has only a final summary.
     rule: str = "sustained"
     metrics: dict[str, MetricFigure] = {}
-    #: What the same log offers beside the headline figure, in the order of WITNESSES; where there is none,
-    #: only a summary that its few records contradict.
+    #: Witnesses of the headline figure in the order of WITNESSES. Without a headline figure, only a summary that the
+    #: log's few records contradict.
     witnesses: tuple[Witness, ...] = ()
-    #: Figures under the rules by which others computed what they published; absent if no figures were published.
+    #: Figures under the rules of others who published figures of this log; absent if nobody did.
     audit: Figures | UnsetType = UNSET
     problems: tuple[Problem, ...] = ()
     repeat: int | None = None
     clock: tuple[str, str] | None = None
-    #: The same of the records that the headline counts; None where their lines have no date and time.
+    #: First and last time of the records that the headline counts; None if their lines have no date and time.
     measured_clock: tuple[str, str] | None = None
     telemetry: Telemetry | None = None
     suite: str | None = None
     published: bool = False
     sound: bool = False
-    #: Whose log it is; absent where whoever publishes the site ran it.
+    #: Publisher of the log; absent if the site's own publisher ran it.
     origin: Origin | UnsetType = UNSET
     #: Needed facts that nothing states; absent if the case is complete.
     missing: tuple[str, ...] | UnsetType = UNSET
@@ -507,12 +508,12 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def disturbed(self) -> bool:
-        """Whether other work ran on its machine, and nobody accepted that: it is kept, and left out of results."""
+        """Whether other work ran on its machine and nobody accepted that; such a run is left out of results."""
         return bool(self.disturbances) and not self.accept_disturbed
 
     @property
     def filled_in(self) -> Mapping[str, str]:
-        """The facts that the log leaves open and its reader, or a file of its folder, fills in, each with where."""
+        """The facts that the log lacks and its reader, or a file of its folder, states, each with the place."""
         return {name: each.where for name, each in self.facts.items() if each.source in ("reader", "folder")}
 
     @property
@@ -526,13 +527,13 @@ class Run(Struct, frozen=True, kw_only=True):
         return self.sound and bool(self.missing) and not self.duplicate_of and self.outcome not in NO_FIGURE
 
     def figure(self, rule: str) -> Figure | None:
-        """Return the figure under a rule; None where there is none."""
+        """Return the figure under a rule, or None."""
         found = self.figures.get(rule)
         return found if isinstance(found, Figure) else None
 
     @property
     def headline(self) -> Figure | None:
-        """The headline figure, be it published or not; None where there is none."""
+        """The headline figure, published or not, or None."""
         return self.figure(self.rule)
 
     @property
@@ -542,9 +543,9 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 class ResultMetric(Struct, frozen=True):
-    """A figure other than throughput over the repeats of a case; `diverged` is told of a loss only.
+    """A figure other than throughput over the repeats of a case; only a loss has `diverged`.
 
-    Where `rule` names no median but a score, `value` is the score times `factor`, or absent for a `reason`.
+    If `rule` names a score instead of a median, `value` is the score times `factor`, or absent for a `reason`.
     """
 
     value: float | None
@@ -565,7 +566,7 @@ class ResultMetric(Struct, frozen=True):
 class Result(Struct, frozen=True, kw_only=True):
     """The figure of a case, framework version, benchmark round and rule, over its repeats; `value` is of the whole job.
 
-    `baseline` is the result of one device that `speedup` is against; None for one of one device, which is its own.
+    `baseline` is the result of one device to which `speedup` refers; None if this is a result of one device.
     """
 
     suite: str | None
@@ -588,19 +589,19 @@ class Result(Struct, frozen=True, kw_only=True):
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
-    #: The machines that the repeats are of, 0 where none is stated; and the spreads within and between several.
+    #: Number of machines that ran the repeats, 0 if unknown; and the spreads within and between machines.
     hosts: int = 0
     spread_within: float | None = None
     spread_between: float | None = None
-    #: What the figure of the weakest of its runs rests on; None where there is no figure.
+    #: The weakest evidence among its runs; None without a figure.
     witnesses: Support | None = None
-    #: The coarsest of its runs' (`Figure.resolution`).
+    #: The coarsest resolution of its runs' figures (`Figure.resolution`).
     resolution: float | UnsetType = UNSET
-    #: Whether one of its runs is of a format of which no real log was read yet.
+    #: Present if no real log of the format of one of its runs was read yet.
     unproven: Literal[True] | UnsetType = UNSET
-    #: Facts that a log leaves open and its reader or folder fills in, each with where; absent if the logs state all.
+    #: Facts that a log lacks and its reader or folder states, each with the place; absent if the logs state all.
     assumed: dict[str, str] | UnsetType = UNSET
-    #: The scope of the figure, and the needed facts that nothing states; absent if the result is placed.
+    #: The scope of the figure, and the needed facts that no source states; absent if the result is placed.
     scope: str | UnsetType = UNSET
     missing: tuple[str, ...] | UnsetType = UNSET
     run_ids: tuple[str, ...] = ()
@@ -613,7 +614,7 @@ class Result(Struct, frozen=True, kw_only=True):
     metrics: dict[str, ResultMetric] = {}
 
     def metric(self, name: str) -> float | None:
-        """Return a figure other than throughput; None where there is none."""
+        """Return a figure other than throughput, or None."""
         found = self.metrics.get(name)
         return found.value if found else None
 
@@ -624,13 +625,13 @@ class Result(Struct, frozen=True, kw_only=True):
 
     @property
     def diverged(self) -> bool:
-        """Whether the loss of a run behind the figure diverged."""
+        """Whether the loss of one of its runs diverged."""
         loss = self.metrics.get("loss")
         return bool(loss and loss.diverged)
 
 
 def to_json(record: Struct) -> dict[str, Any]:
-    """Return the document of a record. A case leaves out what is not known."""
+    """Return the document of a record. A case has only known facts."""
     found: dict[str, Any] = msgspec.to_builtins(record)
     if isinstance(record, Run):
         found["case"] = {name: value for name, value in found["case"].items() if value is not None}
@@ -643,10 +644,10 @@ def text_of(record: Struct) -> str:
 
 
 def from_json(document: Any, kind: type[Record]) -> Record:
-    """Return the record of a document; keys that it does not know are ignored.
+    """Return the record of a document; unknown keys are ignored.
 
     Raises:
-        msgspec.ValidationError: the document is no such record; the message names the place.
+        msgspec.ValidationError: the document does not fit the record; the message names the place.
     """
     return msgspec.convert(document, kind, dec_hook=_decode)
 
@@ -655,8 +656,8 @@ def from_text(text: bytes | str, kind: type[Record]) -> Record:
     """Return the record of a JSON text.
 
     Raises:
-        ValueError: the text is no JSON, is nested too deep, or holds numbers that are none.
-        msgspec.ValidationError: it is no such record; the message names the place.
+        ValueError: the text is not valid JSON (`NaN` is not), or is nested too deep.
+        msgspec.ValidationError: the document does not fit the record; the message names the place.
     """
     try:
         return from_json(msgspec.json.decode(text), kind)
@@ -672,7 +673,7 @@ def schema_of(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _decode(kind: type, document: Any) -> Any:
-    """Decode `Figures`: what has a value is a Figure, the rest NoFigure."""
+    """Decode `Figures`: an entry with a value is a Figure, any other a NoFigure."""
     if kind is not Figures:
         raise NotImplementedError(kind)
     if not isinstance(document, dict):
@@ -703,7 +704,7 @@ def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:
 
 
 def _check_option(name: str, value: Plain) -> None:
-    """Refuse an option that counts as a fact and is none: `"accumulation": "8"` would multiply a text."""
+    """Refuse an option that belongs elsewhere, or has a wrong type: `"accumulation": "8"` would multiply a text."""
     if name in CASE:
         raise WrongError(f".options.{name} is no option; it stands in the case itself")
     if name == "round":
@@ -713,7 +714,7 @@ def _check_option(name: str, value: Plain) -> None:
 
 
 def _check_below(place: str, name: str) -> None:
-    """Refuse a path that does not lie below the run's folder: nothing else of the disk is looked at."""
+    """Refuse a path that is not below the run's folder, so that no other file of the disk is read."""
     if not (name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))):
         raise WrongError(f"{place}: {name!r} is no path below the folder of the run")
 

@@ -1,5 +1,6 @@
 """The records of `results.json`: every result of a site, measured here from logs or published by others.
 
+
 `RESULTS_VERSION` is raised when a key is removed or changes its meaning; keys may be added at any time.
 """
 
@@ -28,7 +29,7 @@ class Both(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class PrintedCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a place prints where the case says something else, since the log does; and what it prints besides."""
+    """Values that a place prints and that differ from the case, since the log does; and a text next to the figure."""
 
     batch_size: Annotated[Count | UnsetType, Meta(description="Samples per device and step.")] = UNSET
     row_batch_size: Annotated[
@@ -139,7 +140,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run behind a result."""
+    """A run of a result."""
 
     id: Annotated[str, Meta(description="Name of the run, as in runs/*.jsonl.")]
     page: Annotated[str | None, Meta(description="Its page below the folder of a language; null if it has none.")]

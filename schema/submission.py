@@ -1,6 +1,6 @@
-"""What a stranger hands in: folders of runs with a manifest, and where they lie below the folder of raw logs.
+"""Submissions: folders of runs with a manifest, handed in by others, and their place below the folder of raw logs.
 
-`runners` packs it, `ingest` accepts it; the place of a log alone says whether it was submitted, and by whom.
+`runners` packs a submission, `ingest` accepts it. The path of a log alone shows whether it was submitted, and who did.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ from msgspec import Meta, Struct
 from perfledger.schema.records import Amount
 
 SCHEMA: Literal["perfledger.submission/1"] = "perfledger.submission/1"
-#: raw_logs/submitted/SUBMITTER/ID/submission.json, and beside it SUITE/FRAMEWORK/CASE/REPEAT/run.json.
+#: raw_logs/submitted/SUBMITTER/ID/submission.json, and next to it SUITE/FRAMEWORK/CASE/REPEAT/run.json.
 RAW_LOGS, FOLDER, MANIFEST = "raw_logs", "submitted", "submission.json"
-#: Limits of one submission: bytes of a file, of all, and files.
-LARGEST_FILE, LARGEST, MOST_FILES = 32 << 20, 128 << 20, 1000
+#: Bytes of one file of a submission, at most.
+LARGEST_FILE = 32 << 20
+#: Bytes of all files of a submission, at most.
+LARGEST = 128 << 20
+#: Files of a submission, at most.
+MOST_FILES = 1000
 SUBMITTER = r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}"
 ID = r"[0-9a-f]{12}"
 _PLACE = re.compile(rf"(?:^|/){FOLDER}/({SUBMITTER})/{ID}/")
-#: Names of folders and files of a run: no hidden file, nothing that a shell or a browser reads otherwise.
+#: Names of folders and files of a run: without hidden files and characters that a shell or a browser interprets.
 PATH = re.compile(
     r"(?:[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,99}/){1,8}[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,99}\.(?:json|log|csv|txt)"
 )
 
 
 class SubmittedFile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A file of a submission; `original` is the hash that it had before names and addresses were taken out."""
+    """A file of a submission; `original` is its hash before names and addresses were removed."""
 
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     bytes: Amount
@@ -46,7 +50,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SubmissionCheck(Struct, frozen=True):
-    """A line of the checklist: what was checked, how it ended, and what to do."""
+    """A line of the checklist: the check, its result, and what to do."""
 
     name: str
     state: Literal["pass", "warn", "fail"]
@@ -60,6 +64,6 @@ def identity(hashes: Mapping[str, str]) -> str:
 
 
 def submitter_of(path: str) -> str | None:
-    """Return who submitted a log, by its place; None for one that was measured here."""
+    """Return who submitted a log, by its path; None for a log that was measured here."""
     found = _PLACE.search(path)
     return found[1] if found else None

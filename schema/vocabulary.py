@@ -1,6 +1,6 @@
 """The vocabulary of `vocabulary.toml`: names with their types, meanings and words. Standard library only.
 
-`runners` starts with a bare Python, and `parsers` needs names alone, so this module imports nothing that is installed.
+`runners` starts with a bare Python, and `parsers` needs only names, so this module imports no installed package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended; without `figure` nothing that it printed counts."""
+    """How a run ended; without `figure` its printed figures do not count."""
 
     meaning: str
     meaning_zh: str
@@ -61,7 +61,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class MetricTerm:
-    """A figure's unit, whether more or less of it is better, and how those of repeats become one."""
+    """A figure's unit, whether more or less of it is better, and how the figures of repeats become one."""
 
     unit: str
     better: Literal["higher", "lower"]
@@ -74,7 +74,7 @@ class MetricTerm:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a throughput counts."""
+    """The part of a job that a throughput covers."""
 
     meaning: str
     meaning_zh: str
@@ -112,19 +112,19 @@ SCOPES = _read("scope", Scope)
 UNITS = _read("unit", Unit)
 LAUNCHERS = _read("launcher", LauncherTerm)
 
-#: What a case is compared by, in the order in which people write it.
+#: Facts that identify a case, in the usual order.
 CASE = tuple(name for name, fact in FACTS.items() if fact.case)
 #: Without these a figure belongs to no case.
 NEEDED = tuple(name for name, fact in FACTS.items() if fact.needed)
 #: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
 OPTIONS = frozenset(name for name, fact in FACTS.items() if fact.option)
-#: Options of which other values make no other workload.
+#: Options that may differ within one workload.
 TUNING = frozenset(name for name, fact in FACTS.items() if fact.tuning)
 #: Facts that are positive whole numbers.
 COUNTS = frozenset(name for name, fact in FACTS.items() if fact.type == "count")
-#: Outcomes that leave no figure even where records were printed.
+#: Outcomes without a figure, even if records were printed.
 NO_FIGURE = frozenset(name for name, outcome in OUTCOMES.items() if not outcome.figure)
-#: Precisions that one table holds beside each other.
+#: Precisions that one table shows side by side.
 PRECISION_GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         group: tuple(name for name, each in PRECISIONS.items() if each.group == group)
@@ -134,7 +134,7 @@ PRECISION_GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def words() -> Mapping[str, Mapping[str, str]]:
-    """Return what the pages call each term: `table.name` to language to text."""
+    """Return the name of each term on the pages: `table.name` to language to text."""
     return {
         f"{table}.{name}": {"en": entry["en"], "zh": entry["zh"]}
         for table, entries in _TABLES.items()

@@ -1,1 +1,1 @@
-"""Redaction: what must not be published of a log, as rules, and the one way by which it is taken out of every text."""
+"""Redaction: rules for the parts of a log that must not be published, and one function that removes them."""

@@ -1,4 +1,4 @@
-"""Find keys and passwords: whole ones, and those that quotes or the end of a line break, as a terminal wraps it."""
+"""Find keys and passwords: whole ones, and those that are split by quotes or by a line break of a terminal."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from typing import NamedTuple
 from perfledger.schema.redaction.rules import RedactionRule, key_rules
 
 _TOKEN = r"[\w+/=.-]"
-# What comes before a break is looked at last: both patterns begin with what is rare.
+# Both patterns begin with a rare character and look at the text before it last, which is fast.
 _QUOTES = re.compile(
     rf"[\"'`](?<={_TOKEN}.)[\"'`]?(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\n?[ \t]{{0,20}}[\"'`]{{1,2}})?(?={_TOKEN})"
 )
-# A line that begins with a name and its value is one of its own.
+# A line that begins with a name and its value does not continue the line before it.
 _LINE_END = re.compile(rf"(?s)\n(?<={_TOKEN}.)(?={_TOKEN})(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])")
 _RUN = re.compile(f"{_TOKEN}{{1,80}}")
 _LETTERS = f"{string.ascii_letters}{string.digits}_+/=.-"
-#: Columns of a terminal that wraps, at least; and letters without a blank around the break, more than most words have.
-_NARROWEST, _SHORTEST = 60, 20
+#: Characters of a line before a break by a terminal, at least.
+_NARROWEST = 60
+#: Characters without a blank around a break, at least; most words have fewer.
+_SHORTEST = 20
 
 
 class KeySpan(NamedTuple):
-    """Where a key begins and ends in a text, and the rule that knows it."""
+    """The begin and end of a key in a text, and the rule that found it."""
 
     begin: int
     end: int
@@ -34,7 +36,7 @@ class KeySpan(NamedTuple):
 
 
 def keys_in(text: str, seconds: float) -> list[KeySpan]:
-    """Return the keys in a text, those that overlap as one: every rule looks at the text as it is.
+    """Return the keys in a text. Every rule searches the original text; overlapping keys are merged.
 
     Raises:
         TimeoutError: a pattern takes longer than `seconds`.
@@ -57,7 +59,7 @@ def _whole(text: str, seconds: float) -> Iterator[KeySpan]:
 
 
 def _broken(text: str, seconds: float) -> Iterator[KeySpan]:
-    """Yield the keys that only the text without breaks shows."""
+    """Yield the keys that are found only in the text without breaks."""
     mended = _Mended(text, tuple(_breaks(text)))
     for found in _whole(mended.text, seconds) if mended.breaks else ():
         if mended.within(found):
@@ -65,7 +67,7 @@ def _broken(text: str, seconds: float) -> Iterator[KeySpan]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where breaks begin and end, in order."""
+    """Yield begin and end of the breaks, in order."""
     wraps = (each for each in _LINE_END.finditer(text) if _is_wrap(text, each.start()))
     last = 0
     for begin, end in sorted(match.span() for match in (*wraps, *_QUOTES.finditer(text))):
@@ -75,7 +77,8 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_wrap(text: str, at: int) -> bool:
-    """Return whether a line may go on after its end: it is as long as a terminal is wide, and breaks a long word."""
+    """Return whether a line break is that of a terminal: the line is long, and the break splits a long word."""
+
     columns = at - text.rfind("\n", 0, at) - 1
     after = _RUN.match(text, at + 1)
     word = text[max(at - _SHORTEST, 0) : at]
@@ -85,7 +88,7 @@ def _is_wrap(text: str, at: int) -> bool:
 
 @dataclass(frozen=True)
 class _Mended:
-    """A text without its breaks, and the way back to the places in the original."""
+    """A text without its breaks, and the original place of each character."""
 
     original: str
     breaks: tuple[tuple[int, int], ...]
@@ -98,7 +101,7 @@ class _Mended:
 
     @cached_property
     def _shifts(self) -> list[int]:
-        """The characters left out before the first break, the second, and so on."""
+        """Characters removed before the first break, before the second, and so on."""
         shifts = [0]
         for begin, end in self.breaks:
             shifts.append(shifts[-1] + end - begin)
@@ -112,7 +115,7 @@ class _Mended:
         return at + self._shifts[bisect_right(self._joints, at)]
 
     def within(self, found: KeySpan) -> bool:
-        """Return whether a break stood in the middle of a key."""
+        """Return whether a break was in the middle of a key."""
         return bisect_right(self._joints, found.begin) < bisect_left(self._joints, found.end)
 
     def original_span(self, found: KeySpan) -> KeySpan:

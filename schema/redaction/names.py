@@ -1,4 +1,4 @@
-"""Names of hosts and users: what stands for each, so that a log stays readable without them."""
+"""Names of hosts and users, and the pseudonyms that replace them, so that a log stays readable."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.redaction.rules import FOLDER, naming_rules
 
 _TIMEOUT_SECONDS = 0.25
-#: A log that names more than this is made to be slow.
+#: Names of one log; only a log that is made to be slow has more.
 _MOST_NAMES = 1000
+#: Characters of a name that is replaced everywhere; shorter names occur within other words.
 _SHORTEST = 4
 USER = "<user>"
 
 
 class CommonNames(Struct, frozen=True, forbid_unknown_fields=True):
-    """Names that are words of every log."""
+    """Names that are ordinary words of logs."""
 
     generic: str
     common: frozenset[str]
 
 
 class Names(Struct, frozen=True, dict=True):
-    """Names, each with what stands for it.
+    """Names and their pseudonyms.
 
-    `hosts` are replaced where a rule finds them, `everywhere` wherever they stand as a word of their own.
+    `hosts` are replaced where a rule finds them, `everywhere` in every place where they are a separate word.
     """
 
     hosts: tuple[tuple[str, str], ...] = ()
@@ -37,9 +38,9 @@ class Names(Struct, frozen=True, dict=True):
 
     @cached_property
     def regex(self) -> Any:
-        """The pattern of what is replaced everywhere; a domain goes with its host.
+        """The pattern of the names that are replaced everywhere; the domain of a host is replaced with it.
 
-        Longest first: one name may be the beginning of another.
+        Longest names first, since one name may be the beginning of another.
         """
         import regex
 
@@ -52,11 +53,11 @@ class Names(Struct, frozen=True, dict=True):
 
     @cached_property
     def pseudonyms(self) -> frozenset[str]:
-        """What stands for hosts."""
+        """The pseudonyms of hosts."""
         return frozenset(by for _, by in self.hosts)
 
     def host(self, name: str) -> str:
-        """Return what stands for a host where a rule finds it."""
+        """Return the pseudonym of a host that a rule found."""
         return self._by_host.get(_short(name), "<host>")
 
 
@@ -64,7 +65,7 @@ NO_NAMES = Names()
 
 
 def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
-    """Return the names in texts, hosts numbered by order of appearance after those that are known."""
+    """Return the names in texts; hosts are numbered in order of appearance, after the known ones."""
     hosts, users = dict(known.hosts), dict.fromkeys(name for name, by in known.everywhere if by == USER)
     for _, kind, name in (each for text in texts for each in sorted(_named(text))):
         if len(hosts) + len(users) >= _MOST_NAMES:
@@ -74,16 +75,16 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
         else:
             users.setdefault(name)
     words = {**hosts, **dict.fromkeys(users, USER)}
-    return Names(tuple(hosts.items()), tuple((name, by) for name, by in words.items() if _tells(name)))
+    return Names(tuple(hosts.items()), tuple((name, by) for name, by in words.items() if _is_specific(name)))
 
 
 def may_name(distinct: Iterable[bytes]) -> bool:
-    """Return whether texts may name anybody, by their distinct lines (`schema.distinct_lines`)."""
+    """Return whether texts may contain names, from their distinct lines (`schema.distinct_lines`)."""
     return any(naming_rules().likely_in(each.lower()) for each in distinct)
 
 
 def _named(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield place, kind and name of what a text names; nothing of a text that takes too long."""
+    """Yield place, kind and name of each host and user; the result is empty if the search takes too long."""
     found = []
     try:
         likely = naming_rules().likely_in(distinct_lines(text.lower().encode("utf-8", "replace")))
@@ -96,7 +97,7 @@ def _named(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _short(name: str) -> str:
-    """Return the name of a host without its domain: both stand in one log."""
+    """Return the name of a host without its domain, since logs contain both forms."""
     return name.partition(".")[0]
 
 
@@ -108,8 +109,8 @@ def _common() -> tuple[Any, frozenset[str]]:
     return regex.compile(found.generic), found.common
 
 
-def _tells(name: str) -> bool:
-    """Return whether a name tells a host or a user from the words of a log."""
+def _is_specific(name: str) -> bool:
+    """Return whether a name is specific to a host or a user, and not an ordinary word of logs."""
     generic, common = _common()
     plain = name.lower()
     return len(name) >= _SHORTEST and not plain.isdigit() and plain not in common and not generic.fullmatch(plain)

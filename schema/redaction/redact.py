@@ -1,4 +1,4 @@
-"""Take secrets, names, private paths and addresses out of every text before it leaves."""
+"""Remove secrets, names, private paths and addresses from every text before it is published."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from perfledger.schema.redaction.rules import Kind, RedactionRule, machine_rules
 
 Record = TypeVar("Record", bound=Struct)
 
+#: Seconds for one pattern in one text.
 _TIMEOUT_SECONDS = 1.0
+#: Characters of a single text; a longer one is replaced by its length.
 _LONGEST = 20_000
-#: Lines are redacted in blocks of this many characters; after so many timeouts all further blocks are cut out.
-_BLOCK, _MOST_TIMEOUTS = 8_000, 5
+#: Characters of a block of lines.
+_BLOCK = 8_000
+#: Timeouts after which all further blocks of a log are cut out.
+_MOST_TIMEOUTS = 5
 UNREADABLE = "<unreadable text>"
-#: What no terminal shows, and what may stand in the middle of a secret: styles, NUL, marks without width.
+#: Characters that a terminal does not show and that may split a secret: styles, NUL, marks without width.
 _UNSEEN = re.compile(
     r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)|[\0\xad\u200b-\u200f\u2060\ufeff]"
 )
 
 
 class Finding(NamedTuple):
-    """What is taken out: its kind, the id of the rule, and the line of the text where it begins, from 0."""
+    """A removed part of a text: its kind, the id of the rule, and the line where it begins, from 0."""
 
     kind: Kind
     rule: str
@@ -38,9 +42,9 @@ class Finding(NamedTuple):
 
 
 class RedactedBlock(NamedTuple):
-    """Lines that follow each other, redacted, with what was taken out; None where they took too long.
+    """Consecutive lines, redacted, and the findings in them; `lines` is None if a pattern took too long.
 
-    Lines of findings count from the first line of all.
+    Lines of findings are counted from the first line of the whole text.
     """
 
     size: int
@@ -50,7 +54,7 @@ class RedactedBlock(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def redacted(text: str, names: Names = NO_NAMES) -> str:
-    """Return the text without secrets; over-long text, and one that a pattern cannot finish in time, is cut out."""
+    """Return the text without secrets. A text that is too long, or takes a pattern too long, is replaced as a whole."""
     if len(text) > _LONGEST:
         return f"<{len(text)} characters>"
     try:
@@ -60,14 +64,14 @@ def redacted(text: str, names: Names = NO_NAMES) -> str:
 
 
 def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[RedactedBlock]:
-    """Redact lines that follow each other, each without a line break, and yield them in blocks.
+    """Redact consecutive lines, each without a line break, and yield them in blocks.
 
-    Neighbours are redacted together, since a name may stand on one line and its secret on the next. After a few blocks
-    that a pattern cannot finish in time all the rest is cut out: a log made to be slow must not stall us.
+    Neighbours are redacted together, since a name may be on one line and its secret on the next. After a few timeouts
+    all further blocks are cut out, so that a log that is made to be slow cannot stall us.
     """
     late = 0
     for begin, end in _blocks(lines):
-        # With the lines around: one may hold the name, the beginning or the end of a secret in this block.
+        # With the lines around it: they may contain the name, the beginning or the end of a secret in this block.
         first = max(begin - 1, 0)
         seen = _block(lines[first : end + 1], names) if late < _MOST_TIMEOUTS else None
         late += seen is None
@@ -79,7 +83,7 @@ def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Re
 
 
 def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[str], list[Finding]]:
-    """Return lines that follow each other, redacted, and what was taken out of them."""
+    """Return consecutive lines, redacted, and the findings in them."""
     text: list[str] = []
     found: list[Finding] = []
     for block in redacted_lines(lines, names):
@@ -100,28 +104,30 @@ def redact(value: Any, names: Names = NO_NAMES) -> Any:
 
 
 def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
-    """Return a record with every text in it redacted; names that it states itself are numbered after those known.
+    """Return a record with every text in it redacted; names that it states itself are numbered after the known ones.
 
-    Names are replaced only in what a machine or a user said. The trap: a user may be called like a model, a format or
-    a code, which must stay what they are, and a path is found again by what the rules alone make of it.
+    Names are replaced only in texts of a machine or a user (`_FREE_TEXTS`). The trap: a user may have the name of a
+    model, a format or a code, which must not change. A path must not change either, except by the rules, since it is
+    looked up later.
     """
     if names == NO_NAMES and _is_harmless(record):
         return record
     document = to_json(record)
     texts = list(_texts(document))
-    # Few records name anybody: one look at all of their texts tells.
+    # Few records contain names, and one search of all texts together finds out.
     return from_json(_member(document, names_in(texts if _may_name(texts) else (), names)), type(record))
 
 
 #: A text in a document of JSON, as it is written there.
 _TEXT = re.compile(rb'"((?:[^"\\]|\\.?+)*+)"?+', re.DOTALL)
-#: Texts, as JSON writes them, that hold nothing to be redacted; forgotten together when they are many.
+#: Texts, as JSON writes them, that contain no secret or name. The set is cleared when it is full.
 _harmless: set[bytes] = set()
+#: Texts in that set, at most.
 _MOST_HARMLESS = 1 << 16
 
 
 def _is_harmless(record: Struct) -> bool:
-    """Return whether nothing in a record is to be redacted, keys included: most records say what others said before."""
+    """Return whether a record, keys included, contains no secret or name. Most texts were seen in earlier records."""
     try:
         new = {*_TEXT.findall(msgspec.json.encode(record))} - _harmless
     except UnicodeEncodeError:  # lone surrogates
@@ -139,15 +145,15 @@ def _may_name(texts: Iterable[str]) -> bool:
     return may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))])
 
 
-#: Members of records that hold text as it was said.
-_SAID = frozenset(
+#: Members of records with text of a machine or a user.
+_FREE_TEXTS = frozenset(
     {"argv", "environment", "environment_details", "environment_variables", "notes", "warnings", "printed", "cause"}
 )
 
 
 def _member(value: Any, names: Names) -> Any:
     if isinstance(value, dict):
-        return {redact(key): (redact if key in _SAID else _member)(each, names) for key, each in value.items()}
+        return {redact(key): (redact if key in _FREE_TEXTS else _member)(each, names) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [each if isinstance(each, float) else _member(each, names) for each in value]
     return redact(value) if isinstance(value, str) else value
@@ -175,7 +181,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]] | None:
-    """Return the lines redacted, with what was found; None where a pattern cannot finish them in time."""
+    """Return the lines redacted, and the findings in them; None if a pattern takes too long."""
     try:
         text, found = _redacted("\n".join(lines), names, _TIMEOUT_SECONDS / 4)
     except TimeoutError:
@@ -185,7 +191,7 @@ def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]
 
 
 def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
-    """Return the text redacted as it is seen, where that takes out something, and otherwise as it is."""
+    """Redact the visible text if that removes something, else the original text."""
     seen = text if text.isascii() and "\x1b" not in text and "\0" not in text else _UNSEEN.sub("", text)
     if seen != text:
         found = _by_rules(seen, names, seconds)
@@ -213,7 +219,7 @@ def _without_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
 
 
 def _taken(rule: RedactionRule, names: Names, found: list[Finding], match: Any) -> str:
-    """Note a match, and return what stands for it, with as many line breaks as it had."""
+    """Append a match to the findings, and return its replacement, with the same number of line breaks."""
     text, host = str(match.expand(rule.by)), match.groupdict().get("host") or ""
     if host in names.pseudonyms:
         return str(match[0])  # by an earlier rule

@@ -1,4 +1,4 @@
-"""The rules of redaction: patterns of the `regex` module, and a quick answer to which of them a text may match."""
+"""The rules of redaction: patterns of the `regex` module, and a fast choice of those that may match a text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 FOLDER = Path(__file__).resolve().parent
-#: Our own, in the order in which they are applied: keys first, since an address may hold one.
+#: Our own rules, in their order: keys first, since an address may contain one.
 FILES = ("keys.toml", "machine.toml")
 Kind = Literal["key", "address", "host", "user", "job", "path"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """What a rule takes out, as it is written: see the head of `keys.toml`."""
+    """A rule as `keys.toml` and `machine.toml` contain it; the head of `keys.toml` explains the fields."""
 
     id: str
     kind: Kind = "key"
@@ -49,7 +49,7 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         return re.compile(self.hint)
 
     def hinted(self, text: str) -> bool:
-        """Return whether a text holds the hint of the rule."""
+        """Return whether a text contains the hint of the rule."""
         return not self.hint or bool(self.hint_regex.search(text))
 
     @cached_property
@@ -58,28 +58,28 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         return re.compile(self.outline)
 
     def outlined(self, distinct: str) -> bool:
-        """Return whether the distinct lines of a text, in small letters, hold the outline of the rule."""
+        """Return whether the distinct lines of a text, in small letters, contain the outline of the rule."""
         return not self.outline or bool(self.outline_regex.search(distinct))
 
     def hidden(self, match: Any) -> int:
-        """Return where in the text the part of a match begins that is taken out."""
+        """Return the begin of the part of a match that is removed."""
         return int(match.end(1) if self.by.startswith(r"\1") else match.start())
 
     def key(self, match: Any) -> tuple[int, int] | None:
-        """Return where in the text a key begins and ends; None where a match is none."""
+        """Return begin and end of a key in the text; None if the match is not a key."""
         return self.hidden(match), int(match.end())
 
 
 class GitleaksRule(RedactionRule, frozen=True, dict=True):
-    """A rule of gitleaks: what is in its group is the key, if that is as random as keys are.
+    """A rule of gitleaks: its group is the key, if the key is random enough.
 
-    `entropy` is that of the key's letters (Shannon), in bits per letter, at least.
+    `entropy` is the least entropy (Shannon) of the key's letters, in bits per letter.
     """
 
     entropy: float = 0.0
 
     def key(self, match: Any) -> tuple[int, int] | None:
-        """Return where a key begins and ends: its only group, or all from the first of several on."""
+        """Return begin and end of a key: the only group, or the text from the first of several groups to the end."""
         groups = [number for number in range(1, match.re.groups + 1) if match[number]]
         begin = match.start(groups[0]) if groups else match.start()
         end = match.end(1) if groups and match.re.groups == 1 else match.end()
@@ -101,7 +101,7 @@ class _Published(Struct, frozen=True):
     entropy: float = 0.0
 
     def rule(self) -> GitleaksRule:
-        # What stands in front of a name changes nothing of where the key is, and costs fifty times the time.
+        # Text before a name does not move the key, and makes the search fifty times as slow.
         pattern = self.regex.replace(r"[\w.-]{0,50}?", "")
         return GitleaksRule(f"gitleaks-{self.id}", pattern=pattern, needs=self.keywords, entropy=self.entropy)
 
@@ -111,14 +111,14 @@ class _GitleaksRules(Struct, frozen=True):
 
 
 class RedactionRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The rules of a file, in the order in which they are applied."""
+    """The rules of a file, in their order."""
 
     rule: tuple[RedactionRule, ...]
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules, and the literals of which one stands in every text that a rule matches."""
+    """Rules, and their literals: every text that a rule matches contains one of the rule's literals."""
 
     rules: tuple[RedactionRule, ...]
 
@@ -141,16 +141,16 @@ class RuleSet:
         return frozenset(number for number, rule in enumerate(self.rules) if not rule.needs)
 
     def likely(self, text: str) -> list[RedactionRule]:
-        """Return the rules that may match a text, in their order: most texts hold the literals of few."""
+        """Return the rules that may match a text, in their order. Most texts contain the literals of few rules."""
         return [rule for rule in self._needing(text.lower().encode("utf-8", "replace")) if rule.hinted(text)]
 
     def likely_in(self, distinct: bytes) -> list[RedactionRule]:
-        """Return the rules that may match a text, by its distinct lines in small letters; literals have no digits."""
+        """Return the rules that may match a text, from its distinct lines in small letters; literals have no digits."""
         lines = distinct.decode("utf-8", "replace")
         return [rule for rule in self._needing(distinct) if rule.outlined(lines)]
 
     def _needing(self, data: bytes) -> Iterator[RedactionRule]:
-        """Yield the rules of which a literal stands in a text, in their order."""
+        """Yield the rules without literals and those with a literal in the text, in their order."""
         numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(data, overlapping=True)}
         by_literal = list(self._literals.values())
         return map(self.rules.__getitem__, sorted(self._always.union(*(by_literal[each] for each in numbers))))
@@ -172,13 +172,14 @@ def key_rules() -> RuleSet:
 
 @cache
 def machine_rules() -> RuleSet:
-    """Return the rules of what a machine says of itself."""
+    """Return the rules of addresses, hosts, users, jobs and paths."""
     return RuleSet(tuple(each for each in every_rule().rules if each.kind != "key"))
 
 
 @cache
 def naming_rules() -> RuleSet:
     """Return the rules whose matches name a host or a user."""
-    # By their text: to compile all rules takes a quarter of a second of every start.
+    # By their text, since compiling all rules takes 0.25 s of every start.
+
     named = ("(?P<host>", "(?P<user>")
     return RuleSet(tuple(rule for rule in every_rule().rules if any(each in rule.pattern for each in named)))

@@ -1,30 +1,31 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
-Such a log tells when training began and ended, whether it reached its target, and at its events how far it had come:
-`samples_count`, `epoch_num` or `step`. From these follow the seconds of training without evaluation, and the samples of
-each stretch. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts
-where it is logged again and again and the events do not contradict it: one that is lower holds the evaluations too. One
-that is logged once is the program's own figure for the run.
+A log states when training began and ended, whether it reached its target, and at each event the progress so far:
+`samples_count`, `epoch_num` or `step`. The seconds of training without evaluation, and the samples of each stretch,
+follow from these. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts
+if it is logged repeatedly and the events do not contradict it; a lower one includes the evaluations. A throughput that
+is logged once is the program's own figure for the run.
 
-`samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
-`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the
-clock is held against, repeats as a line without a step. TorchTitan's blocks are one step of every ten: the samples at
-their beginnings count, and not their seconds, nor the speeds beside them, which hold the evaluations. `epoch_num`
-counts epochs, parts of epochs, samples, or tokens (GPT-3, and the accuracies of Llama 3.1 405B). OpenFold calls each
-epoch by the samples at its end. `train_samples` is the size of the data set if logged before the first epoch ends, and
-the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs. An
-evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
-by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts samples. The
-last epoch does not count, since it may have ended when the target was met; a burst of events after the run says
-nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not count. Of
-a program that was started again without a new head only the last run counts, and no time to train, since that run may
-go on where the one before broke off. Where the stamps of a run go back, nothing counts, except for the end of the run
-and for accuracies: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the
-checkpoint that met the target. Every node may log the same figure, which counts once. A speed counts samples; of GPT-3,
-and of Llama 3.1, whose logs state the length of a sequence, tokens, whichever of the two is logged.
+`samples_count` counts since the start. It is the size of the block if NVIDIA's callbacks log `block_start` and
+`block_stop` with a `step`, and may be the size of the validation data at evaluations. The mean over a block, which is
+compared with the clock, is a line without a step. TorchTitan's blocks are one step of every ten: the samples at their
+beginnings count, but neither their seconds nor the logged speeds, which include the evaluations. `epoch_num` counts
+epochs, parts of epochs, samples, or tokens (GPT-3, and the accuracies of Llama 3.1 405B). OpenFold numbers each epoch
+by the samples at its end. `train_samples` is the size of the data set if logged before the first epoch ends, and the
+number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D pads its epochs.
+
+An evaluation that runs during the next epoch takes no time from it. Hugging Face's LoRA and MaxText log only the
+accuracy of an evaluation: the stretch that ends there includes it, as does a run that counts samples only at its end.
+The last epoch does not count, since it may have ended when the target was met. A burst of events after the run is
+ignored. A stretch does not count if the beginning or the end of a block, an epoch or an evaluation is missing in it. If
+a program was started again without a new head, only the last run counts. It has no time to train, since it may continue
+the interrupted one. If the stamps of a run go back, the whole run does not count. The end of the run and accuracies may
+go back: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the checkpoint that
+met the target. Every node may log the same figure, which counts once. A speed counts samples; for GPT-3, and for Llama
+3.1, whose logs state the length of a sequence, it counts tokens, whichever of the two is logged.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
-batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.
+batch of the job, and are not read. `submission_org` is not read either: it may be a placeholder, or the code's owner.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from perfledger.parsers.frameworks.mlperf.lines import (
     BLOCK_MEAN,
     EVENTS,
     KEY,
+    METADATA,
     PLACE,
     SETTINGS,
     SPEEDS,
     STAMP,
-    TOLD,
     VALUE,
     lines_of,
 )
@@ -55,16 +56,16 @@ from perfledger.parsers.frameworks.mlperf.records import (
     target_samples,
 )
 
-#: What NVIDIA's launch scripts say of the machines.
+#: The line of NVIDIA's launch scripts that describes the machines.
 _SYSTEM = rb":::SYSJSON \{"
 _BENCHMARK = rb'"submission_benchmark' + VALUE + rb'"'
 #: Submitters of GPT-3 count in tokens, those of everything else in samples.
 _IN_TOKENS = says(_BENCHMARK + rb'gpt3?"')
-#: Networks that see whole sequences of tokens, and a log that states their length.
+#: Networks that train on sequences of tokens, in a log that states the length of a sequence.
 _IN_SEQUENCES = says(_BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral)", rb'"max_sequence_length' + VALUE + rb"[0-9]")
 _IN_SAMPLES = lacks(_IN_TOKENS, _IN_SEQUENCES)
 _OF_2019 = rb":::MLL [0-9.]++ %s: \{" + PLACE + rb'"value": '
-#: What every run states since the round v6.1, and some before.
+#: Precisions that every run states since the round v6.1, and some earlier runs.
 _PRECISIONS: Mapping[bytes, str] = {
     b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"mxfp8": "mxfp8", b"nvfp4": "nvfp4", b"int8": "int8",
 }  # fmt: skip
@@ -72,20 +73,20 @@ _SPLIT = ("tensor", "pipeline", "context", "expert")
 
 
 def _benchmark(printed: bytes) -> str:
-    """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
+    """Return the network of a benchmark; by the rules of every round, `bert` is BERT-large."""
     return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
 def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading:
-    """Return the reading of how far a run came, in the unit of its benchmark."""
+    """Return the reading of the progress of a run, in the unit of its benchmark."""
     return Reading(
-        lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
+        lines_of(EVENTS, METADATA), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
         verbs=(partial(records, unit=counted),),
     )  # fmt: skip
 
 
 def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
-    """Return the reading of the means over blocks, which the clock between the events is held against."""
+    """Return the reading of the means over blocks, which are compared with the clock of the events."""
     return Reading(
         STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
         where=where, verbs=(partial(block_means, unit=counted),),
@@ -96,8 +97,8 @@ FORMAT = Format(
     title="MLPerf",
     marker=b":::ML",
     over=("*",),
-    # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
-    # Every rank may say which benchmark it is, and the sizes of the data sets may stand before that.
+    # TensorFlow's logger repeats the lines of 2018, with a stamp in front.
+    # Every rank may state the benchmark, and the sizes of the data sets may come before it.
     start=rb'"key": ?+"(?:train_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+"eval_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+")?+submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
     rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
     rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
@@ -109,11 +110,11 @@ FORMAT = Format(
         _stretches("tokens/s", _IN_SEQUENCES, "sequences"),
         _means("samples/s", _IN_SAMPLES),
         _means("tokens/s", _IN_SEQUENCES, "sequences"),
-        # Other programs print between the lines of MLPerf, and say more where these count no samples.
-        Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
-        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, verbs=(run_seconds,)),
+        # Other programs print between the lines of MLPerf; they are read if these lines do not count samples.
+        Reading(lines_of(SPEEDS, {"_step": METADATA["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
+        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", settings=SETTINGS, verbs=(run_seconds,)),
         Reading(
-            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
+            lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
             verbs=(target_samples,),
         ),
         Reading(
@@ -125,14 +126,14 @@ FORMAT = Format(
             weak=True, marker=b'train_loss"',
         ),
     ),
-    frames=(Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", verbs=(target,)),),
+    frames=(Reading(lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", verbs=(target,)),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + VALUE + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", _OF_2019 % b"global_batch_size" + rb"([0-9]++)\b", int),
-        # NVIDIA's launch scripts say on what they run.
+        # From NVIDIA's launch scripts.
         Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),

@@ -1,4 +1,4 @@
-"""How far a run had come at its events, in samples and in seconds of training, and where lines are lost."""
+"""The course of a run: samples and seconds of training until each event, and the places of lost lines."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from perfledger.parsers.frameworks.mlperf.events import BEGINS, NEXT, Event, of_
 from perfledger.parsers.frameworks.mlperf.lines import RUN
 from perfledger.parsers.frameworks.mlperf.positions import AGREES, ENDINGS, FEW_BLOCKS, data_set_size, positions
 
-#: Share of a run's seconds, without evaluations, that the events must tell.
+#: Share of a run's seconds, without evaluations, that the events must cover.
 MOST = 0.5
 
 
 @dataclass(frozen=True)
 class _Point:
-    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then.
+    """A place in a run: an event, with the samples and the seconds of training until it.
 
-    `evaluated`: the evaluations within these seconds.
+    `lost` rises with each event of a stretch with lost lines. `evaluated` is the number of evaluations that the seconds
+    include.
     """
 
     event: Event
@@ -33,10 +34,10 @@ class _Point:
 
 @dataclass(frozen=True)
 class Course:
-    """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
+    """The points of a run in order, with rising samples and seconds; `last` says whether the last one counts.
 
-    `trained`: the seconds of training until each row, and what is lost until then or holds an evaluation.
-    `marked`: whether its blocks only mark some of the steps.
+    `trained` has for each row the seconds of training until it, and a count that rises with lost lines and included
+    evaluations. `marked` says whether the blocks mark single steps of many.
     """
 
     points: Sequence[_Point]
@@ -46,34 +47,36 @@ class Course:
 
 
 def course_of(events: Sequence[Event], batch: float) -> Course | None:
-    """Return how far a run had come at its events; None where they tell nothing, or too little of it.
+    """Return the course of the last run; None if its events do not show it, or cover too little of the run.
 
-    Some submitters log all epochs at once; their blocks tell the time.
+    Some submitters log all epochs at once; then the blocks without the epochs show it.
     """
     inside = with_ends(of_run(events))
-    for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
-        samples, last = positions(told, data_set_size(events, batch), batch)
-        if marked := _marks_steps(told, samples):
-            told = [each for each in told if each.kind != "_block_stop"]
-            samples, last = positions(told, data_set_size(events, batch), batch)
-        trained, lost = seconds_trained(told), _lost(told, samples)
-        evaluated = _evaluated(told, trained)
-        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
-        if len(points) > 1 and _tells_most(told, trained[-1]):
-            rows = [each.row for each in told]
+    for used in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
+        samples, last = positions(used, data_set_size(events, batch), batch)
+        if marked := _marks_steps(used, samples):
+            used = [each for each in used if each.kind != "_block_stop"]
+            samples, last = positions(used, data_set_size(events, batch), batch)
+        trained, lost = seconds_trained(used), _lost(used, samples)
+        evaluated = _evaluated(used, trained)
+        points = _rising([_Point(*each) for each in zip(used, samples, trained, lost, evaluated, strict=True)])
+        if len(points) > 1 and _covers_most(used, trained[-1]):
+            rows = [each.row for each in used]
             unknown = map(sum, zip(lost, evaluated, strict=True))
             return Course(points, dict(zip(rows, zip(trained, unknown, strict=True), strict=True)), last, marked)
     return None
 
 
 def _marks_steps(events: Sequence[Event], samples: Sequence[float]) -> bool:
-    """Return whether blocks are single steps of many: most is trained between the end of one and the beginning of the next.
+    """Return whether blocks are single steps of many, so that most training happens between two blocks.
 
-    TorchTitan's logger marks one step of every ten so, and tells at its end what it told at its beginning.
+    TorchTitan's logger marks one step of every ten, and repeats at its end the samples of its beginning.
     """
-    told = [(each.kind, number) for each, number in zip(events, samples, strict=True) if each.kind.startswith("_block")]
+    blocks = [
+        (each.kind, number) for each, number in zip(events, samples, strict=True) if each.kind.startswith("_block")
+    ]
     moves = {"_block_start": list[float](), "_block_stop": list[float]()}
-    for (before, first), (after, last) in pairwise(told):
+    for (before, first), (after, last) in pairwise(blocks):
         if before != after and isfinite(last - first):
             moves[after].append(last - first)
     between, within = moves["_block_start"], moves["_block_stop"]
@@ -81,7 +84,7 @@ def _marks_steps(events: Sequence[Event], samples: Sequence[float]) -> bool:
 
 
 def seconds_trained(events: Sequence[Event]) -> list[float]:
-    """Return the seconds of training until each event: those within all that it is cut into, and outside evaluations."""
+    """Return the seconds of training until each event: the time within epochs and blocks, and outside evaluations."""
     cuts = _cuts(events)
     waits = not _evaluates_beside(events)
     found, total, open_cuts, evaluates = [], 0.0, set[str](), False
@@ -94,7 +97,7 @@ def seconds_trained(events: Sequence[Event]) -> list[float]:
             evaluates = waits and end == "start"
         elif end == "start":
             open_cuts.add(name)
-            # Where training waits for evaluations, the line that ends this one is lost.
+            # If training waits for evaluations, the line that ends this evaluation is lost.
             evaluates = evaluates and name not in cuts
         elif end == "stop":
             open_cuts.discard(name)
@@ -102,17 +105,16 @@ def seconds_trained(events: Sequence[Event]) -> list[float]:
 
 
 def _cuts(events: Sequence[Event]) -> set[str]:
-    """Return what training is cut into: that of which ends are logged."""
+    """Return the parts of training, epochs or blocks, whose ends are logged."""
     return {name for name in ("_epoch", "_block") if any(each.kind == f"{name}_stop" for each in events)}
 
 
 def _lost(events: Sequence[Event], samples: Sequence[float]) -> list[int]:
     """Return a count that rises with each event of a stretch whose beginning or end is missing.
 
-    A torn line leaves two beginnings, or two ends, one after the other, and so does a program that broke off and goes on
-    where the block began: what was trained between them is not known. Ranks repeat one that tells the same at once.
-    Nor is it known where a program had come further after an evaluation, or when a block began, than before: lines in
-    between are missing.
+    A torn line leaves two successive beginnings or two successive ends. So does a program that was interrupted and
+    continues from the beginning of the block. The training between them is unknown. Ranks may repeat an equal line at
+    once, which is not a loss. If the samples rise during an evaluation, or between two blocks, lines are missing, too.
     """
     pairs = _cuts(events)
     if {"_eval_start", "_eval_stop"} <= {each.kind for each in events} and not _evaluates_beside(events):
@@ -129,7 +131,7 @@ def _lost(events: Sequence[Event], samples: Sequence[float]) -> list[int]:
         elif at in moved:
             torn = True
         else:
-            again = each.time - events[last].time <= BEGINS and _tells(events[last]) == _tells(each)
+            again = each.time - events[last].time <= BEGINS and _content(events[last]) == _content(each)
             torn = events[last].kind == each.kind and not again
         if torn:
             begin = 0 if last is None else last + 1
@@ -140,12 +142,12 @@ def _lost(events: Sequence[Event], samples: Sequence[float]) -> list[int]:
 
 
 def _moved(events: Sequence[Event], samples: Sequence[float], pairs: AbstractSet[str]) -> set[int]:
-    """Return the rows that tell more samples than the row since which nothing is trained; none where most do.
+    """Return the rows where the samples rose although training was idle; an empty set if that is so in most places.
 
     Args:
         events: n events.
-        samples: the samples until each, NaN where it does not tell.
-        pairs: what begins and ends: evaluations, and what training is cut into.
+        samples: the samples until each, NaN if unknown.
+        pairs: kinds with a beginning and an end: evaluations, and the parts of training.
     """
     before, still, moved = dict[str, int](), 0, set[int]()
     for at, each in enumerate(events):
@@ -162,16 +164,16 @@ def _moved(events: Sequence[Event], samples: Sequence[float], pairs: AbstractSet
 
 
 def _ended(events: Sequence[Event], begin: int, at: int) -> int:
-    """Return the row before which an evaluation ended whose end is lost: where the next block or epoch begins."""
+    """Return the row of the next block or epoch, which begins after an evaluation whose end is lost."""
     starts = (row for row in range(begin, at) if events[row].kind in ("_epoch_start", "_block_start"))
     return next(starts, at + 1)
 
 
 def _evaluated(events: Sequence[Event], trained: Sequence[float]) -> list[int]:
-    """Return how many evaluations lie within the seconds of training until each event.
+    """Return the number of evaluations that the seconds of training until each event include.
 
-    Where no line begins an evaluation, its accuracy is all that tells of it. The block that ended just before holds it:
-    of an evaluation behind the block some time has passed.
+    If no line begins an evaluation, only its accuracy is logged. If a block ended just before the accuracy, the block
+    includes the evaluation, since an evaluation after the block would have taken some time.
     """
     inside = [0] * len(events)
     if not any(each.kind == "_eval_start" for each in events):
@@ -180,19 +182,21 @@ def _evaluated(events: Sequence[Event], trained: Sequence[float]) -> list[int]:
             last = rises[bisect_right(rises, at) - 1] if each.kind == "_judged" and rises[:1] and rises[0] <= at else 0
             if last and each.time - events[last].time <= NEXT:
                 inside[last] += 1
-        # Of a block whose accuracy is lost, the others tell that it held an evaluation.
-        if any(each.kind == "_block_stop" and held for each, held in zip(events, inside, strict=True)):
-            inside = [int(each.kind == "_block_stop" or held > 0) for each, held in zip(events, inside, strict=True)]
+        # If one block includes an evaluation, all do: the accuracies of the others are lost.
+        if any(each.kind == "_block_stop" and number for each, number in zip(events, inside, strict=True)):
+            inside = [
+                int(each.kind == "_block_stop" or number > 0) for each, number in zip(events, inside, strict=True)
+            ]
     return list(accumulate(inside))
 
 
-def _tells(event: Event) -> str:
-    """Return what a line tells besides its time, in a form in which what is not told is equal, too."""
+def _content(event: Event) -> str:
+    """Return the numbers of a line without its time, as a text, so that missing numbers (NaN) are equal."""
     return repr((event.value, event.samples, event.number, event.step, event.count, event.first))
 
 
 def _evaluates_beside(events: Sequence[Event]) -> bool:
-    """Return whether an epoch or a block begins or ends during an evaluation, between its beginning and its own end."""
+    """Return whether an epoch or a block begins or ends during an evaluation."""
     evaluates = beside = False
     for each in events:
         if each.kind == "_eval_start":
@@ -206,12 +210,12 @@ def _evaluates_beside(events: Sequence[Event]) -> bool:
     return False
 
 
-def _tells_most(events: Sequence[Event], trained: float) -> bool:
+def _covers_most(events: Sequence[Event], trained: float) -> bool:
     """Return whether the seconds of training make up most of the run, without evaluations and the staging of data."""
     if events[0].kind != "_run_start" or events[-1].kind not in RUN:
         return True
     others = ("_eval_start", "_judged", "_staging_start")
-    # Where nothing begins an evaluation, it lies between the end of a block and its accuracy.
+    # An evaluation without a beginning is the time between the end of a block and the accuracy.
     spans = [
         (each, after)
         for each, after in pairwise(each for each in events if each.kind != "_printed")
@@ -222,9 +226,9 @@ def _tells_most(events: Sequence[Event], trained: float) -> bool:
 
 
 def _rising(points: Sequence[_Point]) -> list[_Point]:
-    """Return the points at which more samples and more seconds are told than before.
+    """Return the points with more samples and more seconds than the point before.
 
-    Where a line was lost, the seconds may be lost with it, and the points go on behind it.
+    If a line was lost, its seconds may be lost, too; then more samples are enough.
     """
     found: list[_Point] = []
     for each in points:
@@ -236,8 +240,15 @@ def _rising(points: Sequence[_Point]) -> list[_Point]:
     return found
 
 
-def told_to_the_end(inside: Sequence[Event], samples: Sequence[float], known: Sequence[int], within: bool) -> bool:
-    """Return whether the rows that tell how far a run came tell it all: lines of its beginning or its end may be lost."""
+def covers_all(inside: Sequence[Event], samples: Sequence[float], known: Sequence[int], within: bool) -> bool:
+    """Return whether the rows with known samples cover the whole run.
+
+    Args:
+        inside: the events of the run.
+        samples: the samples until each, NaN if unknown.
+        known: indices of the events with known samples.
+        within: whether the last of them counts.
+    """
     trained, lost = seconds_trained(inside), _lost(inside, samples)
     after = trained[-1] - trained[known[-1]]
     return after <= AGREES * trained[-1] and lost[-1] == lost[known[-1]] and (within or not lost[known[0]])

@@ -13,17 +13,17 @@ from perfledger.parsers.contract import Columns
 from perfledger.parsers.frameworks.mlperf.lines import EVENTS, RUN
 
 RUN_ENDS = RUN.keys() - {"_run_start"}
-#: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
+#: Seconds between the beginnings that ranks of one run log; a later beginning is that of another run.
 BEGINS = 10.0
-#: A line is printed next to another within so many seconds; no evaluation takes less.
+#: Seconds between two lines that are printed together; every evaluation takes longer.
 NEXT = 0.1
-#: Stamps go back by less where several ranks write one log.
+#: Seconds that stamps may go back, since several ranks write one log.
 _BACK = 1.0
 
 
 @dataclass(frozen=True)
 class Event:
-    """A line: the column that names its kind, its seconds since 1970, and what it tells; NaN for what it does not."""
+    """A line: its kind, which is the name of a column, its seconds since 1970, and its numbers, NaN if missing."""
 
     row: int
     kind: str
@@ -38,17 +38,17 @@ class Event:
 
     @property
     def place(self) -> float:
-        """Return what tells one stretch of training from another."""
+        """Return the number that identifies a stretch of training: samples, epoch or step; NaN if all are missing."""
         return next((each for each in (self.samples, self.number, self.step) if isfinite(each)), nan)
 
 
 def events_of(columns: Columns) -> list[Event]:
-    """Return the lines of a log; JSON counts milliseconds."""
+    """Return the lines of a log as events. Times in JSON are milliseconds and are converted to seconds."""
     kinds = [name for name in EVENTS if name in columns]
     times = np.stack([columns[name] for name in kinds], axis=1)
     known = np.argmax(np.isfinite(times), axis=1)
-    told = [name for name in ("_value", "_samples", "_number", "_step", "_count", "_first") if name in columns]
-    rest = zip(columns["throughput"].tolist(), *(columns[name].tolist() for name in told), strict=True)
+    numbers = [name for name in ("_value", "_samples", "_number", "_step", "_count", "_first") if name in columns]
+    rest = zip(columns["throughput"].tolist(), *(columns[name].tolist() for name in numbers), strict=True)
     stamps = np.take_along_axis(times, known[:, None], axis=1)[:, 0]
     seconds = np.where(stamps > 1e11, stamps / 1000, stamps).tolist()
     return [
@@ -58,9 +58,9 @@ def events_of(columns: Columns) -> list[Event]:
 
 
 def of_run(events: Sequence[Event]) -> list[Event]:
-    """Return the events of the last run, from its beginning to its end; all where neither is logged.
+    """Return the events of the last run, from its beginning to its end; all events if neither is logged.
 
-    A program that was started again logs the beginning again, and what went before is of another run.
+    A program that was started again logs the beginning again; the events before it belong to another run.
     """
     begin = begin_of_run(events)
     ends = [at for at, each in enumerate(events) if each.kind in RUN_ENDS and at > begin]
@@ -68,14 +68,14 @@ def of_run(events: Sequence[Event]) -> list[Event]:
 
 
 def begin_of_run(events: Sequence[Event]) -> int:
-    """Return where the last run begins; every rank may log that it does."""
+    """Return the index of the event that begins the last run; every rank may log one."""
     starts = [at for at, each in enumerate(events) if each.kind == "_run_start"] or [0]
     later = [at for before, at in pairwise(starts) if events[at].time - events[before].time > BEGINS]
     return later[-1] if later else starts[0]
 
 
 def goes_back(inside: Sequence[Event]) -> tuple[int, float] | None:
-    """Return the row at which the stamps of a run go back, and the seconds, which are negative; None where they do not."""
+    """Return the row where the stamps of a run go back, and the negative seconds; None if they never do."""
     pairs = ((each.row, each.time - before.time) for before, each in pairwise(inside))
     return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
 
@@ -98,7 +98,7 @@ def _until_end(inside: Sequence[Event]) -> list[Event]:
 
 
 def with_ends(events: Sequence[Event]) -> list[Event]:
-    """Return the events; where no line ends an evaluation, its accuracy does."""
+    """Return the events; if no line ends the evaluations, accuracies become their ends."""
     kinds = {each.kind for each in events}
     if "_eval_start" not in kinds or "_eval_stop" in kinds:
         return list(events)
@@ -106,10 +106,10 @@ def with_ends(events: Sequence[Event]) -> list[Event]:
 
 
 def stated(columns: Columns, fact: str) -> float:
-    """Return a number that the session states; NaN where it does not."""
+    """Return a number that the session states, or NaN."""
     return float(columns[f"_{fact}"][0]) if len(columns[f"_{fact}"]) else nan
 
 
 def is_whole(inside: Sequence[Event]) -> bool:
-    """Return whether both ends of the run are logged."""
+    """Return whether both the beginning and the end of the run are logged."""
     return inside[0].kind == "_run_start" and inside[-1].kind in RUN and len(inside) > 1

@@ -1,4 +1,4 @@
-"""How many samples a run had processed at its events, by what these count: samples, steps, epochs or parts of epochs."""
+"""Samples that a run had processed at its events, which count samples, steps, epochs or parts of epochs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 from perfledger.parsers.frameworks.mlperf.events import NEXT, Event, of_run
 from perfledger.parsers.frameworks.mlperf.lines import RUN
 
-#: What ends a stretch of training.
+#: Events that end a stretch of training.
 ENDINGS = frozenset({"_block_stop", "_epoch_stop"})
 #: A data set of images for detection has more images than this, and fewer batches.
 _IMAGES = 100_000
-#: Of fewer blocks the usual size is not known.
+#: Blocks that are needed to compute a usual size.
 FEW_BLOCKS = 3
-#: Two ways to a speed agree up to this.
+#: Relative difference up to which two speeds agree.
 AGREES = 0.05
-#: And are the same up to this.
+#: Relative difference up to which two numbers are the same.
 EXACT = 0.01
 
 
 def data_set_size(events: Sequence[Event], batch: float) -> float:
-    """Return the samples of an epoch; NaN where they are not known."""
+    """Return the samples of an epoch; NaN if unknown."""
     if padded := [each.value for each in events if each.kind == "_of_epoch"]:
         return padded[-1]
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [each.row for each in of_run(events)[-1:]]
@@ -35,13 +35,13 @@ def data_set_size(events: Sequence[Event], batch: float) -> float:
 
 
 def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[list[float], bool]:
-    """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
+    """Return the samples until each event, NaN if unknown, and whether the last of them counts."""
     events = _without_accuracy(events)
     counted = [each.samples for each in events if isfinite(each.samples)]
     numbers = [each.number for each in events if each.number > 0]
     others = [each.number for each in events if each.number > 0 and not each.kind.startswith("_epoch")]
     in_samples = _are_samples(others or numbers, events, batch)
-    # Beside numbers that say more, what is counted may be the data that evaluations see.
+    # If the numbers of epochs are larger, the counts may be of the data of evaluations.
     if counted and not (in_samples and max(numbers) > max(counted)):
         of_step = _batch_of_blocks(events, batch)
         return _agreed(events, [_counted(each, of_step) for each in events], batch), True
@@ -57,15 +57,16 @@ def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[l
 
 
 def _without_accuracy(events: Sequence[Event]) -> list[Event]:
-    """Return the events, accuracies without a place where evaluations tell it: they may count in another unit."""
-    told = any(each.kind in ("_eval_start", "_eval_stop") and isfinite(each.place) for each in events)
-    return [replace(each, samples=nan, number=nan) if told and each.kind == "_judged" else each for each in events]
+    """Return the events; accuracies lose their counts if evaluations have some, since the units may differ."""
+    counted = any(each.kind in ("_eval_start", "_eval_stop") and isfinite(each.place) for each in events)
+    return [replace(each, samples=nan, number=nan) if counted and each.kind == "_judged" else each for each in events]
 
 
 def _are_samples(numbers: Sequence[float], events: Sequence[Event], batch: float) -> bool:
-    """Return whether numbers of epochs count samples: in batches, or up to the samples that are logged in the end.
+    """Return whether the numbers of epochs are counts of samples.
 
-    They do not where blocks of fewer epochs add up to them.
+    Counts of samples are multiples of the batch, or end at the number of samples that is logged. Numbers to which the
+    epochs of blocks add up are not counts of samples.
     """
     if not numbers or min(numbers) < batch:
         return False
@@ -81,10 +82,10 @@ def _are_samples(numbers: Sequence[float], events: Sequence[Event], batch: float
 
 
 def _begins_of_epochs(events: Sequence[Event], batch: float) -> Mapping[float, float]:
-    """Return the samples at the beginning of each epoch, by its number, where that is the number of samples at its end.
+    """Return the samples at the beginning of each epoch, by its number, if that is the samples at the epoch's end.
 
     The beginning and the end of such an epoch have the same number, as in OpenFold. The first epoch is as long as the
-    second: if its number is larger, the run goes on from a checkpoint.
+    second: if its number is larger, the run continues from a checkpoint. The result is empty for other numbers.
     """
     starts, stops = (
         dict.fromkeys(each.number for each in events if each.kind == kind and each.number > 0)
@@ -98,7 +99,7 @@ def _begins_of_epochs(events: Sequence[Event], batch: float) -> Mapping[float, f
 
 
 def _number_of_samples(event: Event, batch: float, begins: Mapping[float, float]) -> float:
-    """Return the samples until an event whose number counts them, though that of an epoch may count epochs."""
+    """Return the samples until an event whose number counts samples; the number of an epoch may still count epochs."""
     if event.kind == "_epoch_start" and event.number in begins:
         return begins[event.number]
     if event.kind.startswith("_epoch") and event.number < batch:
@@ -107,27 +108,28 @@ def _number_of_samples(event: Event, batch: float, begins: Mapping[float, float]
 
 
 def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
-    """Return the samples of a step by the blocks that tell both, or else the batch of the job; NaN without such blocks.
+    """Return the samples of a step, from blocks that state samples and steps; NaN if blocks have no steps.
 
-    The first block may be longer than it says, and the last one shorter. All may tell one step where evaluations count
-    what is trained until them, in the batch of the job.
+    With too few such blocks, it is the batch of the job. The result is the median of the blocks, since the first block
+    may be longer than it states and the last one shorter. If the evaluations count samples in steps of the job's batch,
+    it is that batch; all blocks may then state the same step.
     """
     counted = {(each.samples, each.step) for each in events if of_evaluation(each, each.samples) and each.step > 0}
     if len(counted) >= FEW_BLOCKS and all(samples == step * batch for samples, step in counted):
         return batch
     blocks = [each for each in events if _is_block(each)]
-    told = [
+    batches = [
         after.samples / (after.step - before.step)
         for before, after in pairwise(blocks)
         if after.kind == "_block_stop" and after.step > before.step and isfinite(after.samples)
     ]
-    if len(told) < FEW_BLOCKS:
+    if len(batches) < FEW_BLOCKS:
         return batch if blocks else nan
-    return float(np.median(told))
+    return float(np.median(batches))
 
 
 def _blocks_count_steps(events: Sequence[Event]) -> bool:
-    """Return whether blocks tell their steps, and neither they nor evaluations tell epochs; an epoch around them may."""
+    """Return whether blocks state steps, while neither blocks nor evaluations state epochs; an epoch around them may."""
     within = [each.number for each in events if each.kind.startswith(("_block", "_eval", "_judged"))]
     return (
         any(map(_is_block, events))
@@ -137,14 +139,14 @@ def _blocks_count_steps(events: Sequence[Event]) -> bool:
 
 
 def _is_block(event: Event) -> bool:
-    """Return whether an event begins or ends a block and tells its step."""
+    """Return whether an event begins or ends a block and states its step."""
     return event.kind.startswith("_block") and isfinite(event.step)
 
 
 def _counted(event: Event, batch: float) -> float:
-    """Return the samples until an event, by its step in a log whose blocks count steps.
+    """Return the samples until an event, from its step if blocks count steps.
 
-    The count is then the size of a block, or of the data that an evaluation sees. `batch` is NaN in other logs.
+    The count is then the size of a block, or of the data of an evaluation. `batch` is NaN if blocks do not count steps.
     """
     if isfinite(event.step) and isfinite(batch) and event.kind.startswith(("_block", "_eval", "_judged", *RUN)):
         return event.step * batch
@@ -152,16 +154,17 @@ def _counted(event: Event, batch: float) -> float:
 
 
 def _agreed(events: Sequence[Event], samples: Sequence[float], batch: float) -> list[float]:
-    """Return the samples until each event, NaN where the end of a block and the evaluation after it tell other ones.
+    """Return the samples until each event, NaN if the end of a block and the evaluation after it differ.
 
-    A batch may be told before it is trained. Evaluations that always tell the same tell the size of their data.
+    They may differ by one batch, which may be counted before it is trained. Evaluations that always state the same
+    number state the size of their data.
     """
     evaluated = {number for each, number in zip(events, samples, strict=True) if of_evaluation(each, number)}
     if len(evaluated) < 2:
         return list(samples)
     found, most = list(samples), batch if isfinite(batch) else 0.0
-    told = [at for at, each in enumerate(events) if isfinite(samples[at]) and each.kind != "_judged"]
-    for before, after in pairwise(told):
+    known = [at for at, each in enumerate(events) if isfinite(samples[at]) and each.kind != "_judged"]
+    for before, after in pairwise(known):
         ended = events[before].kind in ENDINGS and events[after].time - events[before].time <= NEXT
         if not (ended or events[before].kind == "_eval_start") or not of_evaluation(events[after], samples[after]):
             continue
@@ -171,12 +174,12 @@ def _agreed(events: Sequence[Event], samples: Sequence[float], batch: float) -> 
 
 
 def of_evaluation(event: Event, samples: float) -> bool:
-    """Return whether an event begins or ends an evaluation and tells samples."""
+    """Return whether an event begins or ends an evaluation and states samples."""
     return event.kind in ("_eval_start", "_eval_stop") and isfinite(samples)
 
 
 def _first(events: Sequence[Event]) -> float:
-    """Return what the first epoch is called, 0 or 1, where evaluations count on from it; 0 where they count from 0."""
+    """Return the number of the first epoch if evaluations continue its numbers, 0 or 1; 0 if they count from 0."""
     numbers = [
         each.number if each.kind == "_epoch_start" else each.first for each in events if each.kind.endswith("_start")
     ]
@@ -186,7 +189,12 @@ def _first(events: Sequence[Event]) -> float:
 
 
 def _part(event: Event, first: float) -> float:
-    """Return how many epochs were done at an event; the first one may be called 0 or 1, and the last one may end early."""
+    """Return how many epochs were done at an event, NaN at ends of epochs, since the last epoch may end early.
+
+    Args:
+        event: an event.
+        first: the number of the first epoch, 0 or 1.
+    """
     if event.kind in ("_epoch_stop", "_block_stop"):
         return nan
     if event.kind == "_epoch_start":
@@ -195,7 +203,7 @@ def _part(event: Event, first: float) -> float:
 
 
 def _whole_epochs(events: Sequence[Event], data_set: float) -> tuple[list[float], bool]:
-    """Return the samples at the ends of epochs that are numbered one by one, or of blocks that tell their number."""
+    """Return the samples at the ends of numbered epochs, or else of blocks, and whether the last one counts."""
     begun = [each for each in events if each.kind == "_epoch_start"]
     numbers = list(dict.fromkeys(_epoch(each) for each in begun))
     if not numbers:
@@ -215,11 +223,12 @@ def _epoch(event: Event) -> float:
 
 
 def _blocks(events: Sequence[Event], data_set: float) -> list[float]:
-    """Return the samples at the beginnings and ends of blocks of epochs; where a beginning tells its epoch, by that."""
+    """Return the samples at the beginnings and ends of blocks of epochs, from their first epochs if stated."""
     firsts = [each.first for each in events if each.kind == "_block_start"]
     first = firsts[0] if firsts else nan
     if len(firsts) > 1 and max(firsts) == first:
-        # Each of the blocks is a part of that epoch.
+        # All blocks are parts of one epoch.
+
         return [nan] * len(events)
     found, done, count = [], 0.0, nan
     for each in events:

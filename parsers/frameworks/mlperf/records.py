@@ -1,4 +1,4 @@
-"""The records of a log: logged speeds, stretches of the run, the run as a whole, and the way to its target."""
+"""The records of a log: logged speeds, stretches of the run, the whole run, and the time to its target."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import isfinite, isnan, nan
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Postprocessed
-from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, seconds_trained, told_to_the_end
+from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, covers_all, seconds_trained
 from perfledger.parsers.frameworks.mlperf.events import (
     RUN_ENDS,
     Event,
@@ -33,28 +33,28 @@ from perfledger.parsers.frameworks.mlperf.positions import (
     positions,
 )
 
-#: What is logged before training begins.
+#: Events that are logged before training begins.
 _BEGINNINGS = frozenset(
     {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
 )
 #: Facts of the session that the positions need.
 _FACTS = ("batch_size_of_job", "sequence_length")
-#: A stretch of training is faster than most others by less.
+#: A stretch of training is at most this many times as fast as the median one.
 _FASTER = 1.3
-#: Logged speeds from which on their scatter is not chance.
+#: Logged speeds that are needed to judge their scatter.
 MANY = 12
-#: Share by which speeds of single stretches scatter around those of the events.
+#: Least scatter (relative) of the speeds of single stretches around those of the events.
 UNEVEN = 0.002
-#: Share of that scatter which means since the start have at most.
+#: Largest scatter of means since the start, as a share of the scatter above.
 MEANS = 0.2
 
 
 def records(columns: Columns, unit: str = "samples") -> Postprocessed:
-    """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
+    """Return the speeds that are logged repeatedly, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = events_of(columns), (stated(columns, each) for each in _FACTS)
     counts = _Counts(unit, batch, length, stated(columns, "devices"))
     if back := goes_back(of_run(events)):
-        # A record that is no training, and that is refused with its line.
+        # A record with negative seconds, which is refused with its line.
         return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
     course = course_of(events, batch)
     found = _of_speeds(events, course, counts)
@@ -68,7 +68,7 @@ _Record = dict[str, float]
 
 @dataclass(frozen=True)
 class _Counts:
-    """What the events of a log count: `samples`, which the figure counts too; `sequences` or `tokens` of a figure in tokens."""
+    """The unit of the events of a log: `samples`, or `sequences` or `tokens` if the figure is in tokens."""
 
     unit: str
     batch: float
@@ -81,10 +81,10 @@ class _Counts:
         return self.length if self.unit == "sequences" else 1.0
 
     def units(self, ratio: float) -> tuple[float, float]:
-        """Return how much of the figure's unit one of a logged speed counts, and one of the events beside it.
+        """Return the factors from a logged speed, and from the samples of the events, to the figure's unit.
 
         Args:
-            ratio: logged speed over that which the events tell: 1, or a batch, or the tokens of a sequence.
+            ratio: logged speed over the speed of the events: 1, or a batch, or the tokens of a sequence.
         """
         in_batches, in_tokens = (each > 1 and abs(ratio / each - 1) <= AGREES for each in (self.batch, self.length))
         if in_batches == in_tokens:
@@ -95,21 +95,21 @@ class _Counts:
 
 
 def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
-    """Return records as columns; all of them have the same."""
+    """Return records as columns; all records have the same ones."""
     rows = np.array([row for row, _ in records], dtype=np.intp)
     names = records[0][1] if records else ("samples", "duration")
     return rows, {name: np.array([record[name] for _, record in records], dtype=np.float64) for name in names}
 
 
 def _of_course(course: Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
-    """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known.
+    """Yield the stretches between the points of a run, numbered by steps if the batch of the job is known.
 
-    Nobody trains much faster than most of the time: where lines are missing, some of the seconds are.
+    A stretch that is much faster than the median is left out, since lines with some of its seconds are missing.
     """
     points = course.points if course.last else course.points[:-1]
-    told = [each for each in enumerate(pairwise(points), 1) if each[1][1].lost == each[1][0].lost]
+    stretches = [each for each in enumerate(pairwise(points), 1) if each[1][1].lost == each[1][0].lost]
     found, speeds = list[tuple[int, _Record]](), list[float]()
-    for number, (before, after) in told:
+    for number, (before, after) in stretches:
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
         evaluated = float(after.evaluated > before.evaluated)
@@ -122,40 +122,40 @@ def _of_course(course: Course, batch: float, length: float) -> Iterator[tuple[in
 
 
 def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) -> list[tuple[int, _Record]]:
-    """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
+    """Return the logged speeds of a run; an empty list if there is only one, or if they include evaluations.
 
-    They come with the samples and seconds that the events tell, where these tell them for half of them; the others are
-    left out then, most often the first one, at which the events begin to tell. Where the events do not, nothing tells
-    sequences from tokens.
+    If the events give samples and seconds for at least half of the speeds, the speeds come with these, and the others
+    are left out (most often the first, which comes before the first event). If not, a speed cannot be attributed to
+    sequences or tokens, and only a figure in samples or tokens gets the bare speeds.
     """
     printed = [each for each in of_run(events) if each.kind == "_printed"]
-    # A speed may be logged a second time beside the one that tells its place, and numbers of its own would be other places.
-    told_where = [each for each in printed if isfinite(each.place)]
-    printed = told_where if 2 * len(told_where) >= len(printed) else printed
+    # A speed may be logged twice, with and without its place.
+    placed = [each for each in printed if isfinite(each.place)]
+    printed = placed if 2 * len(placed) >= len(printed) else printed
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []
-    told = _between(printed, places, course) if course else {}
-    # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
-    if 2 * len(told) < len(set(places)):
+    measured = _between(printed, places, course) if course else {}
+    # The events do not cover speeds before the first point, after the last one, and at lost lines.
+    if 2 * len(measured) < len(set(places)):
         if counts.unit == "sequences" or (course and not _may_be(printed, course)):
             return []
         return [
             (each.row, {"throughput": each.throughput, "step": place})
             for each, place in zip(printed, places, strict=True)
         ]
-    known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
+    known = [(each, place, *measured[place]) for each, place in zip(printed, places, strict=True) if place in measured]
     ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
     of_speed, of_event = counts.units(ratio)
     if course and course.marked and abs(ratio * of_speed / of_event - 1) <= AGREES:
-        # The speed at a mark holds the evaluations since the one before, and the first one counts steps that are not done.
+        # The speed at a mark includes the evaluations since the mark before, and the first one counts steps not yet done.
         return []
     if _since_the_start(known):
         return []
     if counts.devices > 1 and abs(counts.devices * ratio * of_speed / of_event - 1) <= AGREES:
         # The speed of one rank.
         return []
-    if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
+    if ratio * of_speed / of_event < 1 - AGREES and _includes_evaluations(known, printed, of_speed / of_event):
         return []
     return [
         (
@@ -171,24 +171,24 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     ]
 
 
-def _holds_evaluations(
+def _includes_evaluations(
     known: Sequence[tuple[Event, float, float, float]], printed: Sequence[Event], factor: float
 ) -> bool:
-    """Return whether logged speeds count the time of all that lies between them, so that they are not below that.
+    """Return whether logged speeds agree with the whole time between their lines, evaluations included.
 
-    Those that are lower still contradict the events, by which nobody trained as slowly.
+    Speeds that are lower still contradict the events.
     """
     before = dict(pairwise(sorted(printed, key=lambda each: -each.time)))
-    told = [
+    ratios = [
         factor * each.throughput * (each.time - before[each].time) / samples
         for each, _, samples, _ in known
         if each in before and each.time > before[each].time
     ]
-    return not told or float(np.median(told)) >= 1 - AGREES
+    return not ratios or float(np.median(ratios)) >= 1 - AGREES
 
 
 def _since_the_start(known: Sequence[tuple[Event, float, float, float]]) -> bool:
-    """Return whether logged speeds are means since the start, which hold its slow steps to the end.
+    """Return whether logged speeds are means since the start, which include its slow steps to the end.
 
     NVIDIA's Mask R-CNN logs the batch over the mean seconds of all iterations.
     """
@@ -196,7 +196,7 @@ def _since_the_start(known: Sequence[tuple[Event, float, float, float]]) -> bool
         return False
     speeds = np.array([each.throughput for each, *_ in known])
     samples, seconds = (np.array(each) for each in list(zip(*known, strict=True))[2:])
-    # Within the first epochs the events do not tell which steps were slow.
+    # In the first half, the events do not show which steps were slow.
     later = slice(len(known) // 2, None)
     of_interval, since_start = (
         float(np.std(np.log(speeds * took / done)[later]))
@@ -206,15 +206,15 @@ def _since_the_start(known: Sequence[tuple[Event, float, float, float]]) -> bool
 
 
 def _may_be(printed: Sequence[Event], course: Course) -> bool:
-    """Return whether logged speeds may be those of a course that holds evaluations: not slower, nor much faster."""
+    """Return whether logged speeds fit a course that may include evaluations: not slower, nor much faster."""
     first, last = course.points[0], course.points[-1]
-    told = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
+    mean = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
     speed = float(np.median([each.throughput for each in printed]))
-    return not (speed < (1 - AGREES) * told or speed > told / MOST)
+    return not (speed < (1 - AGREES) * mean or speed > mean / MOST)
 
 
 def _between(printed: Sequence[Event], places: Sequence[float], course: Course) -> dict[float, tuple[float, float]]:
-    """Return samples and seconds of training since the speed that was logged before, by the places where both are told."""
+    """Return samples and seconds of training since the speed before, by place; only the places that the course covers."""
     samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
     first, found = course.points[0], dict[float, tuple[float, float]]()
     before, lost = first.seconds, first.lost + first.evaluated
@@ -232,18 +232,17 @@ def _between(printed: Sequence[Event], places: Sequence[float], course: Course) 
 
 
 def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Record]]:
-    """Return the whole run as a record, where the samples that it has processed are logged at its end.
+    """Return the whole run as a record if the number of processed samples is logged at its end, else an empty list.
 
-    Its evaluations are no training as far as their times are logged, unless the speed that is logged of the run counts
-    their time.
+    The seconds exclude evaluations whose times are logged, unless the logged speed of the run includes them.
     """
     inside = of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
     first = next((each for each in events if each.kind == "_data_set"), None)
     if first is None or first.row < ends[0] or not is_whole(inside):
         return []
-    told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
-    trained = seconds_trained(with_ends(told))
+    outside = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
+    trained = seconds_trained(with_ends(outside))
     samples, whole = first.value * length, inside[-1].time - inside[0].time
     logged = [each.throughput for each in events if each.kind == "_printed" and each.throughput > 0]
     claimed = samples / float(np.median(logged)) if logged else nan
@@ -262,7 +261,7 @@ def block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
 
 
 def reported_speed(columns: Columns) -> Postprocessed:
-    """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
+    """Return the program's own speed of the run: one that is logged once, or by several machines at one step."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
     # A logger may print a line twice.
@@ -279,7 +278,7 @@ def target(columns: Columns) -> Postprocessed:
         return _table([])
     before = [each for each in events[: begin_of_run(events)] if each.kind in RUN]
     if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
-        # What was begun first has no end, and whether the last run goes on where it broke off is not told here.
+        # The first run has no end, and the log does not say whether the last run continues it.
         return _table([(before[-1].row, {"target_seconds": nan, "reached": nan})])
     last, whole = inside[-1], is_whole(inside)
     # Seconds since 1970 have no digits beyond the microsecond.
@@ -292,19 +291,19 @@ def target(columns: Columns) -> Postprocessed:
 
 
 def _judged(events: Sequence[Event]) -> float:
-    """Return 1 where the last accuracy is up to the target that the log states; that it is not may be a matter of units."""
+    """Return 1 if the last accuracy reaches the target of the log, else NaN, since their units may differ."""
     aim, judged = ([each.value for each in events if each.kind == kind] for kind in ("_aim", "_judged"))
     return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
 
 
 def run_seconds(columns: Columns) -> Postprocessed:
-    """Return the same with the length of the run, which its stretches are held against."""
+    """Return the record of `target`, and the seconds of the run, which are compared with those of its stretches."""
     rows, found = target(columns)
     return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
 
 
 def target_samples(columns: Columns) -> Postprocessed:
-    """Return the samples until the end of the run, as its last event that counts them tells."""
+    """Return the samples until the end of the run, from its last event that counts them."""
     events, batch = events_of(columns), stated(columns, "batch_size_of_job")
     inside = of_run(events)
     if not inside or not is_whole(inside):
@@ -313,12 +312,12 @@ def target_samples(columns: Columns) -> Postprocessed:
     if not within and not _evaluated_last(inside):
         # The target may have been met, or all steps done, within the last epoch.
         return _table([])
-    # Where epochs have no end, nothing counts the last one.
-    told = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
-    known = [at for at, number in enumerate(told) if number > 0]
-    if not known or not told_to_the_end(inside, samples, known, within):
+    # If epochs have no end, the samples of the last one are unknown.
+    until_each = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
+    known = [at for at, number in enumerate(until_each) if number > 0]
+    if not known or not covers_all(inside, samples, known, within):
         return _table([])
-    before, until = _before_training(inside, samples), max(told[at] for at in known)
+    before, until = _before_training(inside, samples), max(until_each[at] for at in known)
     if until <= before or _contradicts(until, inside, samples, batch):
         return _table([])
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
@@ -327,7 +326,7 @@ def target_samples(columns: Columns) -> Postprocessed:
 
 
 def _contradicts(until: float, inside: Sequence[Event], samples: Sequence[float], batch: float) -> bool:
-    """Return whether the last end of a block or of an evaluation tells fewer samples, or tells others than the next event."""
+    """Return whether the last end of a block or of an evaluation has fewer samples, or others than the next event."""
     varied = len({each.samples for each in inside if of_evaluation(each, each.samples)}) > 1
     ends = [
         number
@@ -340,18 +339,20 @@ def _contradicts(until: float, inside: Sequence[Event], samples: Sequence[float]
 
 
 def _evaluated_last(inside: Sequence[Event]) -> bool:
-    """Return whether an evaluation ended the last epoch, or the last block where epochs have no end.
+    """Return whether an evaluation ended the last epoch, or the last block if epochs have no end.
 
-    It follows the end, or comes once in each of them.
+    The evaluation comes after the end, or once in each epoch or block.
     """
     kinds = {each.kind for each in inside}
     end = "_epoch_stop" if "_epoch_stop" in kinds else "_block_stop"
     evaluation = "_eval_start" if "_eval_start" in kinds else "_judged"
-    told = [each.kind for each in inside if each.kind in (end, evaluation)]
-    return told[-1:] != [end] or (len(told) > 2 and told == [evaluation, end] * (len(told) // 2))
+    kinds_in_order = [each.kind for each in inside if each.kind in (end, evaluation)]
+    alternate = [evaluation, end] * (len(kinds_in_order) // 2)
+    return kinds_in_order[-1:] != [end] or (len(kinds_in_order) > 2 and kinds_in_order == alternate)
 
 
 def _before_training(inside: Sequence[Event], samples: Sequence[float]) -> float:
-    """Return the samples that a resumed run counts at its beginning, 0 where it tells none."""
+    """Return the samples that a resumed run counts at its beginning, or 0."""
+
     begun = takewhile(lambda each: each[0].kind in _BEGINNINGS, zip(inside, samples, strict=True))
     return next((number for _, number in begun if number > 0), 0.0)

@@ -205,9 +205,7 @@ def _of_result(given: Result, runs: Sequence[Run], metric: str) -> HeldFigure:
 
 
 def _why(reason: Reason | None, metric: str) -> str:
-    return (
-        words.own().text("en", f"reason.{reason.code}", **reason.args) if reason else f"no run here states its {metric}"
-    )
+    return words.own().say("en", words.coded("reason", reason)) if reason else f"no run here states its {metric}"
 
 
 def _held(

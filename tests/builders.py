@@ -58,7 +58,7 @@ def run(
         }
         for rule, shift in (("sustained", 0.0), ("mean", 1.0), ("median", 0.5))
     }
-    figures["reported"] = absent("no_reported_figure")
+    figures["reported"] = absent("not_stated", missing="summary")
     clock = witness("clock", value=speed + 1.0, against=speed, unit=unit, difference=-100 / (speed + 1.0))
     document: dict[str, Any] = {
         "id": identifier,
@@ -135,14 +135,14 @@ def witness(kind: str, verdict: str = "agrees", **other: Any) -> dict[str, Any]:
     return {"kind": kind, "verdict": verdict, "resolution": 0.5, "tolerance": 3.0, **lines, **other}
 
 
-def silent(kind: str, code: str = "no_flops") -> dict[str, Any]:
-    """Return a witness that does not speak."""
-    return {"kind": kind, "verdict": "silent", "reason": {"code": code, "args": {}}}
+def silent(kind: str, missing: str = "operations") -> dict[str, Any]:
+    """Return a witness without a verdict."""
+    return {"kind": kind, "verdict": "silent", "reason": {"code": "not_stated", "args": {"missing": missing}}}
 
 
-def absent(code: str = "too_few_records") -> dict[str, Any]:
-    """Return what stands in the place of a figure."""
-    return {"value": None, "reason": {"code": code, "args": {}}}
+def absent(code: str = "too_few_records", **args: object) -> dict[str, Any]:
+    """Return the record that replaces a figure."""
+    return {"value": None, "reason": {"code": code, "args": args}}
 
 
 def metrics(framework: str, repeat: int) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def runs() -> list[Run]:
         "line": 3,
         "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"},
     }
-    figures = {"sustained": absent("no_reported_figure")}
+    figures = {"sustained": absent("not_stated", missing="summary")}
     failed = run(
         "resnet50-failed-1", batch_size=512, outcome="oom", published=False, trace=None, observations=0, figures=figures
     )

@@ -12,8 +12,8 @@ from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
 from tests import approval
 
-#: Tables of messages, which are codes with arguments.
-TABLES = ("problem", "reason")
+#: Tables of messages, which are codes with arguments, and of the names in them.
+TABLES = ("missing", "problem", "reason")
 #: Example values of arguments for the approved file; other arguments appear as their names.
 EXAMPLES = {
     "against": "8.33", "count": "3", "difference": "17.6", "first": "400", "last": "500", "line": "12", "n": "3",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfledger.ingest.common.errors import printable
 from perfledger.ingest.common.files import MANY_LOGS
-from perfledger.schema.records import Problem, Run
+from perfledger.schema.records import Problem, Reason, Run
 
 if TYPE_CHECKING:
     from perfledger.ingest.common.words import Words
@@ -97,8 +97,10 @@ def message(problem: Problem) -> str:
 
 def _worded(argument: Any) -> Any:
     """Return an argument for the sentence; a reason, which is a code with its own arguments, becomes words."""
+    from perfledger.ingest.common.words import coded
+
     if isinstance(argument, dict) and "code" in argument:
-        return _words().text("en", f"reason.{argument['code']}", **argument.get("args", {}))
+        return _words().say("en", coded("reason", Reason(argument["code"], argument.get("args", {}))))
     return argument
 
 

@@ -15,6 +15,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.equations import EQUATIONS, OF_FEW, OF_SUMMARY, TOLERANCE, Given, check
 from perfledger.ingest.compute.equations.evaluation import least_alike
 from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.refusals import missing
 from perfledger.ingest.compute.resumed import counts_more
 from perfledger.ingest.compute.throughput import computed_once
 from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
@@ -25,8 +26,8 @@ from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
 WITNESSES = tuple(TOLERANCE)
 #: The same by rank: if a batch size is wrong, clock and summary disagree as a consequence.
 _CAUSES = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
-#: Why there is no headline although the intervals have seconds.
-_UNCOUNTED_STEPS = frozenset({"no_devices", "no_batch_size", "no_accumulation", "no_tokens_per_step"})
+#: Numbers without which there is no headline although the intervals have seconds.
+_UNCOUNTED_STEPS = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})
 #: Kinds that contradict the seconds of the intervals, not their samples.
 _OF_SECONDS = frozenset({"clock", "summary", "framework"})
 
@@ -103,9 +104,9 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     return _checked(alone, check(given, OF_FEW if few else OF_SUMMARY))
 
 
-def _clock_of_steps(session: Session, case: Facts, missing: NoFigure) -> Witness | None:
+def _clock_of_steps(session: Session, case: Facts, headline: NoFigure) -> Witness | None:
     """Return the verdict of the clock if the samples of a step are unknown, as if it were one; else None."""
-    if missing.reason.code not in _UNCOUNTED_STEPS:
+    if missing(headline.reason) not in _UNCOUNTED_STEPS:
         return None
     of_one = dict.fromkeys(("devices", "batch_size", "accumulation", "sequence_length"), 1) | dict(case)
     series = computed_once(session, of_one)
@@ -122,17 +123,17 @@ def _is_faster(summary: Figure | NoFigure, headline: Figure) -> bool:
     return summary.value * least_alike("summary") > headline.value
 
 
-def _replaces(summary: Figure | NoFigure, missing: NoFigure, completed: bool) -> bool:
+def _replaces(summary: Figure | NoFigure, headline: NoFigure, completed: bool) -> bool:
     """Return whether the trainer's own figure is the headline, or the reason for its absence is.
 
     Args:
         summary: the trainer's own figure.
-        missing: why the intervals give none.
+        headline: why the intervals give none.
         completed: whether that is since they are few, and the run is complete.
     """
     if isinstance(summary, Figure):
-        return missing.reason.code == "no_records" or completed
-    return missing.reason.code == "no_records" and summary.reason.code != "no_reported_figure"
+        return headline.reason.code == "no_records" or completed
+    return headline.reason.code == "no_records" and missing(summary.reason) != "summary"
 
 
 def _checked(found: Measurement, witnesses: tuple[Witness, ...]) -> Measurement:

@@ -33,6 +33,16 @@ def no_figure(code: str, **args: Any) -> NoFigureError:
     return NoFigureError(Reason(code, args))
 
 
+def not_stated(name: str) -> NoFigureError:
+    """Return the exception for a number that the log does not state: a key of the words' table `missing`."""
+    return no_figure("not_stated", missing=name)
+
+
+def missing(reason: Reason) -> str:
+    """Return the number that a reason says is not stated; empty for other reasons."""
+    return str(reason.args["missing"]) if reason.code == "not_stated" else ""
+
+
 def refuse_impossible(values: Column, records: SessionRecords, row: NDArray[np.intp]) -> None:
     """Raise NoFigureError for the first value that is not positive and finite, with its line.
 

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from perfledger.ingest.common.numbers import decimals, printed_decimals
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure, refuse_impossible
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible
 from perfledger.ingest.compute.samples import samples_per_step, scoped
 from perfledger.ingest.compute.throughput import computed_once, throughput
 from perfledger.ingest.compute.window import begin, training, warm_up
@@ -173,7 +173,7 @@ def _steady(rule: Rule, given: Intervals) -> Figure:
         return _mean(given, used)
     # A printer may state the last batch of each record alone, and not how many samples its steps took.
     if math.isnan(float(given.steps[used].sum())):
-        raise no_figure("batches_vary", records=len(given))
+        raise not_stated("batch_sizes")
     if given.samples[used].sum() <= 0 or given.seconds[used].sum() <= 0:
         if (since := given.reading.running_mean) is not None:
             # The mean that they print begins with a later step.
@@ -239,7 +239,7 @@ def _reported(session: Session, case: Facts, name: str = "") -> Figure:
         arithmetic = f"{printed[0]:.10g}" + (f" × {factor:.10g}" if factor != 1 else "")
         unit, coarse = records.reading.unit, _coarse(value, resolution)
         return Figure(value, unit, scope, 1, last, line, line, arithmetic, coarse)
-    raise no_figure("no_reported_figure")
+    raise not_stated("summary")
 
 
 def _window_of(window: Window, given: Intervals, *, whole: bool = False) -> Figure:
@@ -275,13 +275,13 @@ def _last(window: Window, count: int) -> int | None:
 def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
-        raise no_figure("no_clock")
+        raise not_stated("timestamps")
     begin, last = _row(records, window.first, window), _last(window, len(records))
     end = len(records) - 1 if last is None else _row(records, last, window)
     clock, steps = records["clock"], records["step"]
     seconds = float(clock[end] - clock[begin])
     if math.isnan(seconds):  # The printer has releases that print no clock.
-        raise no_figure("no_clock")
+        raise not_stated("timestamps")
     if not seconds > 0:
         raise no_figure("clock_runs_back", line=records.lines([end])[0])
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from perfledger.ingest.compute.intervals import usual_gap
-from perfledger.ingest.compute.refusals import no_figure
+from perfledger.ingest.compute.refusals import not_stated
 from perfledger.ingest.read.facts import CUTS
 from perfledger.parsers.contract import Column, Reading, Scope
 from perfledger.parsers.contract.statistics import median
@@ -52,7 +52,7 @@ def samples_per_step(session: Session, reading: Reading, case: Facts) -> float:
     if tokens := case.get("tokens_per_step"):
         return float(tokens)
     if (length := case.get("sequence_length")) is None:
-        raise no_figure("no_tokens_per_step")
+        raise not_stated("tokens_per_step")
     return float(length) * _sequences_per_step(session, reading, case)
 
 
@@ -64,13 +64,13 @@ def _sequences_per_step(session: Session, reading: Reading, case: Facts) -> floa
     if job := case.get("batch_size_of_job"):
         return of_short_epochs(case, float(job))
     if (devices := case.get("devices")) is None:
-        raise no_figure("no_devices")
+        raise not_stated("devices")
     # A trainer's batch is that of the devices that share its samples.
     devices //= math.gcd(devices, math.prod(case.get(name, 1) for name in CUTS))
     if reading.per_update and (per_device := case.get("samples_per_update_and_device")):
         return float(per_device * devices)
     if (batch := case.get("batch_size")) is None:
-        raise no_figure("no_batch_size")
+        raise not_stated("batch_size")
     if not reading.per_update:
         return float(batch * devices)
     if accumulation := case.get("accumulation"):
@@ -98,18 +98,18 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     whole = next((each for each in session.records if len(each) and "seconds" in each), None)
     lines = next((each for each in session.records if len(each) > 1 and "clock" in each), None)
     if whole is None or lines is None:
-        raise no_figure("no_accumulation")
+        raise not_stated("accumulation")
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
     if not math.isfinite(exact):  # The last summary need not state both.
-        raise no_figure("no_accumulation")
+        raise not_stated("accumulation")
     batches, usual = round(exact), median(_between_neighbours(lines))
     if not (0 < batches < _MOST_BATCHES and usual > 0) or abs(exact - batches) > _WHOLE_NUMBER * batches:
-        raise no_figure("no_accumulation")
+        raise not_stated("accumulation")
     expected = float(whole["seconds"][-1]) / usual
     divisors = (each for each in range(1, batches + 1) if batches % each == 0)
     updates = min(divisors, key=lambda each: abs(each - expected))
     if abs(updates - expected) > _UPDATES_DIFFER * expected:
-        raise no_figure("no_accumulation")
+        raise not_stated("accumulation")
     return float(batches // updates * batch_of_job)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from perfledger.ingest.compute.chain import between_clocks, intervals_of, without_means
 from perfledger.ingest.compute.intervals import TIMED, Intervals, shown_samples, shown_steps
 from perfledger.ingest.compute.kinds import confirmed
-from perfledger.ingest.compute.refusals import LARGEST, NoFigureError, no_figure, refuse_impossible
+from perfledger.ingest.compute.refusals import LARGEST, NoFigureError, no_figure, not_stated, refuse_impossible
 from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
 from perfledger.parsers.contract import Column, Scope
 from perfledger.parsers.engine.session import Session
@@ -45,7 +45,7 @@ def throughput(session: Session, case: Facts) -> Intervals:
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
                     return made(intervals_of(records), session, case)
     if any("training_seconds" in each and len(each) for each in session.records):
-        raise no_figure("part_of_step")
+        raise not_stated("whole_step")
     raise no_figure("no_records")
 
 
@@ -125,14 +125,14 @@ def _of_data_set(given: Intervals, case: Facts) -> Column:
     """Return the samples of epochs whose seconds alone are printed: those of the data set."""
     size, multiplier = case.get("data_set_size"), scoped(given.reading, case)[0]
     if size is None or given.reading.unit in TOKENS | UNCOUNTED:
-        raise no_figure("no_steps_per_epoch")
+        raise not_stated("epoch_length")
     return np.full(len(given), size / multiplier)
 
 
 def _by_clock(given: Intervals, session: Session, case: Facts) -> Intervals:
     """Return the samples between the clocks of consecutive lines."""
     if _once_an_epoch(given):
-        raise no_figure("no_steps_per_epoch")
+        raise not_stated("epoch_length")
     between = between_clocks(given)
     if (between.seconds < 0).any():
         raise no_figure("clock_runs_back", line=between.lines([int((between.seconds < 0).argmax())])[0])

@@ -14,6 +14,7 @@ from perfledger.ingest.common.files import file_hash, is_as_stated, stamp
 from perfledger.ingest.compute import window
 from perfledger.ingest.compute.measurement import WITNESSES
 from perfledger.ingest.compute.one_run import one_run
+from perfledger.ingest.compute.refusals import missing
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.layout import OWN
@@ -67,13 +68,8 @@ _OF_THROUGHPUT = frozenset(
 )
 #: Reasons of numbers that contradict each other: nobody could state a fact that is missing.
 _OF_ITSELF = frozenset({"clock_runs_back"})
-#: Reasons for a missing throughput, with the fact that it needs.
-_LACKS = {
-    "no_devices": "devices",
-    "no_batch_size": "batch_size",
-    "no_accumulation": "accumulation",
-    "no_tokens_per_step": "tokens_per_step",
-}
+#: Facts that a throughput needs, and that a run.json can state.
+_NEEDED = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})
 
 
 @dataclass(frozen=True)
@@ -109,18 +105,18 @@ class JudgedSession:
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """The facts that no source states, and that the case or its throughput needs."""
-        missing = facts.missing(self.merged.stated)
+        found = facts.missing(self.merged.stated)
         if isinstance(self.headline, Figure):
-            return tuple(missing)
-        updates = "batch_size" in missing and self._counts_updates()
-        lacking = _LACKS.get(self.headline.reason.code)
-        more = [*(["accumulation"] if updates else []), *([lacking] if lacking else [])]
-        return tuple(dict.fromkeys([*missing, *more]))
+            return tuple(found)
+        updates = "batch_size" in found and self._counts_updates()
+        needed = {missing(self.headline.reason)} & _NEEDED
+        more = [*(["accumulation"] if updates else []), *needed]
+        return tuple(dict.fromkeys([*found, *more]))
 
     @property
     def lacks_facts(self) -> bool:
         """Whether only a missing fact prevents a throughput."""
-        return isinstance(self.headline, NoFigure) and self.headline.reason.code in _LACKS
+        return isinstance(self.headline, NoFigure) and missing(self.headline.reason) in _NEEDED
 
     def knows(self, metric: str) -> bool:
         """Return whether a metric has a value."""
@@ -260,7 +256,7 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
         return Problem(f"witness_{args['witness']}", name, int(args["line"]), _likelier(args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(args["line"]), {"count": args["count"]})
-    if not observations(session) and reason.code != "part_of_step":
+    if not observations(session) and missing(reason) != "whole_step":
         return _without_records(judged)
     if reason.code in _OF_ITSELF:
         line = int(args.get("line", session.first_line))

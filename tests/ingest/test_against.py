@@ -145,7 +145,7 @@ def test_a_run_without_a_figure_is_missing_for_its_reason(tmp_path: Path, baseli
     assert "1 reached, 0 below, 1 missing" in called.out
     line = next(each for each in called.out.splitlines() if "no figure to compare" in each)
     assert "bs4" in line
-    assert line.endswith("outcome of the run: oom")
+    assert line.endswith("outcome of the run: out of memory")
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
         "Σ / n: 70 / 5 × 2",
         "sustained",
         "Σ samples / Σ s: ",
-        "reported   —  no_reported_figure",
+        "reported   —  not_stated, missing summary",
         "paddle     —  too_few_records, records 6, needed 21",
         "witness    arithmetic agrees: 4 against 4 samples printed (+0 %",
         "witness    clock is silent (coarse_clock, ",
-        "witness    physics is silent (no_flops)",
+        "witness    physics is silent (not_stated, missing operations)",
     ):
         assert said in out, (said, out)
     assert f"sustained  {5 / (3 / 20 + 2 / 40):.10g} samples/s" in out

@@ -110,4 +110,4 @@ def test_an_epoch_holds_the_samples_of_the_data_set(tmp_path: Path) -> None:
     found = rules.figure("sustained", session, {"data_set_size": 1000})
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(5000 / 50.5)
-    assert rules.figure("sustained", session, ONE) == NoFigure(Reason("no_steps_per_epoch"))
+    assert rules.figure("sustained", session, ONE) == NoFigure(Reason("not_stated", {"missing": "epoch_length"}))

@@ -51,10 +51,10 @@ def value(session: Session, rule: str = ALL, **case: int) -> float:
 
 
 def reason(session: Session, rule: str = ALL, **case: int) -> str:
-    """Return the code of the reason for a figure that must not exist."""
+    """Return the number that is not stated, or the code of another reason, for a figure that must not exist."""
     found = figure(session, rule, **case)
     assert isinstance(found, NoFigure), found
-    return found.reason.code
+    return str(found.reason.args.get("missing", found.reason.code))
 
 
 def metrics_of(session: Session, **case: int) -> dict[str, MetricFigure]:

@@ -582,7 +582,7 @@ def test_paddle_clas_counts_a_smaller_last_batch_once(tmp_path: Path, steps: int
     assert latency.value == pytest.approx(200)
 
 
-@pytest.mark.parametrize(("steps", "code"), [(500, "batches_vary"), (30000, "")])
+@pytest.mark.parametrize(("steps", "code"), [(500, "batch_sizes"), (30000, "")])
 def test_paddle_clas_with_several_scales_needs_many_records(tmp_path: Path, steps: int, code: str) -> None:
     """A stated batch size says nothing then: it is that of one scale."""
     sizes = np.random.default_rng(1).choice([41, 64, 114], steps).tolist()
@@ -767,7 +767,7 @@ def test_clock_judges_the_time_per_step_without_a_batch_size(second: float, reas
     session = session_of(lines, tmp_path, "frameworks.mmseg")
     found = measured(session, {})
     assert isinstance(found.headline, NoFigure)
-    assert (found.headline.reason.code, found.witnesses) == ("no_devices", ())
+    assert (found.headline.reason.args, found.witnesses) == ({"missing": "devices"}, ())
     latency = metrics(session, {}, found.headline, found.slower, found.untimed)["latency"]
     assert latency.value == (None if reason else pytest.approx(500))
     assert (latency.reason and latency.reason.code) == reason
@@ -988,7 +988,7 @@ def test_dllogger_may_print_planned_steps_after_the_step(every: int, expected: f
         {"devices": 1, "batch_size": 8, "accumulation": 1},
     )
     if expected is None:
-        assert reason(session, "sustained", **case) == "no_steps_per_epoch"
+        assert reason(session, "sustained", **case) == "epoch_length"
     else:
         assert value(session, "sustained", **case) == pytest.approx(expected)
 
@@ -1039,7 +1039,7 @@ def test_console_of_convnets_hides_waits_of_several_iterations(tmp_path: Path) -
     assert isinstance(found, Figure)
     # Where the devices are unknown, so is the batch: this mean fits one of 510 images as well.
     session = session_of(console_of_convnets(epochs, devices=None), tmp_path, "ngc.pytorch_resnet50")
-    assert reason(session) == "no_devices"
+    assert reason(session) == "devices"
     # Each epoch begins with a wait of 10 s: 25600 images in 34.99 s; the first ten iterations take 12.49 s.
     session = session_of(console_of_convnets([[10.0] + [0.01] * 99] * 10), tmp_path, "ngc.pytorch_resnet50")
     assert value(session) == pytest.approx((10 * 25600 - 2560) / (10 * 34.99 - 12.49), rel=1e-4)

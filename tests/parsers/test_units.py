@@ -82,7 +82,7 @@ def test_generation_and_training_alone_are_no_whole_step(tmp_path: Path) -> None
     lines = [each for step in range(1, 9) for each in (TIMER.format(step), WHOLE)]
     found = rules.figure("median", session_of(tmp_path, ACTOR, *lines), {"devices": 4})
     assert isinstance(found, NoFigure)
-    assert found.reason.code == "part_of_step"
+    assert found.reason.args == {"missing": "whole_step"}
 
 
 def test_without_it_there_is_no_figure_of_three_phases(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record.run import runs_of
-from perfledger.schema.records import Figure, Run
+from perfledger.schema.records import Figure, Reason, Run
 from tests.corpus import ROOT, SHARED, folder
 
 FIGURES = Path(__file__).resolve().parent / "figures.csv"
@@ -102,12 +102,17 @@ def row_of(tree: Tree, run: Run) -> Row:
         "median": _number(median.value if median else None),
         "step_seconds": _number(seconds),
         "time_to_train": _number(score.value if score else None),
-        "reason": headline.reason.code if headline and not isinstance(headline, Figure) else "",
+        "reason": _reason(headline.reason) if headline and not isinstance(headline, Figure) else "",
         "missing": " ".join(run.missing or ()),
         "problems": " ".join(sorted({each.code for each in run.problems})),
         "witnesses": " ".join(f"{each.kind}={each.verdict}" for each in run.witnesses),
     }
     return {name: values[name] for name in COLUMNS}
+
+
+def _reason(found: Reason) -> str:
+    """Return the code of a reason, and the number that the log does not state if that is the reason."""
+    return " ".join([found.code, *([found.args["missing"]] if "missing" in found.args else [])])
 
 
 def _number(value: float | None) -> str:

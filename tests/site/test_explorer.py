@@ -208,8 +208,8 @@ def test_details_of_a_run_without_a_figure_say_why_and_what_is_wrong() -> None:
         {"code": "contradiction", "path": path, "line": 3, "args": args},
     )
     run = builders.run(
-        "z-last", figures={"sustained": builders.absent("no_reported_figure")}, problems=list(troubles), path=path,
-        session=2, sessions=3, published=False,
+        "z-last", figures={"sustained": builders.absent("not_stated", missing="summary")}, problems=list(troubles),
+        path=path, session=2, sessions=3, published=False,
     )  # fmt: skip
     site = site_of([*many(60), run], Limits(pages=1))
     row = shown(site)["z-last"]

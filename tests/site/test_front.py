@@ -231,7 +231,7 @@ def test_a_wide_spread_is_marked() -> None:
 
 
 def test_a_case_that_ran_out_of_memory_has_its_line_and_no_bar() -> None:
-    figures = {"sustained": absent("no_reported_figure")}
+    figures = {"sustained": absent("not_stated", missing="summary")}
     broken = run("oom-1", framework="TensorFlow", outcome="oom", published=False, trace=None, figures=figures)
     found = answer([*of("PyTorch", 400.0), broken])
     assert (found.kind, found.bars[1].share) == ("alone", None)

@@ -220,7 +220,7 @@ def scored(identifier: str, edition: str, minutes: float, **figures: object) -> 
 
 def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> None:
     """A throughput that is withheld in one round has no unit there; the score is compared all the same."""
-    without = builders.absent("no_reported_figure")
+    without = builders.absent("not_stated", missing="summary")
     given = [scored(f"a{at}", "v5.0", 12.0 + at, sustained=without, median=without) for at in range(3)]
     given += [scored(f"b{at}", "v5.1", 10.0 + at) for at in range(3)]
     site = site_of(given)
@@ -250,7 +250,7 @@ def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
 def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
     """Whether there is a page is decided before results are computed: the runs of the second day have no figure."""
     first, second = runs([(400,), (500,)])
-    gone = builders.absent("no_reported_figure")
+    gone = builders.absent("not_stated", missing="summary")
     lost = builders.edited(second, figures={"sustained": gone, "median": gone})
     builder.build([first, lost], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
     for language, text in (("en", "No configuration has results from several"), ("zh", "没有任何配置具有多个")):

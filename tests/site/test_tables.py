@@ -252,7 +252,7 @@ def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
 def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:
     runs = repeated("PyTorch", (100.0, 101.0, 100.5), latency=(640.0, 641.0, 640.5))
     runs += repeated("TensorFlow", (90.0, 91.0, 90.5), latency=(600.0, 601.0, 600.5))
-    figures = {"sustained": builders.absent("no_reported_figure")}
+    figures = {"sustained": builders.absent("not_stated", missing="summary")}
     runs[3:] = [edited(each, figures=figures) for each in runs[3:]]
     site, suite, rows = parts(runs)
     (line,) = comparison(site, suite, rows).rows

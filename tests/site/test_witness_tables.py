@@ -104,7 +104,10 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
 def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
     rows = written(witness_tables.of_run(site(), ALONE))[1:]
     assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "framework", "counter", "physics"]
-    assert all(row[1] == "silent the number of operations per sample is unknown" and not any(row[2:]) for row in rows)
+    assert all(
+        row[1] == "silent the log does not state a model whose operations per sample are known" and not any(row[2:])
+        for row in rows
+    )
 
 
 def test_physics_is_told_as_a_share_of_the_peak() -> None:

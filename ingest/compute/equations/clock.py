@@ -12,7 +12,7 @@ from perfledger.ingest.compute.chain import intervals_of, without_means
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides
 from perfledger.ingest.compute.intervals import Flags, Intervals, shown_steps
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.parsers.contract import Column, Indices
 from perfledger.parsers.contract.statistics import median
 from perfledger.schema.records import Reason
@@ -65,13 +65,13 @@ def sides(given: Given) -> Sides:
     if table.source == "clock":
         return _timer(given)
     if not np.isfinite(table.clock).any():
-        raise no_figure("no_line_clock")
+        raise not_stated("timestamps")
     if not _has_extent(table):
-        raise no_figure("no_steps_of_line")
+        raise not_stated("line_steps")
     unit, every = resolution_of(table.clock), _intervals(table)
     between = without_pauses(every, unit)
     if not between.took.any():
-        raise no_figure("no_comparison" if (np.diff(table.clock) > 0).any() else "no_line_clock")
+        raise not_stated("comparable" if (np.diff(table.clock) > 0).any() else "timestamps")
     ratio, stretch = stretches(between, unit)
     rounds = rounding(table.records, "throughput", table.speed / table.multiplier)
     resolution, trap = 100 * (unit / stretch + rounds), table.reading.trap
@@ -101,11 +101,11 @@ def _timer(given: Given) -> Sides:
     """
     table, figure = given.intervals, given.figure
     if not table.prints("training_seconds"):
-        raise no_figure("is_the_clock")
+        raise not_stated("own_speed")
     ratios = table.seconds / table.steps / table.printed["training_seconds"]
     known = ratios[np.isfinite(ratios) & (ratios > 0)]
     if not len(known):
-        raise no_figure("is_the_clock")
+        raise not_stated("own_speed")
     ratio, tolerance = median(known), 1 + TOLERANCE[KIND] / 100
     if ratio > tolerance and ratio * tolerance < _ELSEWHERE:
         raise no_figure("between_lines", percent=f"{100 * (ratio - 1):.3g}")
@@ -152,11 +152,11 @@ def claimed_seconds(table: Intervals) -> Column:
     if table.source == "clock":
         return table.seconds
     if table.reading.span == "epoch" and not table.prints("samples", "duration", "steps", "consumed"):
-        raise no_figure("no_steps_per_epoch")
+        raise not_stated("epoch_length")
     seconds = table.seconds
     if not table.timed:
         if table.step_seconds is None:
-            raise no_figure("no_batch_size")
+            raise not_stated("batch_size")
         seconds = without_means(table, table.step_seconds * shown_steps(table))
     advanced = np.diff(table.step, prepend=np.nan)
     if table.reading.span == "step":

@@ -8,7 +8,7 @@ from perfledger.ingest.compute.chain import intervals_of
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides, judged
 from perfledger.ingest.compute.intervals import Intervals, shown_steps
 from perfledger.ingest.compute.kinds import smaller_steps
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.ingest.compute.samples import of_short_epochs, samples_per_step, scoped
 from perfledger.parsers.contract.statistics import median
 
@@ -21,7 +21,7 @@ def sides(given: Given) -> Sides | None:
     counted, steps = np.diff(table.printed["consumed"]), np.diff(table.step)
     kept = (steps > 0) & (counted > 0) & ~smaller_steps(table)[1:]
     if not kept.any():
-        raise no_figure("no_counters")
+        raise not_stated("counters")
     per_step, done = _per_step(given, table), steps[kept].sum()
     first, last = table.lines([0, len(table) - 1])
     arithmetic = f"{per_step:.8g} × {done:.8g}"
@@ -34,7 +34,7 @@ def _per_step(given: Given, table: Intervals) -> float:
         return float(np.nanmedian(table.printed["batch"]))
     multiplier, scope = scoped(table.reading, given.case)
     if scope != "job":
-        raise no_figure("no_devices")
+        raise not_stated("devices")
     return samples_per_step(given.session, table.reading, given.case) / multiplier
 
 
@@ -83,7 +83,7 @@ def planned_steps(given: Given) -> Sides:
     """Return the number of steps or epochs that was planned, and the last one; a run that ended early is unknown."""
     counted, table = given.session.counters, given.intervals
     if counted is None:
-        raise no_figure("no_counters")
+        raise not_stated("counters")
     if not counted.reached:
         raise no_figure("ended_early", done=counted.done, total=counted.total)
     # A printer of every nth step need not print the last one.

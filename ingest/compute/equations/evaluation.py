@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, Reason, Witness
 
@@ -104,20 +104,20 @@ def evaluate(kind: str, equations: tuple[Equation, ...], given: Given) -> Witnes
     try:
         found = next((sides for each in equations if each.kind == kind and (sides := each.sides(given))), None)
         if found is None:
-            raise no_figure(_UNKNOWN[kind])
+            raise not_stated(_UNKNOWN[kind])
         return judged(kind, found)
     except NoFigureError as error:
         return Witness(kind, "silent", reason=error.reason)
 
 
-#: Why an equation is unknown if the log has none of its numbers.
+#: The numbers that an equation needs, by the words' table `missing`.
 _UNKNOWN = {
-    "clock": "no_line_clock",
-    "arithmetic": "no_seconds_on_line",
-    "summary": "no_reported_figure",
-    "framework": "no_other_lines",
-    "counters": "no_counters",
-    "physics": "no_flops",
+    "clock": "timestamps",
+    "arithmetic": "line_numbers",
+    "summary": "summary",
+    "framework": "other_program",
+    "counters": "counters",
+    "physics": "operations",
 }
 
 
@@ -129,7 +129,7 @@ def judged(kind: str, sides: Sides) -> Witness:
     """
     value, printed = sides.value, sides.printed
     if not (math.isfinite(value) and math.isfinite(printed) and value > 0 and printed > 0):
-        raise no_figure("no_comparison")
+        raise not_stated("comparable")
     share = printed / value if sides.unit == "s" else value / printed
     if sides.least <= share < least_alike(kind):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - share):.3g}")

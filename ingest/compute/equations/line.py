@@ -11,7 +11,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.digits import is_as_printed, rounding
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides, judged, least_alike
 from perfledger.ingest.compute.intervals import TIMED, Intervals, shown_steps
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.refusals import NoFigureError, missing, not_stated
 from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
 from perfledger.ingest.read.facts import CUTS, shares_samples
 from perfledger.parsers.contract import Column, Indices
@@ -32,14 +32,14 @@ def sides(given: Given) -> Sides | None:
     if speed is None:
         return None
     if table.step_seconds is None:
-        raise no_figure("no_seconds_on_line")
+        raise not_stated("line_numbers")
     if table.reading.span == "epoch" and not table.prints("samples", "steps"):
-        raise no_figure("no_steps_per_epoch")
+        raise not_stated("epoch_length")
     implied = table.printed[speed] * table.step_seconds
     samples = _samples(given, table, implied)
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
-        raise no_figure("no_seconds_on_line")
+        raise not_stated("line_numbers")
     ratios, (usual_rounding, rounds) = np.where(known, implied / samples, np.nan), _rounding(table, speed)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     usual = _of_line(table, speed, middle, samples, usual_rounding)
@@ -63,17 +63,17 @@ def _samples(given: Given, table: Intervals, implied: Column) -> Column:
             return table.printed[name] / per
     reading, case = table.reading, given.case
     if reading.unit in UNCOUNTED:
-        raise no_figure("no_seconds_on_line")
+        raise not_stated("line_numbers")
     if reading.scope == "device" and "devices" not in case:
         case = {name: each for name, each in case.items() if name not in _OF_JOB} | {"devices": 1}
     multiplier, scope = scoped(reading, case)
     if scope != "job":
-        raise no_figure("no_devices")
+        raise not_stated("devices")
     case = {name: each for name, each in case.items() if name != "data_set_size"}  # Printers count whole batches.
     try:
         return np.full(len(table), samples_per_step(given.session, reading, case) / multiplier)
     except NoFigureError as error:
-        if reading.unit in TOKENS or error.reason.code != "no_accumulation":
+        if reading.unit in TOKENS or missing(error.reason) != "accumulation":
             raise
         # However many batches an update accumulates, it takes one at least.
         samples = np.full(len(table), float(case["batch_size"] * case["devices"] / multiplier))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.compute.equations.evaluation import Given, Sides
 from perfledger.ingest.compute.metrics import highest_peak, peak_of
-from perfledger.ingest.compute.refusals import no_figure
+from perfledger.ingest.compute.refusals import not_stated
 from perfledger.schema.records import Facts
 from perfledger.schema.vocabulary import PRECISION_GROUPS, UNITS
 
@@ -24,10 +24,10 @@ def sides(given: Given) -> Sides:
     devices = case.get("devices") if figure.scope == "job" else 1
     each = flops_of_sample(case, figure.unit)
     if not devices or each is None:
-        raise no_figure("no_flops")
+        raise not_stated("operations")
     peak = _peak(case.get("hardware"), case.get("precision"))
     if peak is None:
-        raise no_figure("no_peak")
+        raise not_stated("peak")
     needed = each * figure.value / devices / 1e12
     arithmetic = f"{each:.5g} × {figure.value:.6g} / {devices} / 1e12"
     return Sides(peak, needed, "TFLOP/s", arithmetic, verdict="agrees" if needed <= peak else "disagrees")

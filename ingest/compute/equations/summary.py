@@ -18,7 +18,7 @@ from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.equations.clock import claimed_seconds
 from perfledger.ingest.compute.equations.evaluation import HOLDS_MORE, Given, Sides, judged, least_alike
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.ingest.compute.resumed import counts_more
 from perfledger.ingest.compute.samples import scoped
 from perfledger.parsers.engine.session import Session
@@ -77,7 +77,7 @@ def _of_run(given: Given) -> Sides:
     if isinstance(reported, NoFigure):
         return _of_epochs(given) or _of_seconds(given)
     if (reported.scope, reported.unit) != (figure.scope, figure.unit):
-        raise no_figure("other_scope")
+        raise not_stated("same_scope")
     own = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
     trap = next((each.trap for each in own if not each.summary), None)
     if table.source != "throughput" and reported.value > figure.value and trap:
@@ -210,7 +210,7 @@ def _of_seconds(given: Given) -> Sides:
             whole, claims = float(records["seconds"][-1]), float(np.nansum(claimed_seconds(table)))
             (line,), rounds = records.lines([len(records) - 1]), 100 * rounding(records, "seconds", records["seconds"])
             return Sides(whole, claims, "s", f"{whole:.8g} s", (line, line), rounds, least=0.0)
-    raise no_figure("no_reported_figure")
+    raise not_stated("summary")
 
 
 def of_few_intervals(given: Given) -> Sides:
@@ -221,7 +221,7 @@ def of_few_intervals(given: Given) -> Sides:
     """
     table, figure = given.intervals, given.figure
     if (table.reading.unit, table.scope) != (figure.unit, figure.scope):
-        raise no_figure("other_scope")
+        raise not_stated("same_scope")
     whole = float(table.samples.sum() / table.seconds.sum())
     if whole * _MANY_TIMES >= figure.value >= whole / _MANY_TIMES:
         raise no_figure("few_records")
@@ -245,7 +245,7 @@ def program(given: Given) -> Sides:
         facts = {name: each.value for name, each in session.view.facts.items()} | dict(given.case)
         found = rules.figure(rules.HEADLINE, session.view, facts)
     if isinstance(found, NoFigure) or found.scope != figure.scope or not _is_same_unit(found.unit, figure.unit):
-        raise no_figure("other_scope")
+        raise not_stated("same_scope")
     lines = found.first_line, found.last_line
     return Sides(found.value, figure.value, figure.unit, found.arithmetic, lines, least=HOLDS_MORE)
 
@@ -260,5 +260,5 @@ def _of_other_lines(given: Given) -> Figure | NoFigure:
     others = (each for each in given.session.records if len(each) and each.reading.scope != own.scope)
     alike = next((each for each in others if "throughput" in each and each.reading.unit == own.unit), None)
     if alike is None or "run" in (alike.reading.span, own.span):
-        raise no_figure("no_other_lines")
+        raise not_stated("other_program")
     return rules.figure(rules.HEADLINE, dataclasses.replace(given.session, records=(alike,)), given.case)

@@ -15,8 +15,7 @@ from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.toml_file import display_path
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.record.ledger_files import lines_of
-from perfledger.ingest.record.store import FolderStore
+from perfledger.ingest.record.store import FolderStore, lines_of
 from perfledger.schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.

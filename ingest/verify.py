@@ -23,8 +23,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute.results import results, unplaced
-from perfledger.ingest.record.ledger_files import runs_in
-from perfledger.ingest.record.store import Store, store_of
+from perfledger.ingest.record.store import Store, runs_in, store_of
 from perfledger.ingest.site import addresses, run_paging
 from perfledger.schema.records import NoFigure, Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument

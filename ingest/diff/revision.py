@@ -14,8 +14,7 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.record.ledger_files import FORMS, LINES, lines_of
-from perfledger.ingest.record.store import FOLDER, FolderStore
+from perfledger.ingest.record.store import FOLDER, FORMS, LINES, FolderStore, lines_of
 from perfledger.schema.records import Run, from_text
 
 _PUBLISHED = "published.csv"

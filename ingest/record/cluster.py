@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from perfledger import PROJECT_VARIABLE, project_folder
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.record.code_version import code_of
-from perfledger.ingest.record.reader import FolderRead, Processes, ReadingJob, all_killed
+from perfledger.ingest.record.folders import FolderRead, code_of
+from perfledger.ingest.record.reader import Processes, ReadingJob, all_killed
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster

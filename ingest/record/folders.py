@@ -6,32 +6,36 @@ code that reads them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from msgspec.structs import astuple
+import msgspec
+from msgspec import Struct
 
+from perfledger import PACKAGES, project_folder
+from perfledger.ingest.common import sources, suites
 from perfledger.ingest.common.cache import Cache, key_of
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import absolute, file_hash, is_settled, stamp
 from perfledger.ingest.read import layout as layouts
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record import telemetry
-from perfledger.ingest.record.code_version import code_of
-from perfledger.ingest.record.reader import FolderRead
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.registry import formats, telemetry_formats
 from perfledger.parsers.engine.telemetry import claimant
 from perfledger.schema.records import Problem, Run
 from perfledger.schema.redaction.redact import redact_record, redacted
 
+#: Packages that only use what the ledger says.
+_LATER = ("site", "diff")
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 #: Cost of reading a log, in bytes that are read in the same time; the bytes of the log are added to it.
 COST_OF_LOG = 64 << 10
@@ -39,6 +43,47 @@ COST_OF_LOG = 64 << 10
 ExtraRules = Callable[[str], tuple[str, ...]]
 #: SHA-256 of files by path, empty for a file that cannot be read.
 Hashes = Mapping[str, str]
+
+
+class FolderRead(Struct, frozen=True, omit_defaults=True):
+    """The result of a job.
+
+    `runs` are by folder of the ledger, `problems` those of files that belong to no run, and `passed_over` the names of
+    files that are not logs.
+    """
+
+    runs: dict[str, list[Run]]
+    problems: list[Problem] = []
+    passed_over: list[str] = []
+
+    def __add__(self, other: FolderRead) -> FolderRead:
+        """Return both results as one."""
+        return merged([self, other])
+
+    def all_runs(self) -> Iterator[Run]:
+        """Yield the runs of all folders."""
+        return chain.from_iterable(self.runs.values())
+
+    def with_runs(self, change: Callable[[list[Run]], list[Run]]) -> FolderRead:
+        """Return it with other runs in each folder."""
+        return msgspec.structs.replace(self, runs={name: change(mine) for name, mine in self.runs.items()})
+
+    def without(self, paths: Collection[str]) -> FolderRead:
+        """Return it without some logs, by their redacted names."""
+        found = self.with_runs(lambda mine: [run for run in mine if run.path not in paths])
+        return msgspec.structs.replace(found, passed_over=[each for each in self.passed_over if each not in paths])
+
+
+def merged(parts: Iterable[FolderRead]) -> FolderRead:
+    """Return all results as one."""
+    runs: dict[str, list[Run]] = defaultdict(list)
+    problems, passed_over = list[Problem](), list[str]()
+    for part in parts:
+        for name, mine in part.runs.items():
+            runs[name] += mine
+        problems += part.problems
+        passed_over += part.passed_over
+    return FolderRead(dict(runs), problems, passed_over)
 
 
 def no_extra_rules(_name: str) -> tuple[str, ...]:
@@ -168,7 +213,7 @@ class LocalFolder:
 
 
 def _stated(given: Input) -> list[list[object]]:
-    return [[name, *astuple(fact)] for name, fact in given.stated]
+    return [[name, *msgspec.structs.astuple(fact)] for name, fact in given.stated]
 
 
 def folder_of(name: str, *, beside_run: bool) -> str:
@@ -226,3 +271,25 @@ def _kind(hashes: Hashes, cached: Cache, code: str, given: Input) -> str | Probl
 @cache
 def _kinds() -> frozenset[str]:
     return frozenset({"", *(each.id for each in telemetry_formats())})
+
+
+def code_of(layout: str) -> str:
+    """Hash everything except the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
+    return _code_of(layout, project_folder())
+
+
+@cache
+def _code_of(layout: str, _project: Path | None) -> str:
+    top = PACKAGES
+    files = [
+        *top.glob("parsers/**/*.py"),
+        *(each for kind in ("py", "toml") for each in top.glob(f"ingest/*/*.{kind}") if each.parent.name not in _LATER),
+        *top.glob("schema/*.*"),
+        *top.glob("schema/redaction/*.*"),
+    ]
+    files += [*suites.SUITES.glob("*.toml"), *layouts.files_of(layout), *sources.own_files()]
+    named = layouts.load(layout)
+    digest = hashlib.sha256(repr((named.name, [(at, each.name) for at, each in named.below.items()])).encode())
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

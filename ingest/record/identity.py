@@ -1,16 +1,27 @@
-"""Identity of a run: its id, and its fingerprint, which is the same for the same run in another file."""
+"""Which run a log is of: the run's id, its fingerprint, and logs that record the same run, which counts once.
+
+Duplicates are logs with the same bytes, with the same records, of several ranks of one job, or in several formats. They
+are looked for among all runs at every call: the copies may be in any folders, and adding or removing a log can change
+which one is the original.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
+import msgspec
 from msgspec.structs import replace
 
+from perfledger.ingest.compute.results import ALIKE
+from perfledger.ingest.read import facts
+from perfledger.ingest.read.facts import Contradiction
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Run
+from perfledger.schema.records import FactValue, Problem, Run
 
 #: Measured columns. Steps, epochs and losses do not count: they are the same in every repeat of a seeded run.
 _MEASURED = frozenset(
@@ -18,6 +29,14 @@ _MEASURED = frozenset(
 )
 #: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
+_CODES = frozenset({"duplicate", "same_run", "other_rank", "other_log"})
+#: Names that launchers give the log of one rank: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
+_RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
+#: Names of the log of one machine. They count only if a job runs on several: jobs of one machine each may run at the
+#: same time.
+_MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
+#: Ranks of a job print at the same time: share of the shorter log's time.
+_TOGETHER = 0.9
 
 
 def fingerprint(session: Session) -> str | None:
@@ -56,3 +75,158 @@ def _slug(run: Run) -> str:
     path = path.removesuffix("/train.log")
     slug = re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-") or "log"
     return slug if run.sessions == 1 else f"{slug}-s{run.session}"
+
+
+def mark(runs: Sequence[Run]) -> list[Run]:
+    """Mark the duplicates of other runs, and report where two names of one run disagree."""
+    found = {index: _unmarked(run) for index, run in enumerate(runs)}
+    twice = [*_again(found, "duplicate", lambda run: run.sha256)]
+    twice += _again(found, "same_run", lambda run: run.fingerprint if not run.duplicate_of else None)
+    for again, original in twice:
+        _compare(found, again, original)
+    _mark_ranks(found)
+    _mark_other_logs(found)
+    return list(found.values())
+
+
+def _mark_ranks(runs: dict[int, Run]) -> None:
+    """Mark the logs of other ranks of a run: their names differ in the rank alone, or they are in one file."""
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and run.sound and not run.duplicate_of and run.case.devices != 1:
+            groups[msgspec.json.encode([run.format, run.case, _unnumbered(run)])].append(index)
+    for group in groups.values():
+        for ranks in _jobs({each: runs[each] for each in group}) if len(group) > 1 else ():
+            first = min(ranks, key=lambda each: (runs[each].path, runs[each].session))
+            for index in ranks - {first}:
+                problem = Problem("other_rank", runs[index].path, args={"original": runs[first].path})
+                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=runs[first].path)
+
+
+def _mark_other_logs(runs: dict[int, Run]) -> None:
+    """Mark logs of a run in other formats, such as JSON lines next to its output, in its folder or one below."""
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and run.sound and not run.duplicate_of and run.sessions == 1:
+            groups[msgspec.json.encode(run.case)].append(index)
+    for group in groups.values():
+        if len({runs[each].format for each in group}) < 2:
+            continue
+        folders = {each: posixpath.dirname(runs[each].path) for each in group}
+        for first in sorted(group, key=lambda each: runs[each].path):
+            original, folder = runs[first], folders[first]
+            near = [each for each in group if folder in (folders[each], posixpath.dirname(folders[each]))]
+            if original.duplicate_of or len({runs[each].format for each in near}) < len(near):
+                continue
+            for index in (each for each in near if each != first and _have_one_figure(original, runs[each])):
+                problem = Problem("other_log", runs[index].path, args={"original": original.path})
+                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=original.path)
+
+
+def _have_one_figure(one: Run, other: Run) -> bool:
+    """Return whether two logs give the same figure, and were written at the same time as far as they say when."""
+    first, second = one.headline, other.headline
+    alike = first and second and abs(first.value / second.value - 1) <= ALIKE
+    clocks = [each.measured_clock or each.clock for each in (one, other)]
+    periods = [(datetime.fromisoformat(a), datetime.fromisoformat(b)) for a, b in filter(None, clocks)]
+    return bool(alike) and (len(periods) < 2 or _together(*periods))
+
+
+def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
+    """Yield for each job with several ranks the keys of its runs.
+
+    They were written at the same time. Files without times are recognised by names, which number ranks and machines
+    from 0.
+    """
+    clocks = {each: clock for each, run in runs.items() if (clock := run.clock or run.measured_clock)}
+    periods = {each: (datetime.fromisoformat(a), datetime.fromisoformat(b)) for each, (a, b) in clocks.items()}
+    found: list[set[int]] = []
+    open_jobs: list[tuple[tuple[datetime, datetime], set[int]]] = []
+    for index, period in sorted(periods.items(), key=lambda each: each[1]):
+        open_jobs = [each for each in open_jobs if each[0][1] > period[0]]
+        job = next((ranks for other, ranks in open_jobs if _together(other, period)), None)
+        if job is None:
+            open_jobs.append((period, job := set()))
+            found.append(job)
+        job.add(index)
+    timeless: dict[int, set[int]] = defaultdict(set)
+    for each in runs.keys() - periods.keys():
+        timeless[runs[each].session].add(each)
+    for ranks in timeless.values():
+        case, paths = runs[min(ranks)].case, [runs[each].path for each in ranks]
+        if _from_zero(_RANK, paths, case.devices) and _from_zero(_MACHINE, paths, case.nodes):
+            found.append(ranks)
+    yield from (each for each in found if len(each) > 1)
+
+
+def _from_zero(names: re.Pattern[str], paths: Sequence[str], most: int | None) -> bool:
+    """Return whether names number from 0 on, and no more than there are, or all of them have the same number."""
+    numbers = {int(number) for path in paths for _, number in names.findall(path)}
+    return len(numbers) < 2 or (numbers == {*range(len(numbers))} and len(numbers) <= (most or len(numbers)))
+
+
+def _unnumbered(run: Run) -> str:
+    """Return the path of a log without the numbers of its rank and its machine."""
+    path = _RANK.sub(r"\1#", run.path)
+    return _MACHINE.sub(r"\1#", path) if (run.case.nodes or 1) > 1 else path
+
+
+def _together(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:
+    """Return whether two logs were written at the same time, nearly all of it."""
+    shorter = min(one[1] - one[0], other[1] - other[0])
+    common = min(one[1], other[1]) - max(one[0], other[0])
+    return shorter > timedelta() and common >= _TOGETHER * shorter
+
+
+def _unmarked(run: Run) -> Run:
+    """Return a run without any mark of a duplicate."""
+    problems = tuple(each for each in run.problems if each.code not in _CODES and "other" not in each.args)
+    return replace(run, problems=problems, published=run.fits_results, duplicate_of=None)
+
+
+def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) -> list[tuple[int, int]]:
+    """Mark duplicate runs; return the index of each with that of the run that counts."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and (value := key(run)):
+            groups[value].append(index)
+    found = []
+    for group in groups.values():
+        # Prefer a copy whose name does not contradict the log.
+        first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
+        original = runs[first]
+        for index in group if original.sound or code == "duplicate" else ():
+            run = runs[index]
+            if index == first or (code == "duplicate" and run.path == original.path):
+                continue
+            problem = Problem(code, run.path, args={"original": original.path})
+            runs[index] = replace(_with_problem(run, problem), duplicate_of=original.path)
+            found.append((index, first))
+    return found
+
+
+def _compare(runs: dict[int, Run], again: int, original: int) -> None:
+    """Exclude both copies of a run if their names state different facts: it belongs to neither case."""
+    if not (runs[again].sound and runs[original].sound):
+        return
+    for found in list(_contradictions(runs[original], runs[again])):
+        for one, other in ((again, original), (original, again)):
+            problem = facts.contradiction(runs[one].path, found, other=runs[other].path)
+            runs[one] = _with_problem(runs[one], problem)
+
+
+def _contradictions(first: Run, second: Run) -> Iterator[Contradiction]:
+    for name in sorted(first.facts.keys() & second.facts.keys()):
+        if not facts.agree(name, first.facts[name], second.facts[name]):
+            yield Contradiction(name, _fact_with_path(first, name), _fact_with_path(second, name))
+
+
+def _fact_with_path(run: Run, name: str) -> FactValue:
+    stated = run.facts[name]
+    return replace(stated, where=f"{run.path}: {stated.where}")
+
+
+def _with_problem(run: Run, problem: Problem) -> Run:
+    """Return a run with a problem as its line in the ledger says it, with sorted keys: pages are known by runs."""
+    told = replace(problem, args=dict(sorted(problem.args.items())))
+    return replace(run, problems=(*run.problems, told), published=False)

@@ -1,103 +1,28 @@
-"""Readers of jobs: this process, or processes of this machine. `cluster` has a third, the workers of a Dask cluster.
+"""Readers of jobs: processes of this machine; `cluster` has another one, the workers of a Dask cluster.
 
-A job is the logs of one folder. In another process, a log that ends its reader is the problem of that log alone.
+A job is the logs of one folder. A log that ends the process of its reader is a problem of that log alone.
 """
 
 from __future__ import annotations
 
 import signal
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
-from typing import Protocol, Self
+from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.ingest.common import processes
-from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.common.processes import Death, Worker
+from perfledger.ingest.record.folders import FolderRead, LocalFolder
+from perfledger.ingest.record.remote import StoredFolder
 from perfledger.parsers.engine.registry import formats
-from perfledger.schema.records import Problem, Run
+from perfledger.schema.records import Problem
 from perfledger.schema.redaction.redact import redact_record
 
-
-class FolderRead(Struct, frozen=True, omit_defaults=True):
-    """Results of jobs.
-
-    `runs` are by folder of the ledger, `problems` those of files that belong to no run, and `passed_over` the names of
-    files that are not logs. If runs are slim, `full` has the results with the whole runs, by folder and packed.
-    """
-
-    runs: dict[str, list[Run]]
-    problems: list[Problem] = []
-    passed_over: list[str] = []
-    full: dict[str, list[bytes]] = {}
-
-    def __add__(self, other: FolderRead) -> FolderRead:
-        """Return what both gave."""
-        return merged([self, other])
-
-    def all_runs(self) -> Iterator[Run]:
-        """Yield the runs of all folders."""
-        return chain.from_iterable(self.runs.values())
-
-    def with_runs(self, change: Callable[[list[Run]], list[Run]]) -> FolderRead:
-        """Return it with other runs in each folder."""
-        return replace(self, runs={name: change(mine) for name, mine in self.runs.items()})
-
-    def without(self, paths: Collection[str]) -> FolderRead:
-        """Return it without some logs, by their redacted names."""
-        found = self.with_runs(lambda mine: [run for run in mine if run.path not in paths])
-        return replace(found, passed_over=[each for each in self.passed_over if each not in paths])
-
-
-def merged(parts: Iterable[FolderRead]) -> FolderRead:
-    """Return what all parts gave."""
-    runs: dict[str, list[Run]] = defaultdict(list)
-    full: dict[str, list[bytes]] = defaultdict(list)
-    problems, passed_over = list[Problem](), list[str]()
-    for part in parts:
-        for name, mine in part.runs.items():
-            runs[name] += mine
-        for name, packed in part.full.items():
-            full[name] += packed
-        problems += part.problems
-        passed_over += part.passed_over
-    return FolderRead(dict(runs), problems, passed_over, dict(full))
-
-
-class ReadingJob(Protocol):
-    """Logs that are read together, on whatever machine.
-
-    `logs` are their names, and `files_beside` those of files that may be left out. `size` is in bytes, and includes a
-    fixed cost for each log. `key` is the key of the result in the cache, empty if the result must not be cached.
-    """
-
-    @property
-    def logs(self) -> tuple[str, ...]: ...  # noqa: D102
-
-    @property
-    def files_beside(self) -> tuple[str, ...]: ...  # noqa: D102
-
-    @property
-    def size(self) -> int: ...  # noqa: D102
-
-    @property
-    def key(self) -> str: ...  # noqa: D102
-
-    def read(self) -> FolderRead: ...  # noqa: D102
-
-    def of(self, logs: Collection[str], *, beside: bool = True) -> Self:
-        """Return a job of some of the logs, and with the files next to them if `beside`."""
-
-    def lost(self, problem: Problem) -> FolderRead:
-        """Return the result of a log that cannot be read: the problem, which names it."""
-
-    def confirmed(self, found: FolderRead, cached: Cache) -> FolderRead:
-        """Return the result without logs that changed since the job was made; they get a problem."""
+ReadingJob = LocalFolder | StoredFolder
 
 
 class Reader(Protocol):
@@ -105,14 +30,6 @@ class Reader(Protocol):
 
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order."""
-
-
-class ThisProcess:
-    """Reads in this process: a log that ends it ends the command."""
-
-    def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
-        """Yield what each job gives, in their order."""
-        return map(read_job, jobs)
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,7 @@ from perfledger.ingest.read.layout import Layout
 from perfledger.ingest.read.objects import ObjectFolder, StoredObject, cause, has_changed
 from perfledger.ingest.read.run_json import NAME as RUN_JSON
 from perfledger.ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, may_be_log, may_be_telemetry, walk
-from perfledger.ingest.record.code_version import code_of
-from perfledger.ingest.record.folders import COST_OF_LOG, ExtraRules, LogFiles, folder_of, unread
-from perfledger.ingest.record.reader import FolderRead, ThisProcess
+from perfledger.ingest.record.folders import COST_OF_LOG, ExtraRules, FolderRead, LogFiles, code_of, folder_of, unread
 from perfledger.schema.records import Problem
 from perfledger.schema.redaction.redact import redacted
 
@@ -116,7 +114,7 @@ class StoredFolder:
         with Cache(root / "cache.sqlite", read_only=True) as nothing:
             folders, problems = files.folders(nothing)
         read = FolderRead({}, [*(each for each in found.problems if each.code != "no_logs"), *problems])
-        return sum(ThisProcess().read(folders), read)
+        return sum((each.read() for each in folders), read)
 
     def _lost_beside(self, name: str, error: Exception) -> FolderRead:
         """Return a problem of each log, since a file next to them is missing, or else of that file."""

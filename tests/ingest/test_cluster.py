@@ -19,8 +19,7 @@ from made_trees import Called, write_run
 
 from perfledger.ingest.record import cluster
 from perfledger.ingest.record.cluster import Cluster, LogBatch
-from perfledger.ingest.record.folders import LocalFolder
-from perfledger.ingest.record.reader import FolderRead
+from perfledger.ingest.record.folders import FolderRead, LocalFolder
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 

@@ -19,9 +19,7 @@ import pytest
 from perfledger.ingest.common import below
 from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
 from perfledger.ingest.record.folders import LocalFolder
-from perfledger.ingest.record.kept import Kept, whole_runs
-from perfledger.ingest.record.slim import Slimmer
-from perfledger.ingest.record.store import FolderStore
+from perfledger.ingest.record.kept import Kept, Slimmer
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import columnar, explorer
 from tests.hooks import hook
@@ -245,10 +243,10 @@ def test_runs_that_cannot_be_decoded_count_as_missing(content: bytes, tmp_path: 
     with Cache(tmp_path / "kept.sqlite") as cached:
         cached.put("key", content)
         for slimmer in (None, Slimmer()):
-            assert Kept(cached, FolderStore(tmp_path), slimmer)._kept(job) is None
-        cached.put("key", b'{"runs": {"a": []}, "full": {"a": ["AAAA"]}}')
-        assert (found := Kept(cached, FolderStore(tmp_path))._kept(job)) is not None
-        assert whole_runs(found, "a") == []
+            assert Kept(cached, slimmer)._kept(job) is None
+        cached.put("key", b'{"runs": {"a": []}, "others": {"a": ["AAAA"]}}')
+        assert (found := Kept(cached)._kept(job)) is not None
+        assert found.runs == {"a": []}
 
 
 def test_nothing_is_read_that_could_run_code() -> None:

@@ -15,15 +15,13 @@ from made_trees import Called, contents, make_tree, snapshot, write_run
 
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.cache import Cache
-from perfledger.ingest.common.files import file_hash, write_if_changed
+from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.read.walk import walk
-from perfledger.ingest.record import code_version, folders, ledger, run
+from perfledger.ingest.record import folders, ledger, run
 from perfledger.ingest.record.folders import LogFiles
 from perfledger.ingest.record.identity import identify
-from perfledger.ingest.record.kept import Kept
-from perfledger.ingest.record.reader import Processes, ThisProcess
-from perfledger.ingest.record.store import FolderStore
+from perfledger.ingest.record.reader import Processes, read_job
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.pages import log as log_pages
@@ -88,33 +86,32 @@ def test_an_edited_ledger_is_not_taken_for_that_of_the_last_build(tree: Path, ou
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "known",
-    [
-        *(f'{{"hashes": {each}}}' for each in ('{"../a": ""}', '{"other.jsonl": ""}', "[]", '{"a": 1}')),
-        "[]", "{", "{}}", "[" * 2000,
-    ],
-)  # fmt: skip
-def test_what_the_cache_says_of_the_ledger_is_checked(out: Path, known: str) -> None:
-    """A file that the store does not list is not opened, and one that has other bytes is made again."""
-    with Cache(out.parent / "kept.sqlite") as cached:
-        kept = Kept(cached, FolderStore(out))
-        cached.put("key", known.encode())
-        assert kept.files("key") is None
-        (name, *_) = kept.store.names()
-        cached.put("key", json.dumps({"hashes": {name: file_hash(out / "data" / "runs" / name)}}).encode())
-        assert kept.files("key") is not None
-        cached.put("key", json.dumps({"hashes": {name: "0"}}).encode())
-        assert kept.files("key") is None
-
-
-def test_a_second_call_takes_the_ledger_as_it_was_written(
+def test_a_second_call_takes_the_files_of_the_ledger_as_they_were_written(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger.duplicates, "mark", lambda _: pytest.fail("runs were marked again"))
+    monkeypatch.setattr(ledger, "content", lambda *_: pytest.fail("a file was made again"))
     before = contents(out)
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == before
+
+
+@pytest.mark.parametrize("known", [b"", b"0", b"x" * 32, b"{" * 2000])
+def test_what_the_cache_says_of_the_ledger_is_checked(
+    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, known: bytes
+) -> None:
+    """A file of the store counts only if it has the hash that the cache states."""
+    before, made = contents(out), list[str]()
+    real, get = ledger.content, Cache.get
+
+    def hostile(self: Cache, key: str) -> bytes | None:
+        found = get(self, key)
+        return known if found is not None and len(found) == 32 else found
+
+    monkeypatch.setattr(Cache, "get", hostile)
+    monkeypatch.setattr(ledger, "content", lambda name, runs: (made.append(name), real(name, runs))[1])
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == before
+    assert len(made) == 3
 
 
 def test_a_second_call_reads_no_log_and_touches_no_file(
@@ -338,7 +335,7 @@ def test_this_process_and_others_read_the_same(tree: Path, tmp_path: Path) -> No
     with Cache(tmp_path / "kept.sqlite") as cached:
         jobs, _ = LogFiles(walk([tree]).inputs).folders(cached)
     assert len(jobs) == 3
-    here, there = ([text_of(found) for found in reader.read(jobs)] for reader in (ThisProcess(), Processes(2)))
+    here, there = ([text_of(each) for each in found] for found in (map(read_job, jobs), Processes(2).read(jobs)))
     assert here == there
     assert all('"figures"' in each for each in here)
 
@@ -518,9 +515,9 @@ def test_the_key_depends_on_the_code(
     ["parsers/a/b.py", "ingest/compute/a.py", "ingest/read/a.toml", "schema/a.toml", "report_templates/suites/a.toml"],
 )
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(code_version, "PACKAGES", tmp_path)
-    monkeypatch.setattr(code_version.suites, "SUITES", tmp_path / "report_templates/suites")
-    before = code_version._code_of.__wrapped__("perfledger", None)
+    monkeypatch.setattr(folders, "PACKAGES", tmp_path)
+    monkeypatch.setattr(folders.suites, "SUITES", tmp_path / "report_templates/suites")
+    before = folders._code_of.__wrapped__("perfledger", None)
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")
-    assert code_version._code_of.__wrapped__("perfledger", None) != before
+    assert folders._code_of.__wrapped__("perfledger", None) != before

@@ -14,9 +14,8 @@ from made_trees import Called, contents, held, snapshot, write_run
 
 from perfledger.ingest.build import Inputs, read
 from perfledger.ingest.cli import main
-from perfledger.ingest.record import ledger, ledger_files
-from perfledger.ingest.record.kept import Kept
-from perfledger.ingest.record.slim import Slimmer
+from perfledger.ingest.record import ledger, store
+from perfledger.ingest.record.kept import Slimmer
 from perfledger.ingest.site import builder, run_paging
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run, from_text
@@ -30,7 +29,7 @@ OURS = Path(__file__).resolve().parents[2] / "raw_logs" / "pplcnet"
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few logs be many: a dataset of small parts."""
     monkeypatch.setattr(ledger, "MANY_LOGS", 2)
-    monkeypatch.setattr(ledger_files, "_RUNS_OF_PART", 2)
+    monkeypatch.setattr(store, "_RUNS_OF_PART", 2)
 
 
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +63,7 @@ def test_the_site_is_that_of_json_lines(
     for form in ("lines", "dataset"):
         if form == "dataset":
             monkeypatch.setattr(ledger, "MANY_LOGS", 2)
-            monkeypatch.setattr(ledger_files, "_RUNS_OF_PART", 2)
+            monkeypatch.setattr(store, "_RUNS_OF_PART", 2)
         out = tmp_path / form / "docs"
         assert ingest(root, "--out", out).code in (0, 1)
         assert {Path(each).suffix for each in parts(out / RUNS)} == {".jsonl" if form == "lines" else ".parquet"}
@@ -180,10 +179,10 @@ def test_a_part_of_another_version_is_not_read(
     ingest(tree, "--out", out)
     name = parts(out / RUNS)[0]
     data = (out / RUNS / name).read_bytes()
-    assert list(ledger_files.runs_in(name, data))
-    monkeypatch.setattr(ledger_files, "VERSION", 2)
+    assert list(store.runs_in(name, data))
+    monkeypatch.setattr(store, "VERSION", 2)
     with pytest.raises(ValueError, match=r"is of version 1 of the ledger, and this is 2"):
-        list(ledger_files.runs_in(name, data))
+        list(store.runs_in(name, data))
 
 
 @pytest.mark.usefixtures("many")
@@ -228,23 +227,22 @@ def test_a_fact_of_another_type_is_not_shared() -> None:
 
 def test_parts_double_with_the_logs() -> None:
     folders = [f"logs/{n}" for n in range(5000)]
-    few, more = (set(ledger_files.part_names(folders, logs).values()) for logs in (4_000, 8_000))
+    few, more = (set(store.part_names(folders, logs).values()) for logs in (4_000, 8_000))
     assert (len(few), len(more)) == (4, 8)
     assert sorted(few)[0] == "runs-00001-of-00004.parquet"
 
 
 @pytest.mark.usefixtures("many")
-def test_runs_are_alike_to_the_order_of_keys_wherever_they_are_read(
-    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_alike_to_the_order_of_keys_wherever_they_are_read(tmp_path: Path, ingest: Ingest) -> None:
     """Pages are known by the runs that they show: after a change of one log, those of others stay."""
     for name, hardware in (("a", "one"), ("b", "another"), ("c", "one")):
         write_run(
             tmp_path / "logs", f"{name}/1", seg([4.0 + each / 8 for each in range(20)]), run=run_json(hardware=hardware)
         )
+    inputs = Inputs((tmp_path / "logs",), out=tmp_path / "docs")
+    of_logs = read(inputs).ledger.runs
     assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 1
-    of_ledger = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
-    monkeypatch.setattr(Kept, "files", lambda *_: None)
-    of_cache = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
-    assert {each.code for run in of_cache for each in run.problems} >= {"contradiction"}
-    assert [msgspec.json.encode(each) for each in of_cache] == [msgspec.json.encode(each) for each in of_ledger]
+    of_cache = read(inputs).ledger
+    assert of_cache.read_logs == 0
+    assert {each.code for run in of_logs for each in run.problems} >= {"contradiction"}
+    assert [msgspec.json.encode(each) for each in of_cache.runs] == [msgspec.json.encode(each) for each in of_logs]

@@ -25,7 +25,7 @@ from perfledger.ingest.common.processes import Death
 from perfledger.ingest.read import objects
 from perfledger.ingest.read.objects import StoredObject
 from perfledger.ingest.record import reader, remote
-from perfledger.ingest.record.reader import FolderRead
+from perfledger.ingest.record.folders import FolderRead
 from perfledger.ingest.record.remote import StoredFolder, StoredLogs
 
 pytest.importorskip("obstore", reason="obstore is not installed")

@@ -13,7 +13,7 @@ import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, clas_static, paddle_rec, run_json, seg
 from made_trees import Called, write_run
 
-from perfledger.ingest.record.duplicates import _together
+from perfledger.ingest.record.identity import _together
 
 Ingest = Callable[..., Called]
 #: (seconds, samples per second of a node) of four epochs.

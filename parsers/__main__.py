@@ -16,6 +16,7 @@ from perfledger.parsers.engine.registry import by_id, formats
 from perfledger.parsers.engine.scan import Noise, ScanError, chunks
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.distinct_lines import without_digits
 
 #: Lines shown that contain a text of the format and were not read.
 _UNREAD = 3
@@ -81,17 +82,17 @@ def _table(records: SessionRecords, rows: int) -> dict[str, list[object]]:
 
 
 def _unread(log: Log, format: Format) -> Iterator[str]:
-    """Yield the first lines that contain a text of the format, so that the reader sees what its patterns miss."""
-    texts = {each.marker or each.literal or format.marker for each in format.readings}
+    """Yield the first lines that contain a word of the format's records, to show what the patterns miss."""
+    words = {word for each in format.readings for alternatives in each.words[:1] for word in alternatives}
     lines = (
         (number, text, line)
         for chunk in chunks(log.path, Noise())
         for number, line in enumerate(chunk.text.splitlines(), chunk.first_line)
-        for text in [each for each in texts if each in line][:1]
+        for text in [each for each in words if each in without_digits(line)][:1]
     )
     found = list(islice(lines, _UNREAD))
     if not found:
-        yield f"No record: no line contains {' or '.join(repr(each) for each in sorted(texts))}."
+        yield f"No record: no line contains {' or '.join(repr(each) for each in sorted(words))}."
     for number, text, line in found:
         yield f"No record: line {number} contains {text!r}, and no reading matches it:\n  {line[:300]!r}"
 

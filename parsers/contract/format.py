@@ -44,7 +44,6 @@ class Format:
 
     Attributes:
         title: name of the printer on the pages.
-        marker: text that each record of a reading without a marker of its own contains, unless the reading is a template.
         readings: the kinds of lines; records of the first are counted and used for figures.
         facts: values that a log states once.
         start: matches once per start of the program, if the printer announces itself. If the announcement begins before
@@ -68,7 +67,6 @@ class Format:
     """
 
     title: str
-    marker: bytes = b""
     readings: tuple[Reading, ...] = ()
     facts: tuple[Fact, ...] = ()
     start: str | bytes | None = None

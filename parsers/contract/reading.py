@@ -14,7 +14,7 @@ from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError, compiled
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.shape import shape_of
-from perfledger.parsers.contract.template import NUMBER, compiled_line, compiled_text, longest_text
+from perfledger.parsers.contract.template import NUMBER, compiled_line, compiled_text
 from perfledger.parsers.contract.verbs import Verb
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -101,7 +101,6 @@ class Reading:
         running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
         factors: by column, the factor that converts a printed number: `{"step_seconds": 1e-3}` for milliseconds.
-        marker: text that every line of the reading contains. A template needs none: its own text is used.
         alone: the speed is that of the job if one process prints it. If several do, each may print its own speed or the
             job's, and no line says which.
         repeated: every rank prints a line per step, or the printer prints one line per metric. The records of one epoch
@@ -131,7 +130,6 @@ class Reading:
     running_mean: int | None = None
     per_update: bool = False
     factors: Mapping[str, float] = field(default_factory=dict)
-    marker: bytes = b""
     alone: bool = False
     repeated: bool = False
     weak: bool = False
@@ -179,11 +177,6 @@ class Reading:
         return {**(self._of_template[1] if self._of_template else {}), **self.factors}
 
     @cached_property
-    def literal(self) -> bytes:
-        """Return the longest text that each line of the template contains; empty for rows and patterns."""
-        return longest_text(self.pattern) if isinstance(self.pattern, str) else b""
-
-    @cached_property
     def shape(self) -> str:
         """Return a line as people read it, with columns in braces."""
         if isinstance(self.pattern, str):
@@ -200,6 +193,18 @@ class Reading:
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may contain a record, by its distinct lines."""
         return all_in(self.words, distinct)
+
+    @cached_property
+    def _measured(self) -> tuple[str, ...]:
+        """Return the columns that are neither private nor count epochs and steps."""
+        return tuple(each for each in self.columns if not is_private(each) and each.encode() not in _WHOLE)
+
+    def first_in(self, text: bytes) -> Record | None:
+        """Return the first record of a text that is not a heading: a line that only counts, or prints private columns."""
+        for each in self.finder.finditer(text):
+            if not self._measured or any(each[name] for name in self._measured):
+                return each
+        return None
 
     def of_training(self, found: list[Record]) -> list[Record]:
         """Return the records that are not lines of settings."""

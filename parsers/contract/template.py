@@ -336,12 +336,3 @@ def compiled_text(written: str | bytes) -> bytes:
     return b"|".join(
         b"".join(_Compiler(line, lambda _, kind: rb"(%s)" % kind).pattern(parts(line))) for line in written.split(LINES)
     )
-
-
-def longest_text(template: str) -> bytes:
-    """Return the longest text that each line of a template contains; empty if it is of several kinds of lines."""
-    if LINES in template:
-        return b""
-    texts = (each for each in parts(template) if isinstance(each, str))
-    pieces = (piece for each in texts for piece in re.split(r"  +|\n", each.strip("^$ ")))
-    return max(pieces, key=len, default="").strip().encode()

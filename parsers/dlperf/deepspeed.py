@@ -91,17 +91,14 @@ FORMAT = Format(
     readings=(
         Reading(
             _TIMER + "epoch={_}/micro_step={_}/global_step={step}" + _CURRENT + _MEMORY,
-            marker=b"SamplesPerSec=",
             unit="samples/s", span="step", per_update=True, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _TIMER + "{epoch}/{step}" + _CURRENT + _MEMORY,
-            marker=b"SamplesPerSec=",
             unit="samples/s", span="step", weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _FIRST_TIMER + "{epoch}/{step}, SamplesPerSec={throughput}" + _MEMORY,
-            marker=b"SamplesPerSec=",
             unit="samples/s", running_mean=3, weak=True, where=_NOT_RLHF, verbs=(_first_epoch,),
         ),
         Reading(

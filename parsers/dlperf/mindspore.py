@@ -81,7 +81,6 @@ def _stride(step: Column, epoch: Column) -> Column:
 FORMAT = Format(
     title="MindSpore model zoo",
     framework="MindSpore",
-    marker=b"per step time: ",
     readings=(
         Reading(
             "epoch: {epoch}{?,} step: {step}, loss is {loss}\n\n"

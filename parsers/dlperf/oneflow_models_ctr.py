@@ -26,7 +26,7 @@ FORMAT = Format(
         ),
         Reading(
             "Rank[{_}], Step {step}, Loss {loss}, Latency {step_seconds:ms}, Throughput {throughput}, {?{clock}}",
-            unit="samples/s", marker=b" ms, Throughput ", pauses=_PAUSES,
+            unit="samples/s", pauses=_PAUSES,
         ),
     ),
     facts=(

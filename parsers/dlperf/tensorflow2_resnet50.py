@@ -43,7 +43,6 @@ FORMAT = Format(
         Reading(
             rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
-            marker=b"TimeHistory: ",
             pauses=_PAUSES,
             alone=True,
         ),

@@ -1,7 +1,7 @@
 """Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
-Texts that the records of all formats contain are looked for in one pass, so that a further format costs next to nothing. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
+Words that the records of all formats contain are searched in one pass, so that a further format costs next to nothing. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
 contains the document of a printer within another structure.
 """
 
@@ -33,7 +33,7 @@ PROBES = 16
 PROBE_BYTES = CHUNK // 4
 #: Bytes of distinct lines per search.
 _PIECE = 1 << 16
-#: Length of the shortest text that is searched together with others.
+#: Length of the shortest word that is searched together with others.
 _LONG = 4
 #: A string of JSON.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
@@ -62,30 +62,27 @@ class Claim:
 
 @dataclass(frozen=True)
 class _Known:
-    """The formats, and their readings by the text that each of their records contains."""
+    """The formats, and their readings by a word that each of their records contains."""
 
     formats: tuple[Format, ...]
 
     @cached_property
-    def _by_text(self) -> Mapping[bytes, Sequence[tuple[str, Reading]]]:
+    def _by_word(self) -> Mapping[bytes, Sequence[tuple[str, Reading]]]:
+        """Return the readings by the longest word of their records, or by each of several of which a record has one.
+
+        A reading without a word is found by the text that its format needs.
+        """
         found: dict[bytes, list[tuple[str, Reading]]] = defaultdict(list)
         for each in self.formats:
             for reading in each.readings:
-                found[reading.marker or reading.literal or each.marker].append((each.id, reading))
+                for word in reading.words[0] if reading.words else (without_digits(each.needs),):
+                    found[word].append((each.id, reading))
         return found
 
     @cached_property
     def _long(self) -> tuple[bytes, ...]:
-        """Return the texts that do not occur a thousand times in any log, without digits, as in distinct lines."""
-        return tuple(sorted(bare for each in self._by_text if len(bare := without_digits(each)) >= _LONG))
-
-    @cached_property
-    def _with_digits(self) -> Mapping[bytes, Sequence[bytes]]:
-        """Return the texts by their spelling in distinct lines."""
-        found: dict[bytes, list[bytes]] = defaultdict(list)
-        for each in self._by_text:
-            found[without_digits(each)].append(each)
-        return found
+        """Return the words that do not occur a thousand times in any log."""
+        return tuple(sorted(each for each in self._by_word if len(each) >= _LONG))
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick:
@@ -93,25 +90,24 @@ class _Known:
 
         return BytesAhoCorasick(list(self._long))
 
-    def _present(self, chunk: Chunk) -> Iterator[bytes]:
-        """Yield the texts that a chunk contains."""
+    def _present(self, chunk: Chunk) -> Iterable[bytes]:
+        """Return the words that a chunk contains."""
         distinct, longest = chunk.distinct, max(map(len, self._long), default=0)
-        # Piece by piece: a line of many MiB may contain a text a million times, and each time is an object.
+        # Piece by piece: a line of many MiB may contain a word a million times, and each time is an object.
         pieces = (distinct[at : at + _PIECE + longest] for at in range(0, len(distinct), _PIECE))
         found = {
             self._long[number]
             for each in pieces
             for number, _, _ in self._automaton.find_matches_as_indexes(each, overlapping=True)
         }
-        found.update(bare for bare in self._with_digits if len(bare) < _LONG and bare in distinct)
-        for bare in sorted(found):
-            yield from (each for each in self._with_digits[bare] if each == bare or each in chunk.text)
+        found.update(each for each in self._by_word if len(each) < _LONG and each in distinct)
+        return sorted(found)
 
     def searched(self, chunk: Chunk) -> _Searched:
         """Return a chunk with the readings of each format that may have a record in it."""
         likely = defaultdict[str, list[Reading]](list)
-        for text in self._present(chunk):
-            for format_id, reading in self._by_text[text]:
+        for word in self._present(chunk):
+            for format_id, reading in self._by_word[word]:
                 if reading.may_stand_in(chunk.distinct):
                     likely[format_id].append(reading)
         return _Searched(chunk, dict(likely))
@@ -198,8 +194,8 @@ def _has_needed(format: Format, seen: Iterable[_Searched]) -> bool:
 
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     for each in seen:
-        likely = dict.fromkeys(one.finder for one in each.likely.get(format.id, ()) if one.weak == weak)
-        if any(one.search(each.chunk.text) for one in likely):
+        likely = {one.finder: one for one in each.likely.get(format.id, ()) if one.weak == weak}
+        if any(one.first_in(each.chunk.text) for one in likely.values()):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None
 

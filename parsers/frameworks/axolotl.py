@@ -18,7 +18,6 @@ _SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_deg
 FORMAT = Format(
     title="axolotl",
     framework="PyTorch",
-    marker=b"'tokens/",
     unproven=True,
     start=TRAINER.start,
     before_start=TRAINER.before_start,

@@ -49,7 +49,6 @@ def _of_device(counted: str, unit: str) -> Reading:
         scope="device",
         per_update=True,
         weak=True,
-        marker=b"throughput/device/%ss" % counted.encode(),
         verbs=(carry("epoch", "step", "total_steps"), only("throughput")),
     )
 
@@ -57,7 +56,6 @@ def _of_device(counted: str, unit: str) -> Reading:
 FORMAT = Format(
     title="Composer",
     framework="PyTorch",
-    marker=b" Train throughput/",
     needs=b" Train throughput/",
     unproven=True,
     readings=(

@@ -11,7 +11,6 @@ from perfledger.parsers.contract import Fact, Format, Reading, carry, either, on
 FORMAT = Format(
     title="Darknet",
     framework="Darknet",
-    marker=b" seconds",
     unproven=True,
     start="Learning Rate: {_}, Momentum: ",
     before_start=rb"^ *+(?:CUDA-version: |compute_capability = |net\.optimized_memory = |mini_batch = )",

@@ -10,7 +10,6 @@ from perfledger.parsers.contract import Format, Reading, Rows
 FORMAT = Format(
     title="Detectron2 metrics.json",
     framework="PyTorch",
-    marker=b'"eta_seconds": ',
     unproven=True,
     readings=(
         Reading(

@@ -11,7 +11,6 @@ from perfledger.parsers.frameworks.metric_logger import apart
 FORMAT = Format(
     title="DINOv2 metrics",
     framework="PyTorch",
-    marker=b'"iter_time": ',
     readings=(
         Reading(
             Rows(

@@ -170,7 +170,6 @@ FORMAT = Format(
     title="DLLogger JSON",
     # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
     over=("frameworks.keras",),
-    marker=b'"LOG"',
     # The arguments of BERT and of the programs for images; what others print first has no words of its own.
     start=rb'"step": ?+"PARAMETER", ?+"data": ?+\{(?:"Config": |(?=[^\n{}]{0,4000}?"optimizer_batch_size": ))',
     before_start=rb'"type": ?+"METADATA", ',

@@ -104,7 +104,7 @@ def _one_step(clocked: bool) -> Reading:
     """Return a step beside many that are not printed, by its seconds or by the clocks of the lines."""
     return Reading(
         "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.batch_time : {duration}  train.ips : {throughput}",
-        unit="images/s", span="interval" if clocked else "step", weak=True, marker=_OF_ONE_STEP.replace(b"\\", b""),
+        unit="images/s", span="interval" if clocked else "step", weak=True,
         pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
 
@@ -125,7 +125,6 @@ FORMAT = Format(
     # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
     unproven=True,
     over=("frameworks.keras", "frameworks.lightning"),  # Their bars are drawn as well, nnU-Net's by Lightning.
-    marker=b"DLL ",
     end=rb"DLL [\d .:-]{26} - (?: ?+\| avg train |\(\) |Summary: )",
     readings=(
         *(_reading(unit, "interval") for unit in _KEYS),
@@ -148,7 +147,7 @@ FORMAT = Format(
         Reading(
             DLLOGGER_CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"
             rb"\| *+<throughput> (?:frames|items)/s \| (?:took|elapsed) ++<duration> s\b",
-            unit="items/s", span="epoch", weak=True, marker=b"avg train ",
+            unit="items/s", span="epoch", weak=True,
         ),
     ),
     facts=(

@@ -41,7 +41,6 @@ FORMAT = Format(
         Reading(
             "|  iterations  | {step}  |\n\n|  time_elapsed  | {elapsed}  |\n\n|  total_timesteps  | {consumed}  |",
             unit="items/s",
-            marker=b" total_timesteps ",
             # A table of an evaluation has steps and no seconds.
             verbs=(carry("step", "clock"), only("consumed"), first_states("clock")),
             pauses=(Pause("evaluation", "Eval num_timesteps="),),
@@ -67,7 +66,6 @@ FORMAT = Format(
         Reading(
             "time_total_s: {elapsed}\n\ntimesteps_total: {consumed}\n\ntraining_iteration: {step}\n\ntrial_id: {_}_{_trial:int}",
             unit="items/s",
-            marker=b"time_total_s: ",
             pauses=(Pause("evaluation", rb"  evaluation:[ \t\r]*+$"),),
             verbs=(carry("clock", "consumed", "step"), only("_trial"), _of_one),
         ),

@@ -15,7 +15,6 @@ _WITHIN = rb"(?:[^\n]|\n(?= {21}))"
 FORMAT = Format(
     title="fairseq2",
     framework="PyTorch",
-    marker=b"Train Metrics",
     unproven=True,
     readings=(
         Reading(

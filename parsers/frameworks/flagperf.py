@@ -12,7 +12,6 @@ _EVENT = '[PerfLog] {{"event": "'
 
 FORMAT = Format(
     title="FlagPerf",
-    marker=b"[PerfLog] {",
     unproven=True,
     start=_EVENT + 'INIT_START"',
     end=_EVENT + 'FINISHED"',

@@ -64,7 +64,6 @@ def _epochs(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="GluonCV detection",
     framework="MXNet",
-    marker=b"[Epoch ",
     start="Start training from [Epoch {_}]",
     before_start=_ARGUMENTS,
     readings=(

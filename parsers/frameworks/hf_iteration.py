@@ -83,7 +83,6 @@ _BAR = Reading(
 FORMAT = Format(
     title="Hugging Face scripts (Iteration bars)",
     framework="PyTorch",
-    marker=b"Total train batch size ",
     needs=b"Total train batch size ",
     unproven=True,
     start=TRAINER.start,

@@ -35,7 +35,6 @@ def _whole_run(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Hugging Face Trainer (notebooks)",
     framework="PyTorch",
-    marker=b", Epoch ",
     unproven=True,
     start=TRAINER.start,
     before_start=TRAINER.before_start,

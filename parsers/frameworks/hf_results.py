@@ -27,7 +27,6 @@ def _planned(columns: Columns) -> Postprocessed:
 
 FORMAT = Format(
     title="Hugging Face train_results.json",
-    marker=b'"train_samples_per_second": ',
     unproven=True,
     over=("frameworks.hf_trainer_state",),
     document="train_runtime",

@@ -594,7 +594,7 @@ def _of_examples(name: str, pattern: bytes) -> Fact:
 FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
-    marker=b"'epoch': ",
+    needs=b"'epoch': ",
     # Unsloth may print its banner besides the head: both are one start.
     start=_once(rb"(?:%s|%s)" % (_HEAD, _UNSLOTH)) + rb"|" + _unannounced(),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
@@ -637,7 +637,7 @@ FORMAT = Format(
         # Open-Instruct's: its tokens are those of all devices, without padding.
         Reading(
             rb" - __main__ - ++Step: [0-9]++, LR: [-+.0-9e]++, Loss: [-+.0-9einfa]++, (?:Aux Loss: [-+.0-9einfa]++, )?+TPS: <throughput>(?=\s)",
-            unit="tokens/s", span="run", weak=True, marker=b", TPS: ",
+            unit="tokens/s", span="run", weak=True,
         ),
         Reading(
             rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", verbs=(_told_once,)

@@ -13,7 +13,6 @@ _NEXT = rb"[ \t\r]*+\n\s++"
 FORMAT = Format(
     title="Hugging Face trainer_state.json",
     framework="PyTorch",
-    marker=b'"step": ',
     needs=b'"step": ',
     over=("frameworks.nvlog",),
     document="log_history",

@@ -12,7 +12,6 @@ from perfledger.parsers.frameworks.keras.epochs import epochs_in_steps
 FORMAT = Format(
     title="Keras train_step",
     framework="Keras",
-    marker=b"s/step - ",
     unproven=True,
     start=keras.FORMAT.start,
     before_start=keras.FORMAT.before_start,

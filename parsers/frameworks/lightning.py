@@ -129,7 +129,6 @@ def _nodes_times_devices(printed: bytes) -> int:
 FORMAT = Format(
     title="PyTorch Lightning",
     framework="PyTorch",
-    marker=b"Epoch ",
     # Releases before 1.1 let every rank of a Slurm job print this: together they are one start.
     start=rb"(?m)^" + _GPU + rb"(?:(?:(?![^\n]*?(?:Epoch [0-9]|Traceback|Error|stopped: ))[^\n]*+\n){1,40}?" + _GPU + rb")*+",
     end=rb"`(?:Trainer\.)?fit` stopped: ",

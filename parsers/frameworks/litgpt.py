@@ -75,7 +75,6 @@ FORMAT = Format(
             unit="samples/s",
             span="step",
             factors={"step_seconds": 1e-3},
-            marker=b"iter time: ",
             verbs=(_iterations,),
         ),
         Reading("| - Training Time : {seconds:s}", span="run", weak=True),

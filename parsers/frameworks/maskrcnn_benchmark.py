@@ -22,7 +22,6 @@ def _of_solver(key: bytes) -> bytes:
 FORMAT = Format(
     title="maskrcnn-benchmark, forks",
     framework="PyTorch",
-    marker=_LINE,
     unproven=True,
     start=rb" INFO: Using \d++ GPUs\r?+\n[^\n]{0,100}? INFO: Namespace\(config_file=",
     end=" INFO: Total training time: ",

@@ -113,7 +113,6 @@ _TRAINING = (
 FORMAT = Format(
     title="MetricLogger (torchvision, DETR, DeiT, MAE, DINO)",
     framework="PyTorch",
-    marker=b" eta:",
     # Every process announces itself.
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode|Not init distributed mode\.|Initialized distributed mode\.\.\.)",
     end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
@@ -138,7 +137,6 @@ FORMAT = Format(
             _EPOCH + rb" Total time: (?P<duration>(?:[0-9]++ days?, )?+[0-9:]++) \(<step_seconds> s / it\)",
             unit="samples/s",
             span="epoch",
-            marker=b"] Total time: ",
             weak=True,
             exact=True,
         ),

@@ -24,7 +24,6 @@ _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 FORMAT = Format(
     title="MindFormers",
     framework="MindSpore",
-    marker=b"step:[",
     unproven=True,
     readings=(
         Reading(
@@ -38,7 +37,6 @@ FORMAT = Format(
             _STATE + rb"\r?+\n(?=" + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",
             unit="samples/s",
             span="step",
-            marker=b" per_step_time: ",
             factors={"step_seconds": 1e-3},
         ),
         Reading(

@@ -13,7 +13,6 @@ _HEAD = rb"train \| epoch ++<epoch> \| Iter: ++[0-9]++/ *+[0-9]++ \| global iter
 FORMAT = Format(
     title="MiniLLM",
     framework="PyTorch",
-    marker=b" | micro time: ",
     unproven=True,
     start=rb"(?m:^)arguments:\n(?=(?: *+\w++ \.++ [^\n]*+\n){0,400}? *+gradient_accumulation_steps \.++ )",
     before_start="^using world size: ",

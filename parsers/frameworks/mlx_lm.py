@@ -35,7 +35,6 @@ _PANEL = rb"\bbatch \xc2\xb7 iters   "
 FORMAT = Format(
     title="MLX LM",
     framework="MLX",
-    marker=b"Iter ",
     needs=b"Iter ",
     start=rb"Starting training\.\.\., iter(?:ation)?s: |(?<=\n)  iter   train_loss     tok/s     tokens",
     before_start=rb"Loading (?:pretrained model|configuration file )|^Trainable parameters: ",
@@ -48,7 +47,7 @@ FORMAT = Format(
             per_update=True,
             verbs=(_of_whole_intervals,),
         ),
-        Reading("^  {step}  {loss} {▼|▲}  {throughput:,}  {_}k", unit="tokens/s", marker=b" \xe2\x96", weak=True),
+        Reading("^  {step}  {loss} {▼|▲}  {throughput:,}  {_}k", unit="tokens/s", weak=True),
         Reading(
             "Training (iteration {step}):\ntrain_loss={loss},{*}\n{*}, tokens_per_second={throughput}",
             unit="tokens/s",

@@ -61,7 +61,7 @@ FORMAT = Format(
             span="run",
             verbs=(_of_run,),
         ),
-        Reading("peak memory {consumption|allocated}: {memory:MiB}", weak=True, marker=b" step_avg:"),
+        Reading("peak memory {consumption|allocated}: {memory:MiB}", weak=True),
         Reading(
             "step:{step}/{total_steps} train_loss:{loss} train_time:{elapsed:ms} step_avg:{_}.{_}ms tok_s:{throughput}",
             unit="tokens/s",

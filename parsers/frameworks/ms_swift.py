@@ -68,7 +68,6 @@ FORMAT = Format(
             ),
             unit="samples/s",
             per_update=True,
-            marker=b"train_speed(",
             pauses=(
                 Pause("evaluation", rb"eval_runtime['\"]: "),
                 Pause("checkpoint", "[INFO:swift] Saving model checkpoint to "),
@@ -87,7 +86,6 @@ FORMAT = Format(
             rb"(?:[^{}\r\n]{0,200}?\btrain_loss['\"]: '?+<mean_loss>'?+(?=[,}]))?+(?:[^{}\r\n]{0,200}?['\"]" + _STEP + rb"['\"]: ['\"]?+<step>(?:/<total_steps>)?+(?=['\",}]))?+",
             unit="samples/s",
             span="run",
-            marker=b"train_runtime",
             weak=True,
         ),
     ),

@@ -34,7 +34,6 @@ def _with_layers(printed: bytes) -> str:
 FORMAT = Format(
     title="MXNet Module.fit",
     framework="MXNet",
-    marker=b"Speed: ",
     # Workers without names announce themselves one after the other: together they are one start.
     start=rb"INFO:root:start with arguments (Namespace\([^\n]++)(?:\nINFO:root:start with arguments \1(?=\n))++"
     rb"|start with arguments Namespace",
@@ -51,7 +50,7 @@ FORMAT = Format(
         ),
         Reading("Node[{_}] {_} INFO:root:" + _LINE, unit="samples/s", scope="node", repeated=True),
         Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=says(rb"\bkv_?store='dist")),
-        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True, marker=b"Time cost="),
+        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True),
     ),
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),

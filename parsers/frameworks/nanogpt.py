@@ -109,7 +109,6 @@ _BREAKS_DOWN = rb"^breaks down as: (?:[0-9]++ [a-z ]++\* ){0,3}?([0-9]++) %s\b"
 FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
-    marker=b"oss",
     # Every rank prints this, one after the other: together they are one start.
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"

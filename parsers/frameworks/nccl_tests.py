@@ -79,14 +79,13 @@ def _gib(sizes: bytes) -> int:
     return 0 if size % 2**30 else size >> 30
 
 
-def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Reading:
+def _reading(row: bytes, head: bytes, *, several: bool) -> Reading:
     """Return the reading of the rows of several tables, or of a table alone, of one of the two kinds."""
     return Reading(
         row % (_SIZE, rb"[a-z][a-z0-9]++") + rb"%s ++%s ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
         unit="GB/s",
         scope="device",
         span="interval" if several else "run",
-        marker=marker,
         where=says(rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw "),
         verbs=(partial(_of_tables, several=several),),
     )
@@ -96,13 +95,14 @@ FORMAT = Format(
     title="nccl-tests",
     framework="NCCL",
     start=rb"# nThreads?+:?+ [0-9]++ nGpus:?+ [0-9]++ (?:nRanks: [0-9]++ )?+minBytes:?+ ",
+    needs=b" algbw ",
     before_start=rb"^# (?:nccl-tests version|Collective test starting: )",
     end=rb"^# Avg bus bandwidth ++: [0-9]",
     unproven=True,
     readings=tuple(
         _reading(*kind, several=several)
         for several in (True, False)
-        for kind in ((_ROW, rb"root ++", b"   -1  "), (_ROOTLESS, b"", b"   sum  "))
+        for kind in ((_ROW, rb"root ++"), (_ROOTLESS, b""))
     ),
     facts=(
         Fact("framework", rb"^(rccl-tests: Version |RCCL version :|# nThreads: )", lambda _: "RCCL"),

@@ -18,7 +18,6 @@ _PAUSES = (
 FORMAT = Format(
     title="NeMo-RL",
     framework="PyTorch",
-    marker=b"E2E (Tokens/sec",
     start=rb"(?m:^)Final config:",
     before_start="^Loaded configuration from: ",
     unproven=True,

@@ -22,6 +22,7 @@ FORMAT = Format(
     title="nerfstudio",
     framework="PyTorch",
     unproven=True,
+    needs=b" ETA (time) ",
     start="TrainerConfig(",
     readings=(
         Reading(

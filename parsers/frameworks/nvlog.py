@@ -38,7 +38,6 @@ _FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
 
 FORMAT = Format(
     title="DLLogger document",
-    marker=b"train_epoch_",
     needs=b"train_epoch_",
     start=rb"(?<![^\r\n])\{(?:" + next_line(rb'"') + rb'|[ \t]*+)"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',

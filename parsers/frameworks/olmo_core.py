@@ -31,7 +31,6 @@ def _block(name: bytes, updates: bytes, epoch: bytes = _EPOCH) -> bytes:
 FORMAT = Format(
     title="OLMo-core",
     framework="PyTorch",
-    marker=b"[step=",
     unproven=True,
     readings=(
         Reading(

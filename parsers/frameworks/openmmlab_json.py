@@ -45,7 +45,6 @@ def _with_evaluations(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="OpenMMLab metrics",
     framework="PyTorch",
-    marker=b'"time": ',
     start=rb'(?m)^\{"env_info": "',
     readings=(
         Reading(

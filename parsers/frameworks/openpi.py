@@ -51,7 +51,6 @@ FORMAT = Format(
             rb"\[I\] Progress on: (?:(?P<_units>[0-9.]++)it|(?P<_thousands>[0-9.]++)kit)/[0-9.]++[kM]?+it "
             rb"rate:(?:[0-9.,]++it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
             unit="samples/s",
-            marker=b"[I] Progress on: ",
             verbs=(_well_told,),
         ),
     ),

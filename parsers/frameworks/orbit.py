@@ -39,7 +39,6 @@ def _by_the_clock(columns: Columns) -> Kept:
 FORMAT = Format(
     title="Orbit (TensorFlow Model Garden)",
     framework="TensorFlow",
-    marker=b"train | step: ",
     start="Final experiment parameters:",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     readings=(

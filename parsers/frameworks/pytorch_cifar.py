@@ -54,7 +54,6 @@ _TIME = b"".join(
 FORMAT = Format(
     title="pytorch-cifar",
     framework="PyTorch",
-    marker=b" | Tot: ",
     unproven=True,
     start="==> Preparing data..",
     readings=(

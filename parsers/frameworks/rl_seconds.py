@@ -31,7 +31,6 @@ FORMAT = Format(
             verbs=(carry("samples"), only("duration")),
             unit="samples/s",
             span="step",
-            marker=b"Finished: 'step', time cost: ",
         ),
     ),
     facts=PYTORCH_JOB,

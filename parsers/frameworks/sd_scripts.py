@@ -13,7 +13,6 @@ from perfledger.parsers.frameworks.diffusers import bar, first_drawn
 FORMAT = Format(
     title="sd-scripts",
     framework="PyTorch",
-    marker=b"steps: ",
     start="running training / ",
     readings=(
         Reading(

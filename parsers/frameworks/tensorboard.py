@@ -89,7 +89,6 @@ def _pace(columns: Columns, rows: Indices) -> float:
 
 FORMAT = Format(
     title="TensorBoard",
-    marker=b"tensorboard offset=",
     unproven=True,
     end=rb' tag="train/train_runtime" value=',
     readings=(

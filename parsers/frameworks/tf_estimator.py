@@ -99,7 +99,6 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
         scope=scope,
         where=lacks(_SEVERAL) if scope == "job" else says(_SEVERAL),
         weak=True,
-        marker=b"examples/sec: ",
         pauses=_PAUSES,
     )
 
@@ -124,7 +123,6 @@ def _rates(logger: bytes) -> Reading:
         logger + rb"global_step/sec: (?!0\s)<steps_per_second>" + ENDED,
         unit="samples/s",
         weak=True,
-        marker=b"global_step/sec: ",
         pauses=_PAUSES,
     )
 
@@ -187,7 +185,7 @@ FORMAT = Format(
         Reading(
             rb"Total Training Time W/O Overhead = <seconds> for Sentences = <samples>\s[^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
             rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
-            unit="samples/s", span="run", weak=True, exact=True, marker=b"Throughput Average (sentences/sec) = ",
+            unit="samples/s", span="run", weak=True, exact=True,
         ),
     ),
     facts=(

@@ -50,7 +50,6 @@ _WITH_BAR = 0.9
 FORMAT = Format(
     title="TRL",
     framework="PyTorch",
-    marker=b"'num_tokens': ",
     start=TRAINER.start,
     before_start=TRAINER.before_start,
     end=TRAINER.end,

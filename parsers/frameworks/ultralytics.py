@@ -91,7 +91,6 @@ def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading
         span="epoch",
         factors={"memory": memory},
         where=where,
-        marker=b"G ",  # other bars, which are in every second log, state no memory
         verbs=(epochs,),
     )
 

@@ -87,7 +87,6 @@ FORMAT = Format(
             verbs=(carry("step", "duration"), only("samples")),
             unit="tokens/s",
             span="step",
-            marker=b" time_per_step: ",
             pauses=(
                 Pause("evaluation", rb"  validation: (?=[0-9])", inside="last"),
                 Pause("checkpoint", rb"  save_checkpoint: (?=[0-9])", inside="last"),
@@ -96,7 +95,6 @@ FORMAT = Format(
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
             unit="samples/s",
-            marker=b"Training Progress: ",
             repeated=True,
             pauses=(
                 Pause("evaluation", "test_gen_batch meta info: "),

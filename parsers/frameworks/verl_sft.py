@@ -29,7 +29,6 @@ _PAUSES = (
 FORMAT = Format(
     title="verl SFT",
     framework="PyTorch",
-    marker=b" - train/loss:",
     unproven=True,
     start=_COPIES,
     end=rb"^(?:\([^)\n]++\) )?+Final validation metrics: ",

@@ -17,7 +17,6 @@ def _named(argument: bytes) -> bytes:
 FORMAT = Format(
     title="YOLOv6",
     framework="PyTorch",
-    marker=b": 100%",
     unproven=True,
     start="training args are: Namespace(",
     end="^Training completed in {_} hours.",

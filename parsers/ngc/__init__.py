@@ -55,24 +55,17 @@ def _whole_batches(columns: Columns) -> Postprocessed:
     return rows, {"epoch": np.floor(done / total)[rows], "step": step[rows], "clock": columns["clock"][rows]}
 
 
-def squad_bar(marker: bytes) -> Reading:
-    """Return the reading of the bar `Iteration:` that `run_squad.py` draws again in each epoch.
-
-    Its seconds are whole ones since the epoch began; its speed is smoothed.
-
-    Args:
-        marker: text of the lines between the bars, which identifies the program.
-    """
-    return Reading(
-        "Iteration:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
-        unit="sequences/s",
-        repeated=True,
-        weak=True,
-        marker=marker,
-        epoch_timer=True,
-        where=ONE_BATCH_PER_UPDATE,
-        verbs=(_whole_batches,),
-    )
+#: The bar `Iteration:` that `run_squad.py` draws again in each epoch. Its seconds are whole ones since the epoch began;
+#: its speed is smoothed.
+SQUAD_BAR = Reading(
+    "Iteration:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
+    unit="sequences/s",
+    repeated=True,
+    weak=True,
+    epoch_timer=True,
+    where=ONE_BATCH_PER_UPDATE,
+    verbs=(_whole_batches,),
+)
 
 
 #: What Apex says that its levels of optimisation do.

@@ -11,7 +11,7 @@ high, and the seconds of the steps are right. It holds the warm-up as well. `tra
 import numpy as np
 
 from perfledger.parsers.contract import Format, Reading, Trap, up_to
-from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, SQUAD_BAR
 
 _CONFIG = rb" - PARAMETER Config : "
 
@@ -19,12 +19,12 @@ FORMAT = Format(
     title="NGC PyTorch BERT SQuAD",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad_steps"),
-    needs=b"raining",
+    needs=b"step_loss : ",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",
     end="training_sequences_per_second : ",
     readings=(
-        squad_bar(b"step_loss : "),
+        SQUAD_BAR,
         Reading(
             "DLL {clock} - Training Epoch: {epoch} Training Iteration: {step} step_loss : {loss}",
             unit="sequences/s",

@@ -9,7 +9,7 @@ contradict it, they are right.
 import numpy as np
 
 from perfledger.parsers.contract import Format, Reading, Trap
-from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, SQUAD_BAR
 
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
@@ -19,7 +19,7 @@ FORMAT = Format(
     start=rb"(?m)^(?:python|torchrun) ++(?:-m torch\.distributed\.launch )?+(?:--nproc_per_node=\d++ )?+run_squad\.py ",
     end=rb"(?m)^ ?+training throughput: ",
     readings=(
-        squad_bar(b": Loss "),
+        SQUAD_BAR,
         Reading(
             "{clock} - INFO - __main__ -  Step {step}: Loss {loss}, LR ",
             unit="sequences/s",

@@ -86,7 +86,6 @@ _ARGUMENTS = rb"Run arguments: Namespace\("
 FORMAT = Format(
     title="NGC PyTorch GNMT",
     framework="NGC PyTorch",
-    marker=b"Tok/s",
     start=rb"(?m)^(?:0: )?+" + _ARGUMENTS + up_to_argument(rb"beam_size", _ARGUMENTS),
     end="Total training time {:int} s",
     readings=(

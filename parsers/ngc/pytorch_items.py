@@ -31,11 +31,10 @@ FORMAT = Format(
     start=rb" - PARAMETER (?:data : \S++ ++feature_spec_file : |output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", verbs=(as_timed,)),
+        Reading(_ITERATION, unit="items/s", span="step", verbs=(as_timed,)),
         Reading(
             _ITERATION,
             unit="items/s",
-            marker=b" train_ite",
             pauses=(
                 Pause("evaluation", ",) train_epoch_"),
             ),

@@ -26,7 +26,6 @@ _ITERATION = (
 FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF (NVLOG)",
     framework="NGC PyTorch",
-    marker=b":::NVLOGv",
     needs=b":::NVLOGv",
     start=rb":::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ cpu_info: ",
     before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",

@@ -129,7 +129,6 @@ FORMAT = Format(
     title="NGC PyTorch ResNet-50",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
-    marker=b" train.",
     start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbfP]++|b(?!atch_size : )|f(?!eature_spec_file : )|P(?!ARAMETER ))*+batch_size : )",
     end=" - Summary: ",
     readings=(

@@ -12,7 +12,6 @@ from perfledger.parsers.ngc import APEX, ONE_NODE, TF32
 FORMAT = Format(
     title="NGC PyTorch Transformer-XL",
     framework="NGC PyTorch",
-    marker=b"tok/s",
     start="^Namespace({*}gpu0_bsz=",
     end="^Training throughput: ",
     readings=(

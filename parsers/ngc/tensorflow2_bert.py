@@ -21,7 +21,6 @@ FORMAT = Format(
             "] Train Step: {step}/{total_steps}  / loss = {loss} / time = {duration} sec\n\n] Perf {throughput}",
             unit="sequences/s",
             per_update=True,
-            marker=b"] Train Step: ",
             verbs=(carry("step", "total_steps", "loss", "duration"), only("throughput", "step")),
             pauses=(
                 Pause("evaluation", "Running evaluation after step: ", inside="none"),

@@ -62,7 +62,6 @@ def _timed(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Paddle Model.fit",
     framework="PaddlePaddle",
-    marker=b"/step",
     start=rb"The loss value printed in the log is the current step, and the metric is the average value of previous steps?\.",
     readings=(
         Reading(_steps(_TIME), unit="samples/s", running_mean=1, verbs=(*_STEPS, _timed)),

@@ -88,7 +88,6 @@ HEAD = (
 FORMAT = Format(
     title="PaddleNLP Trainer",
     framework="PaddlePaddle",
-    marker=b"_per_second",
     start="INFO] - ***** Running training *****",
     before_start=rb"\] - =++\[Trainer|\] - (?:Model|Data|Training|Pre-Training|Finetune) Configuration Arguments|" + _ARGUMENT % (rb"\w++", rb"[^\n]*?"),
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",

@@ -24,7 +24,6 @@ def _epoch(printed: str, unit: str) -> Reading:
     return Reading(
         f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
         unit=unit,
-        marker=b", using time",
         scope="node",
         span="epoch",
     )
@@ -34,7 +33,6 @@ def _batch(printed: str, unit: str) -> Reading:
     return Reading(
         f"Epoch: {{epoch}}, Batch: {{step}},{{?  auc: [{{accuracy}}],}}{{?  {{cost|LOSS}}: [{{loss}}],}}  avg_batch_cost: {{step_seconds}} sec, avg_samples: {{batch}}, ips: {{throughput}} {printed}/sec",
         unit=unit,
-        marker=b"avg_samples: ",
         scope="thread",
     )
 
@@ -42,7 +40,6 @@ def _batch(printed: str, unit: str) -> Reading:
 FORMAT = Format(
     title="PaddleRec",
     framework="PaddlePaddle",
-    marker=b", ips",
     start="Run Worker Begin",
     readings=(
         _epoch("example", "samples/s"),

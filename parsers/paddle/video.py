@@ -55,7 +55,6 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="PaddleVideo",
     framework="PaddlePaddle",
-    marker=b" instance/sec",
     start=rb"(?m)^[^\n]{0,60}\] DATASET : ",
     before_start=rb"\] DALI is not installed, you can improve performance if use DALI",
     unproven=True,

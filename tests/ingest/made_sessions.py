@@ -16,6 +16,6 @@ def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Se
     path = folder / "train.log"
     text = "".join(f"{each}\n" for each in lines).encode()
     path.write_bytes(text)
-    format = Format("made", b"", (Reading(pattern, **about),))
+    format = Format("made", (Reading(pattern, **about),))
     (session,) = read(path, format).sessions
     return session

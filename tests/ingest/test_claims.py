@@ -50,8 +50,10 @@ def test_exactly_one_format_claims_a_public_log(file: str) -> None:
 def test_only_its_own_format_reads_a_made_log(path: Path) -> None:
     """Each format by itself, without the order in which claims are settled."""
     text = b"".join(chunk.text for chunk in chunks(path, Noise()))
-    marked = [each for each in formats() if each.marker in text and each.needs in text]
-    readers = [each for each in marked if any(one.marker in text and one.finder.search(text) for one in each.readings)]
+    likely = [each for each in formats() if each.needs in text]
+    found = [(each.id, one.weak) for each in likely for one in each.readings if one.first_in(text)]
+    ids_of_readers = {each for each, weak in found if weak == all(weak for _, weak in found)}
+    readers = [each for each in likely if each.id in ids_of_readers]
     # Of those that stand over others, one may stand over another.
     above = [each.id for each in readers if each.over and not any(each.id in other.over for other in readers)]
     assert (above or [each.id for each in readers]) == [path.parent.name]

@@ -65,7 +65,7 @@ def table(columns: Mapping[str, Values], name: str = "steps", **about: Any) -> t
 def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
     path = folder / "train.log"
     path.write_text("".join(f"{line}\n" for _, lines in tables for line in lines))
-    format = Format("made", b"", tuple(reading for reading, _ in tables))
+    format = Format("made", tuple(reading for reading, _ in tables))
     (session,) = read(path, format).sessions
     return session
 

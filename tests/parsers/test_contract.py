@@ -92,7 +92,7 @@ def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
     samples = [samples_of(each.id) for each in registry.formats()]
     lines = [one.line for each in samples for one in (*each.line, *each.miss)]
     readings = [reading for each in registry.formats() for reading in each.readings]
-    found = [(each, line) for each in readings for line in lines if each.marker in line and each.finder.search(line)]
+    found = [(each, line) for each in readings for line in lines if each.finder.search(line)]
     assert len(found) > len(readings)
     assert all(reading.may_stand_in(distinct_lines(line)) for reading, line in found)
 

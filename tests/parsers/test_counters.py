@@ -21,7 +21,7 @@ def of(
 ) -> Counters | None:
     path = folder / "train.log"
     path.write_text("".join(f"{each}\n" for each in lines))
-    (session,) = read(path, Format("made", b"", (Reading(pattern, **about),))).sessions
+    (session,) = read(path, Format("made", (Reading(pattern, **about),))).sessions
     return counters(session.records, facts or {})
 
 

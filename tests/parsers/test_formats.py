@@ -51,8 +51,6 @@ def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
     assert found, "no reading matches this sample"
     for name, value in sample.values.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
-    readings = [one for one in each.readings if one.finder.search(sample.line)]
-    assert all((one.marker or one.literal or each.marker) in sample.line for one in readings)
 
 
 def greedy(tree: Any) -> Iterator[str]:

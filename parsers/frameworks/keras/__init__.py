@@ -140,7 +140,6 @@ def _of_processes(where: Condition, scope: Scope) -> tuple[Reading, ...]:
 FORMAT = Format(
     title="Keras",
     framework="Keras",
-    marker=b" - loss: ",
     over=("frameworks.keras_losses",),
     # Processes without tags begin an epoch one after the other.
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS

@@ -80,7 +80,7 @@ def _benchmark(printed: bytes) -> str:
 def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the progress of a run, in the unit of its benchmark."""
     return Reading(
-        lines_of(EVENTS, METADATA), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
+        lines_of(EVENTS, METADATA), unit=unit, span="epoch", repeated=True, weak=True, where=where, settings=SETTINGS,
         verbs=(partial(records, unit=counted),),
     )  # fmt: skip
 
@@ -88,14 +88,13 @@ def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading
 def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which are compared with the clock of the events."""
     return Reading(
-        STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
+        STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True,
         where=where, verbs=(partial(block_means, unit=counted),),
     )  # fmt: skip
 
 
 FORMAT = Format(
     title="MLPerf",
-    marker=b":::ML",
     over=("*",),
     # TensorFlow's logger repeats the lines of 2018, with a stamp in front.
     # Every rank may state the benchmark, and the sizes of the data sets may come before it.
@@ -112,9 +111,9 @@ FORMAT = Format(
         _means("tokens/s", _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf; they are read if these lines do not count samples.
         Reading(lines_of(SPEEDS, {"_step": METADATA["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
-        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", settings=SETTINGS, verbs=(run_seconds,)),
+        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, settings=SETTINGS, verbs=(run_seconds,)),
         Reading(
-            lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
+            lines_of(EVENTS, METADATA), span="run", weak=True, settings=SETTINGS, where=lacks(_IN_TOKENS),
             verbs=(target_samples,),
         ),
         Reading(
@@ -123,10 +122,10 @@ FORMAT = Format(
         ),
         Reading(
             rb':::MLLOG \{[^\n]{0,400}?"(?:reduced_)?+train_loss(?:' + VALUE + rb'|": ?+)(?P<loss>' + NUMBER + rb")(?=[,}])",
-            weak=True, marker=b'train_loss"',
+            weak=True,
         ),
     ),
-    frames=(Reading(lines_of(EVENTS, METADATA), span="run", weak=True, marker=b":::ML", verbs=(target,)),),
+    frames=(Reading(lines_of(EVENTS, METADATA), span="run", weak=True, verbs=(target,)),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),

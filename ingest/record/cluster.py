@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,35 +44,35 @@ _AHEAD = 3
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Dask cluster that answers; `where` is what the user calls it, and `layout` that of all logs."""
+    """A Dask cluster that answers, under the name that the user gives it.
+
+    `sender` states what all workers must have in common with this process.
+    """
 
     client: Client
     where: str
-    layout: str
+    sender: Sender
 
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order.
 
         Raises:
-            UsageError: the scheduler ended meanwhile.
+            UsageError: the scheduler ended meanwhile, or a worker cannot read these logs.
         """
         with _answering(self.where):
             workers = max(1, len(self.client.ncores()))
-        waiting: deque[tuple[LogBatch, Future[Any]]] = deque()
-        for each in map(self._batch, cut(jobs, workers)):
-            waiting.append((each, self._submit(each)))
+        waiting: deque[tuple[list[ReadingJob], Future[Any]]] = deque()
+        for batch in cut(jobs, workers):
+            waiting.append((batch, self._submit(batch)))
             if len(waiting) > _AHEAD * workers:
                 yield from self._result(*waiting.popleft())
         while waiting:
             yield from self._result(*waiting.popleft())
 
-    def _batch(self, jobs: Sequence[ReadingJob]) -> LogBatch:
-        return LogBatch(tuple(jobs), self.layout, os.getcwd(), code_of(self.layout))  # noqa: PTH109
+    def _submit(self, jobs: Sequence[ReadingJob]) -> Future[Any]:
+        return self.client.submit(read_batch, list(jobs), self.sender, pure=False)
 
-    def _submit(self, given: LogBatch) -> Future[Any]:
-        return self.client.submit(read_batch, given, pure=False)
-
-    def _result(self, given: LogBatch, future: Future[Any]) -> list[FolderRead]:
+    def _result(self, jobs: Sequence[ReadingJob], future: Future[Any]) -> list[FolderRead]:
         """Return what each job gives; if workers died over a batch again and again, its jobs are read one by one."""
         from distributed import KilledWorker
 
@@ -80,10 +80,9 @@ class Cluster:
             with _answering(self.where):
                 return [*future.result()]
         except KilledWorker:
-            if len(given.jobs) == 1:
-                return [all_killed(given.jobs[0])]
-            alone = [replace(given, jobs=(each,)) for each in given.jobs]
-            return [found for each in alone for found in self._result(each, self._submit(each))]
+            if len(jobs) == 1:
+                return [all_killed(jobs[0])]
+            return [found for each in jobs for found in self._result([each], self._submit([each]))]
 
 
 @contextmanager
@@ -97,8 +96,8 @@ def connected(where: str, workers: int, layout: str, paths: Sequence[Path]) -> I
         paths: what is read, which all workers must have under these names.
 
     Raises:
-        UsageError: Dask is not installed, the scheduler does not answer, a worker differs from this program or lacks a
-            path. Nothing has been written then.
+        UsageError: Dask is not installed, the scheduler does not answer, or a worker cannot read these logs. Nothing
+            has been written then.
     """
     if where != LOCAL and not where.startswith(_SCHEMES):
         raise UsageError(f"--on {where}: give {LOCAL}, or the address of a scheduler such as tcp://host:8786")
@@ -113,8 +112,9 @@ def connected(where: str, workers: int, layout: str, paths: Sequence[Path]) -> I
                 address = opened.enter_context(_of_this_machine(workers or os.cpu_count() or 1))
             client = opened.enter_context(distributed.Client(address, timeout=_ANSWER))
             client.wait_for_workers(1, timeout=_FIRST_WORKER)
-            _compare(client, where, layout, paths)
-        yield Cluster(client, where, layout)
+            sender = sender_of(layout, paths)
+            _compare(client, where, sender)
+        yield Cluster(client, where, sender)
 
 
 def _of_this_machine(workers: int) -> LocalCluster:
@@ -147,29 +147,20 @@ def _answering(where: str) -> Iterator[None]:
         ) from None
 
 
-def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> None:
-    """Ask every worker for its version of Perfledger and for the paths.
+def _compare(client: Client, where: str, sender: Sender) -> None:
+    """Ask every worker whether it can read the logs.
 
     Raises:
-        UsageError: a worker cannot import it, has another version, or lacks a path.
+        UsageError: a worker cannot import Perfledger, has another version, or lacks a path.
     """
-    asked = os.getcwd(), layout, tuple(map(str, paths))  # noqa: PTH109
-    ours = state_of_process(*asked)
-    # Without a project: a path that has none, since an empty text would mean the worker's own folder.
-    project = str(project_folder() or os.devnull)
-    theirs: Mapping[str, Any] = client.run(prepared, project, *asked, on_error="return")
-    for worker, found in sorted(theirs.items()):
+    answers: Mapping[str, Any] = client.run(refusal, sender, on_error="return")
+    for worker, found in sorted(answers.items()):
         if isinstance(found, BaseException):
-            raise UsageError(
-                f"--on {where}: worker {worker} cannot run Perfledger: {type(found).__name__}: {found}; install the "
-                "same version there"
-            )
-        if found.code != ours.code:
-            raise UsageError(
-                f"--on {where}: worker {worker} has another version of Perfledger, or of the layout; install the same"
-            )
-        if missing := sorted(set(found.missing) - set(ours.missing)):
-            raise UsageError(f"--on {where}: worker {worker} has no {missing[0]}; share the folder under this path")
+            why = f"cannot run Perfledger: {type(found).__name__}: {found}; install the same version there"
+        else:
+            why = found
+        if why:
+            raise UsageError(f"--on {where}: worker {worker} {why}")
 
 
 def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
@@ -189,49 +180,51 @@ def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
 
 
 @dataclass(frozen=True)
-class LogBatch:
-    """Jobs that are read together, in the folder that paths start from; `code` is that of the sender."""
+class Sender:
+    """What the process that sends batches has, and its workers must have as well.
 
-    jobs: tuple[ReadingJob, ...]
-    layout: str
+    `project` is the folder of the user's project, `folder` the one that paths start from, and `code` the hash of all
+    code that a line of the ledger depends on.
+    """
+
+    project: str
     folder: str
+    layout: str
+    paths: tuple[str, ...]
     code: str
 
 
-@dataclass(frozen=True)
-class WorkerState:
-    """The state of a worker before it reads: the hash of its code, and the paths that it lacks."""
-
-    code: str
-    missing: tuple[str, ...]
-
-
-def prepared(project: str, folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
-    """Return the state of this worker, which reads with the user's project from now on."""
-    os.environ[PROJECT_VARIABLE] = project
-    return state_of_process(folder, layout, paths)
+def sender_of(layout: str, paths: Sequence[Path]) -> Sender:
+    """Return what this process has."""
+    # Without a project: a path that has none, since an empty text would mean the worker's own folder.
+    project = str(project_folder() or os.devnull)
+    return Sender(project, os.getcwd(), layout, tuple(map(str, paths)), code_of(layout))  # noqa: PTH109
 
 
-def state_of_process(folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
-    """Return the state of a process for logs in a folder; without the folder all paths are missing."""
-    own = Path(folder, layout)
-    code = code_of(str(own) if layout.endswith(".toml") and own.is_file() else layout)
-    return WorkerState(code, tuple(each for each in paths if not os.path.lexists(Path(folder, each))))
+def refusal(sender: Sender) -> str:
+    """Return why this worker cannot read the logs of the sender, whose project it uses from now on; empty if it can."""
+    os.environ[PROJECT_VARIABLE] = sender.project
+    own = Path(sender.folder, sender.layout)
+    if code_of(str(own) if sender.layout.endswith(".toml") and own.is_file() else sender.layout) != sender.code:
+        return "has another version of Perfledger, or of the layout; install the same"
+    missing = (each for each in sender.paths if not os.path.lexists(Path(sender.folder, each)))
+    return next((f"has no {each}; share the folder under this path" for each in missing), "")
 
 
-def read_batch(given: LogBatch) -> list[FolderRead]:
+def read_batch(jobs: Sequence[ReadingJob], sender: Sender) -> list[FolderRead]:
     """Return what each job gives; called on a worker.
 
     Raises:
         UsageError: the worker has another version; no log can cause this.
     """
     # Logs in stores need no folder that all workers share.
-    folder = given.folder if Path(given.folder).is_dir() else None
-    work = partial(_read_by_same_code, given.layout, given.code)
-    return [*Processes(1, fresh=True, folder=folder, work=work).read(given.jobs)]
+    folder = sender.folder if Path(sender.folder).is_dir() else None
+    work = partial(_read_by_same_code, sender.layout, sender.code)
+    return [*Processes(1, fresh=True, folder=folder, work=work).read(jobs)]
 
 
 def _read_by_same_code(layout: str, code: str, job: ReadingJob) -> FolderRead:
+    """Read a job, unless the worker has other code: it may have joined after the comparison."""
     if code_of(layout) != code:
         raise UsageError("a worker has another version of Perfledger, or of the layout; install the same")
     return job.read()

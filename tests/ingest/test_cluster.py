@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
+from perfledger import PROJECT_VARIABLE
 from perfledger.ingest.record import cluster
-from perfledger.ingest.record.cluster import Cluster, LogBatch
+from perfledger.ingest.record.cluster import Cluster
 from perfledger.ingest.record.folders import FolderRead, LocalFolder
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -95,17 +96,16 @@ def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypat
     folders = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
 
     class Told:
-        def __init__(self, given: LogBatch) -> None:
-            self.given = given
+        def __init__(self, jobs: Sequence[LocalFolder]) -> None:
+            self.jobs = jobs
 
         def result(self) -> list[FolderRead]:
-            if folders[1] in self.given.jobs:
+            if folders[1] in self.jobs:
                 raise distributed.KilledWorker("task", None, 4)
-            return [FolderRead({each.folder: []}) for each in self.given.jobs]
+            return [FolderRead({each.folder: []}) for each in self.jobs]
 
-    monkeypatch.setattr(Cluster, "_submit", lambda _, given: Told(given))
-    given = LogBatch(folders, "perfledger", "", "")
-    found = Cluster(None, "dask", "perfledger")._result(given, Told(given))  # type: ignore[arg-type]
+    monkeypatch.setattr(Cluster, "_submit", lambda _, jobs: Told(jobs))
+    found = Cluster(None, "dask", None)._result(folders, Told(folders))  # type: ignore[arg-type]
     assert [[*each.runs] for each in found] == [["0"], [], ["2"]]
 
 
@@ -131,24 +131,26 @@ def test_without_dask_the_remedy_is_named(few: Path, ingest: Ingest, monkeypatch
     assert "pip install" in called.err
 
 
-def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
+def test_workers_that_lack_the_logs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROJECT_VARIABLE, os.devnull)
     (tmp_path / "logs").mkdir()
-    there = cluster.state_of_process(str(tmp_path), "perfledger", ("logs", "other"))
-    assert there.missing == ("other",)
-    assert cluster.state_of_process(str(tmp_path / "gone"), "perfledger", ("logs",)).missing == ("logs",)
-    assert there.code == cluster.code_of("perfledger")
+    sender = replace(cluster.sender_of("perfledger", [Path("logs"), Path("other")]), folder=str(tmp_path))
+    assert cluster.refusal(sender) == "has no other; share the folder under this path"
+    assert cluster.refusal(replace(sender, folder=str(tmp_path / "gone"))).startswith("has no logs")
+    assert cluster.refusal(replace(sender, paths=("logs",))) == ""
 
 
 def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
     """A worker may join the cluster after the versions were compared."""
+    sender = replace(cluster.sender_of("perfledger", [few]), code="another")
     with pytest.raises(cluster.UsageError, match="another version"):
-        cluster.read_batch(LogBatch((EMPTY,), "perfledger", str(few), "another"))
+        cluster.read_batch([EMPTY], sender)
 
 
 def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
     """Logs in stores lie in no folder that workers share."""
-    given = LogBatch((EMPTY,), "perfledger", "/no/such/folder", cluster.code_of("perfledger"))
-    assert cluster.read_batch(given) == [FolderRead({"": []})]
+    sender = replace(cluster.sender_of("perfledger", []), folder="/no/such/folder")
+    assert cluster.read_batch([EMPTY], sender) == [FolderRead({"": []})]
 
 
 def start(*arguments: object) -> subprocess.Popen[bytes]:

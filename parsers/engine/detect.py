@@ -137,7 +137,8 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     known = [each for each in formats() if keys is None or not each.document or each.document in keys]
     read = chunks if keys is None else [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
     seen = [_known().searched(each) for each in read]
-    marked = [each for each in known if any(each.id in one.likely for one in seen) and _has_needed(each, seen)]
+    likely_ids = {format_id for one in seen for format_id in one.likely}
+    marked = [each for each in known if each.id in likely_ids and _has_needed(each, seen)]
     for weak in (False, True):
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))

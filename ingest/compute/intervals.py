@@ -72,7 +72,7 @@ class Intervals:
         """The reading of the lines."""
         return self.records.reading
 
-    @property
+    @cached_property
     def pace(self) -> Column:
         """Seconds per sample of each interval; NaN or infinite if it covers none."""
         import numpy as np
@@ -80,7 +80,7 @@ class Intervals:
         with np.errstate(all="ignore"):
             return self.seconds / self.samples
 
-    @property
+    @cached_property
     def step_seconds(self) -> Column | None:
         """Seconds per step as printed, running means included; None if the lines print no times."""
         if "duration" in self.printed:

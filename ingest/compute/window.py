@@ -8,6 +8,7 @@ program that was started again if it is slow; a stall without such a reason stay
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -39,6 +40,8 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
+# Each rule asks for it.
+@lru_cache(maxsize=2)
 def begin(given: Intervals) -> int:
     """Return the first interval of the house window: the one after the warm-up.
 

@@ -18,8 +18,6 @@ from perfledger.schema.vocabulary import NO_FIGURE
 #: Unit of a time per step, next to the units of throughput.
 _PER_STEP = "ms/step"
 COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval of case", "verdict, or why there is no figure")
-#: Reasons that count the records that they are of.
-_UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 
 
 def of_runs(runs: Sequence[Run]) -> FiguresFound:
@@ -143,7 +141,7 @@ def _verdict(run: Run) -> str:
 def _unusable(run: Run) -> int:
     """Return how many records have no seconds or speed of which a figure can be made."""
     absent = run.figures.get(run.rule)
-    if isinstance(absent, NoFigure) and absent.reason.code in _UNUSABLE:
+    if isinstance(absent, NoFigure) and absent.reason.code == "impossible_figure":
         return int(absent.reason.args["count"])
     return 0
 

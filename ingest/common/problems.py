@@ -91,17 +91,17 @@ def _line(group: ProblemGroup) -> str:
 def message(problem: Problem) -> str:
     """Return `path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-    args = {name: _worded(each) for name, each in problem.args.items()}
+    args = {name: _worded(name, each) for name, each in problem.args.items()}
     return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")
 
 
-def _worded(argument: Any) -> Any:
-    """Return an argument for the sentence; a reason, which is a code with its own arguments, becomes words."""
-    from perfledger.ingest.common.words import coded
+def _worded(name: str, argument: Any) -> Any:
+    """Return an argument for the sentence: words for a reason and a remedy; names of facts stay as files have them."""
+    from perfledger.ingest.common.words import coded, word_for
 
     if isinstance(argument, dict) and "code" in argument:
         return _words().say("en", coded("reason", Reason(argument["code"], argument.get("args", {}))))
-    return argument
+    return _words().say("en", word_for(name, argument)) if name == "remedy" else argument
 
 
 def _words() -> Words:

@@ -83,7 +83,7 @@ def coded(table: str, found: Reason | Problem) -> Phrase:
 
 
 #: Arguments whose values have a table of words of the same name.
-_TRANSLATED = frozenset({"fact", "missing", "outcome", "rule", "witness"})
+_TRANSLATED = frozenset({"fact", "missing", "outcome", "remedy", "rule", "witness"})
 
 
 def _argument(name: str, value: Any) -> object:

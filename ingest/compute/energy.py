@@ -13,6 +13,15 @@ _PER_SAMPLE, _PER_TOKEN = ("energy_per_sample", "samples_per_joule"), ("energy_p
 _TOKENS = "tokens/s"
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.
 _MOST_PAUSES = 5.0
+#: Code of the reason for each cause with which `telemetry_figures.mean_power` returns no watts.
+_CAUSES = {
+    "devices": "energy_devices",
+    "no_clock": "energy_clock",
+    "clock": "energy_clock",
+    "clock_set_back": "energy_clock",
+    "few": "energy_few",
+    "pauses": "energy_few",
+}
 
 
 def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
@@ -39,11 +48,14 @@ def _refused(run: Run, power: float | str) -> str:
     """Return the code of the reason why there is no energy, empty where there is one."""
     found = run.headline
     if isinstance(power, str):
-        return f"energy_{power}"
-    if found is None or found.scope != "job" or found.value <= 0 or power <= 0:
+        return _CAUSES[power]
+    is_of_job = found is not None and found.scope == "job" and found.value > 0 and power > 0
+    if found is None or not is_of_job or not _counts_samples(found.unit):
         return "energy_speed"
-    if found.unit != _TOKENS and (found.unit not in UNITS or UNITS[found.unit].counts != "sample"):
-        return "energy_unit"
     if run.pauses and (run.pauses.percent is None or run.pauses.percent > _MOST_PAUSES):
         return "energy_evaluation"
     return ""
+
+
+def _counts_samples(unit: str) -> bool:
+    return unit == _TOKENS or (unit in UNITS and UNITS[unit].counts == "sample")

@@ -155,5 +155,5 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     return {
         "witness": witness.kind, "line": witness.first_line or headline.first_line, "value": f"{witness.value:.5g}",
         "against": f"{witness.against:.5g}", "difference": f"{witness.difference or 0:+.3g}", "unit": witness.unit,
-        "arithmetic": witness.arithmetic, **({"likelier": witness.reason.code} if witness.reason else {}),
+        "arithmetic": witness.arithmetic,
     }  # fmt: skip

@@ -235,12 +235,12 @@ def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, Metri
         return {}
     seconds, reached = float(run["target_seconds"][-1]), float(run["reached"][-1])
     if reached != 1:
-        code = "target_missed" if reached == 0 else "target_open" if math.isnan(seconds) else "target_unknown"
+        code = "target_missed" if reached == 0 else "target_unknown"
         reason = Reason(code, {"line": run.lines([len(run) - 1])[0]})
         return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
     counted = next((each for each in session.records if "target_samples" in each and len(each)), None)
     if counted and (before := float(counted["samples_before"][-1])) > 0:
-        reason = Reason("target_resumed", {"samples": f"{before:.10g}"})
+        reason = Reason("resumed", {"begun": f"{before:.10g} samples"})
         return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
     # Not rounded: a score is the mean of these, and published with all its digits.
     found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}

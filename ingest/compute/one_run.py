@@ -59,15 +59,22 @@ def steps_increase(given: Intervals, stated: Statements) -> Contradiction | None
         return None
     has_steps = "step" in given.records
     order, back = restarts(given if has_steps else replace(given, step=np.zeros(len(given))))
-    again = np.flatnonzero(back & (order <= order[0]))[:1].tolist()
+    to_the_first = back & (order <= order[0])
     if has_steps and not may_go_back(given.records):
         back = back | _has_another_speed(given)
-    often = np.flatnonzero(back)
-    often = often[:1] if len(often) >= max(_FEWEST_TIMES_BACK, _SHARE_BACK * len(back)) else often[:0]
-    codes = dict.fromkeys(often.tolist(), "steps_go_back") | dict.fromkeys(
-        again, "steps_restart" if has_steps else "epochs_restart"
-    )
-    return _contradiction(given, min(codes), codes[min(codes)]) if codes else None
+    is_often = back.sum() >= max(_FEWEST_TIMES_BACK, _SHARE_BACK * len(back))
+    found = np.flatnonzero(back if is_often else to_the_first)
+    if not len(found):
+        return None
+    row = int(found[0])
+    first, second = (_place(given, each) for each in (row - 1, row))
+    return _contradiction(given, row, "steps_go_back", first=first, second=second)
+
+
+def _place(given: Intervals, row: int) -> str:
+    """Return epoch and step of a line, as far as it prints them."""
+    columns = {"epoch": given.epoch, "step": given.step}
+    return ", ".join(f"{name} {each[row]:g}" for name, each in columns.items() if name in given.records)
 
 
 def _has_another_speed(given: Intervals) -> Flags:
@@ -80,26 +87,29 @@ def _has_another_speed(given: Intervals) -> Flags:
 
 
 def totals_and_facts_agree(given: Intervals, stated: Statements) -> Contradiction | None:
-    """Return the line that states a fact or a total again with another value, or after which a finished run continues.
+    """Return the line that states a fact or a total again with another value.
 
-    One run has one batch size, one number of steps, and one end. Epochs may differ in their steps, but not one epoch;
-    of ranks that print next to each other, one may end before the others.
+    One run has one batch size and one number of steps. Epochs may differ in their steps, but not one epoch.
     """
     found: list[Contradiction] = []
     if again := stated.restated:
         values = {"first": str(again.first.value), "second": str(again.second.value), "line": again.first.line}
         found.append((again.second.line, Reason("fact_restated", {"fact": again.fact, **values})))
-    records, reading = given.records, given.reading
+    records = given.records
     for name in (each for each in ("total_epochs", "total_steps") if each in records):
         gaps = np.diff(records[name])
         same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
         changed = np.flatnonzero(np.isfinite(gaps) & (gaps != 0) & same) + 1
-        found += [_contradiction(given, int(each), "total_changed") for each in changed[:1]]
-    if len(given) and reading.span in ("step", "interval") and not reading.weak and not reading.repeated:
-        first, last = given.lines([0, len(given) - 1])
-        if first < stated.end_line < last:
-            found.append((stated.end_line, Reason("steps_after_end")))
+        found += [_changed(given, name, int(each)) for each in changed[:1]]
     return min(found, key=lambda each: each[0], default=None)
+
+
+def _changed(given: Intervals, fact: str, row: int) -> Contradiction:
+    """Return the line at which a total has another value than on the line before it."""
+    first, second = (f"{given.records[fact][each]:g}" for each in (row - 1, row))
+    return _contradiction(
+        given, row, "fact_restated", fact=fact, first=first, second=second, line=given.lines([row - 1])[0]
+    )
 
 
 def clock_advances(given: Intervals, stated: Statements) -> Contradiction | None:
@@ -108,7 +118,9 @@ def clock_advances(given: Intervals, stated: Statements) -> Contradiction | None
     if of_ranks or np.nanmin(given.clock, initial=np.inf) < DATELESS_BEFORE:
         return None
     back = np.flatnonzero(np.diff(given.clock) < -_CLOCK_SET_BACK) + 1
-    return _contradiction(given, int(back[0]), "clock_jumps_back") if len(back) else None
+    if not len(back):
+        return None
+    return _contradiction(given, int(back[0]), "clock_goes_back", line=given.lines([int(back[0])])[0])
 
 
 def pace_is_one(given: Intervals, stated: Statements) -> Contradiction | None:
@@ -128,12 +140,13 @@ def pace_is_one(given: Intervals, stated: Statements) -> Contradiction | None:
         if _differ(paces[before], paces[after]):
             whole = [paces[known[parts == parts[row]]] for row in (at, at + 1)]
             if _is_other_pace(*whole):
-                return _contradiction(merged, int(after[0]), "pace_of_another")
+                ratio = f"{median(paces[after]) / median(paces[before]):.3g}"
+                return _contradiction(merged, int(after[0]), "pace_of_another", ratio=ratio)
     return None
 
 
-def _contradiction(given: Intervals, row: int, code: str) -> Contradiction:
-    return given.lines([row])[0], Reason(code)
+def _contradiction(given: Intervals, row: int, code: str, **args: str | int) -> Contradiction:
+    return given.lines([row])[0], Reason(code, args)
 
 
 def _paces(given: Intervals) -> Column:

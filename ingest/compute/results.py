@@ -24,7 +24,18 @@ from msgspec.structs import replace
 from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
 from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
 from perfledger.ingest.read import facts
-from perfledger.schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, Witness, to_json
+from perfledger.schema.records import (
+    NoFigure,
+    Plain,
+    Problem,
+    Reason,
+    Result,
+    ResultMetric,
+    Run,
+    Support,
+    Witness,
+    to_json,
+)
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS, NO_FIGURE
 
@@ -249,8 +260,12 @@ def _value(run: Run, rule: str | None) -> float | None:
     return found.value if found and found.scope == "job" and run.outcome not in NO_FIGURE else None
 
 
-#: Problems with which not even an out-of-memory is a result: nobody knows of which case.
-_REFUSED = frozenset({"contradiction", "hash_mismatch", "other_format", "witness_arithmetic"})
+#: Problems of logs whose case is uncertain, so that not even an out-of-memory is a result.
+_OF_UNKNOWN_CASE = frozenset({"contradiction", "hash_mismatch", "other_format"})
+
+
+def _is_of_unknown_case(problem: Problem) -> bool:
+    return problem.code in _OF_UNKNOWN_CASE or problem.args.get("witness") == "arithmetic"
 
 
 def counts(run: Run) -> bool:
@@ -258,7 +273,7 @@ def counts(run: Run) -> bool:
     if run.duplicate_of or run.format is None:
         return False
     known = not facts.missing(run.case.known(), run.case.options)
-    refused = {each.code for each in run.problems} & _REFUSED
+    refused = any(map(_is_of_unknown_case, run.problems))
     left_out = run.disturbed and run.sound and known and not refused
     return run.published or left_out or (run.outcome == "oom" and known and not refused)
 
@@ -398,13 +413,12 @@ def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric
     factors = {float(_fact(run, "scaling_factor") or 1) for run in runs}
     dropped = _DROPPED_OF_MANY if len(known) >= _MANY else 1
     kept, missed = [each or math.nan for each in known[dropped:-dropped]], known.count(None)
-    reason = (
-        Reason("too_few_repeats", {"repeats": len(known), "needed": 2 * dropped + 1}) if not kept
-        else Reason("several_missed", {"count": missed, "most": dropped}) if missed > dropped
-        else Reason("kept_without", {"count": missed}) if any(map(math.isnan, kept))
-        else Reason("several_factors") if len(factors) > 1
-        else None
-    )  # fmt: skip
+    needed = 2 * dropped + 1 if not kept else len(known) - dropped if missed > dropped else len(known)
+    reason = None
+    if not kept or missed > dropped or any(map(math.isnan, kept)):
+        reason = Reason("too_few_scored", {"repeats": len(known) - missed, "needed": needed})
+    elif len(factors) > 1:
+        reason = Reason("several_factors")
     value = None if reason else math.fsum(kept) / len(kept) * max(factors)
     return replace(found, value=value, rule="olympic", factor=max(factors), reason=reason)
 
@@ -469,7 +483,7 @@ def _with_speedup(result: Result, baselines: Sequence[Result]) -> Result:
     if result.value is None:
         return replace(result, speedup_reason=result.reason)
     if len(baselines) != 1:
-        return replace(result, speedup_reason=Reason("several_baselines" if baselines else "no_baseline"))
+        return replace(result, speedup_reason=Reason("no_baseline", {"count": len(baselines)}))
     (baseline,) = baselines
     speedup = result.value / (baseline.value or math.nan)
     return replace(

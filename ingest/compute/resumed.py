@@ -28,7 +28,7 @@ def counts_more(session: Session, case: Facts) -> Reason | None:
     by its summary, in steps or in epochs, or else by its last step.
     """
     if step := case.get("resumed_from"):
-        return Reason("resumed_summary", {"step": step})
+        return Reason("resumed", {"begun": f"step {step}"})
     if _trained_before(session):
         return Reason("resumed_losses")
     counted, done, planned = session.counters, math.nan, math.nan
@@ -42,7 +42,7 @@ def counts_more(session: Session, case: Facts) -> Reason | None:
             done, planned = float(records["epoch"][-1]), _planned_epochs(session, case)
     if not done < planned * (1 - _LACKS):
         return None
-    return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
+    return Reason("ended_early", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
 
 
 def _of_run(session: Session) -> list[SessionRecords]:

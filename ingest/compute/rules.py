@@ -20,7 +20,7 @@ from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible
 from perfledger.ingest.compute.samples import samples_per_step, scoped
 from perfledger.ingest.compute.throughput import computed_once, throughput
-from perfledger.ingest.compute.window import begin, training, warm_up
+from perfledger.ingest.compute.window import too_short, training, warm_up
 from perfledger.parsers.contract import Column, Indices, Scope, Window
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
@@ -147,7 +147,7 @@ def used_records(rule: Rule | str, given: Intervals) -> Indices:
     if rule.name == HEADLINE:
         used = training(given)
         if len(given) and not len(used):
-            raise no_figure("only_pauses", records=len(given) - begin(given))
+            raise NoFigureError(too_short(0, 0.0))
         return _at_least(1, used, len(given), 1)
     skip = rule.parameters.get("skip", 10 if rule.statistic == "paddle" else warm_up(len(given)))
     rest = np.arange(len(given))[skip:]
@@ -174,11 +174,9 @@ def _steady(rule: Rule, given: Intervals) -> Figure:
     # A printer may state the last batch of each record alone, and not how many samples its steps took.
     if math.isnan(float(given.steps[used].sum())):
         raise not_stated("batch_sizes")
+    # The mean that a printer prints may begin after the last step of each epoch.
     if given.samples[used].sum() <= 0 or given.seconds[used].sum() <= 0:
-        if (since := given.reading.running_mean) is not None:
-            # The mean that they print begins with a later step.
-            raise no_figure("mean_not_begun", records=len(given), step=since)
-        raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
+        raise not_stated("line_steps")
     return _over_time(given, used)
 
 
@@ -283,7 +281,7 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     if math.isnan(seconds):  # The printer has releases that print no clock.
         raise not_stated("timestamps")
     if not seconds > 0:
-        raise no_figure("clock_runs_back", line=records.lines([end])[0])
+        raise no_figure("clock_goes_back", line=records.lines([end])[0])
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
     used = end - begin + 1

@@ -13,11 +13,11 @@ import numpy as np
 from perfledger.ingest.compute.chain import between_clocks, intervals_of, without_means
 from perfledger.ingest.compute.intervals import TIMED, Intervals, shown_samples, shown_steps
 from perfledger.ingest.compute.kinds import confirmed
-from perfledger.ingest.compute.refusals import LARGEST, NoFigureError, no_figure, not_stated, refuse_impossible
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible
 from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
 from perfledger.parsers.contract import Column, Scope
 from perfledger.parsers.engine.session import Session
-from perfledger.parsers.engine.table import SessionRecords, converter
+from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Facts, Reason
 
 #: Least share of lines that repeat a step with another speed if two processes print in turn.
@@ -135,7 +135,7 @@ def _by_clock(given: Intervals, session: Session, case: Facts) -> Intervals:
         raise not_stated("epoch_length")
     between = between_clocks(given)
     if (between.seconds < 0).any():
-        raise no_figure("clock_runs_back", line=between.lines([int((between.seconds < 0).argmax())])[0])
+        raise no_figure("clock_goes_back", line=between.lines([int((between.seconds < 0).argmax())])[0])
     if not len(between):
         raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
     counted = between.samples if shown_samples(given) is not None else None
@@ -164,7 +164,6 @@ def _over(
         session: what the log states.
         case: facts of the case.
     """
-    _refuse_coarse(step_seconds, given)
     refuse_impossible(step_seconds, given.records, given.row)
     seconds = step_seconds * steps
     if samples is None:
@@ -179,20 +178,6 @@ def _over(
         speed = samples / seconds
     samples, seconds = without_means(given, samples), without_means(given, seconds)
     return _of_scope(replace(given, speed=speed, samples=samples, seconds=seconds), multiplier, scope, given.source)
-
-
-def _refuse_coarse(step_seconds: Column, given: Intervals) -> None:
-    """Raise NoFigureError if the format found the seconds or the rate of a record too coarse for a figure."""
-    unknown = np.flatnonzero(np.isnan(step_seconds))
-    names = ("duration", "steps_per_second", "step_seconds")
-    column = next((each for each in names if each in given.reading.columns), None)
-    if not len(unknown) or column is None:
-        return
-    printed = given.records.printed(int(given.row[unknown[0]]), column)
-    # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
-    is_time = column == "step_seconds" and 0 < float(converter(column)([printed])[0]) < LARGEST
-    if printed.replace(b":", b"").isdigit() or (printed and column == "steps_per_second") or is_time:
-        raise no_figure("coarse_seconds", line=given.lines([int(unknown[0])])[0], count=len(unknown))
 
 
 def _refuse_speeds_of_ranks(given: Intervals) -> None:

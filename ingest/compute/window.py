@@ -21,7 +21,7 @@ from perfledger.parsers.contract.statistics import median
 from perfledger.schema.records import Evenness, Pauses, Reason
 
 #: Codes of the reasons why the intervals are too few for a figure.
-TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses", "not_settled"})
+TOO_FEW = frozenset({"too_short", "not_settled"})
 #: Intervals of training after the warm-up that a figure needs, unless they take ENOUGH_SECONDS.
 ENOUGH_RECORDS = 5
 #: Seconds of training after the warm-up that a figure needs, unless they are ENOUGH_RECORDS.
@@ -73,10 +73,14 @@ def too_few(given: Intervals) -> Reason | None:
     seconds = float(lasted(given)[done].sum())
     if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
         return None
-    needed = {"records": len(done), "needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
-    if math.isnan(seconds):
-        return Reason("too_few_training_records", needed)
-    return Reason("too_short", {**needed, "seconds": float(f"{seconds:.3g}")})
+    return too_short(len(done), seconds)
+
+
+def too_short(records: int, seconds: float) -> Reason:
+    """Return that so many intervals of training, and their seconds, are too few; the seconds may be unknown (NaN)."""
+    took = "?" if math.isnan(seconds) else float(f"{seconds:.3g}")
+    needed = {"needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
+    return Reason("too_short", {"records": records, "seconds": took, **needed})
 
 
 def lasted(given: Intervals) -> Column:

@@ -376,7 +376,7 @@ def _contradicts(problem: Problem) -> bool:
 
 def refutations(run: Run | None) -> list[Problem]:
     """Return the problems in which one part of a log says that another, which may be the published figure, is wrong."""
-    return [each for each in run.problems if each.code.startswith("witness_")] if run else []
+    return [each for each in run.problems if each.code == "withheld"] if run else []
 
 
 def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[LogFigure]:

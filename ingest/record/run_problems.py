@@ -12,7 +12,6 @@ from typing import Any
 
 from perfledger.ingest.common.files import file_hash, is_as_stated, stamp
 from perfledger.ingest.compute import window
-from perfledger.ingest.compute.measurement import WITNESSES
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.ingest.compute.refusals import missing
 from perfledger.ingest.read import facts
@@ -63,11 +62,11 @@ _OF_THROUGHPUT = frozenset(
         "no_figure",
         "contradicts_itself",
         "impossible_figure",
-        *(f"witness_{each}" for each in WITNESSES),
+        "withheld",
     }
 )
 #: Reasons of numbers that contradict each other: nobody could state a fact that is missing.
-_OF_ITSELF = frozenset({"clock_runs_back"})
+_OF_ITSELF = frozenset({"clock_goes_back"})
 #: Facts that a throughput needs, and that a run.json can state.
 _NEEDED = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})
 
@@ -253,7 +252,8 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
     """Return the problem of a session without figure, at the line where it shows."""
     name, session, args = judged.file.name, judged.session, reason.args
     if reason.code == "withheld":
-        return Problem(f"witness_{args['witness']}", name, int(args["line"]), _likelier(args))
+        named = {key: value for key, value in args.items() if key != "line"}
+        return Problem("withheld", name, int(args["line"]), {**named, "remedy": args["witness"]})
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(args["line"]), {"count": args["count"]})
     if not observations(session) and missing(reason) != "whole_step":
@@ -268,7 +268,7 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
 def _without_records(judged: JudgedSession) -> Problem:
     """Return the problem of a session without records of progress."""
     name, session = judged.file.name, judged.session
-    line = session.ending.line or session.first_line
+    line = session.ending.line or session.stated.end_line or session.first_line
     if judged.outcome not in _WITHOUT_FAILURE or session.stated.message:
         return Problem("no_step", name, line, {"session": session.number, "outcome": judged.outcome})
     if trained := [each for each in session.records if len(each) and each.reading.span != "run"]:
@@ -280,21 +280,9 @@ def _expected_and_found(session: Session) -> dict[str, Any]:
     """Return which line was expected after a start, and what was found."""
     # A record may be a document or a table: its longest line.
     shown = max(session.format.main.shape.splitlines(), key=len).strip()
-    end = session.stated.end_line
     return {
         "session": session.number,
         "format": session.format.title,
         "expected": shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…",
         "lines": session.last_line - session.first_line + 1,
-        "reason": to_json(Reason("end_seen", {"line": end}) if end else Reason("end_not_seen")),
     }
-
-
-def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the problem of a withheld figure, and the reason that is likelier."""
-    named = {name: value for name, value in args.items() if name not in {"line", "witness", "likelier"}}
-    faster = str(args["difference"]).startswith("-")
-    usual = {"clock": "clock_faster" if faster else "clock_slower", "arithmetic": "other_batch_size"}
-    if args["witness"] in usual:
-        named["reason"] = to_json(Reason(args.get("likelier", usual[args["witness"]])))
-    return named

@@ -53,7 +53,7 @@ def kinds(site: Site) -> Table:
 def remedies() -> Table:
     """Return what each kind of witness compares, and what to do where it disagrees."""
     head = ("kind", "compares", "remedy")
-    rows = ((*_about(each), cell(phrase(f"witness.{each}_remedy"))) for each in TOLERANCE)
+    rows = ((*_about(each), cell(phrase(f"remedy.{each}"))) for each in TOLERANCE)
     return Table(tuple(Column(phrase(f"witness.{each}")) for each in head), tuple(rows), name="witnesses", prose=True)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from perfledger.parsers.contract import Column, Columns, Postprocessed, Trap, is_private
 
 #: The mean of the speeds of iterations whose timers leave the wait for data out.
-WAITS = Trap("clock", "outside_step_time", most=np.inf)
+WAITS = Trap("clock", "omits_time", most=np.inf)
 #: Iterations take the same time where both ways to the batch agree up to this.
 EVEN = 0.05
 

@@ -21,7 +21,7 @@ FORMAT = Format(
             # Counts the steps; no mean needs undoing.
             verbs=(undo_mean(),),
             pauses=(Pause("epoch_end", "Total time since last epoch: ", inside="none"),),
-            trap=Trap("clock", "outside_step_time", most=3.0),
+            trap=Trap("clock", "omits_time", most=3.0),
         ),
     ),
     facts=(

@@ -28,7 +28,7 @@ from perfledger.parsers.contract import (
 from perfledger.parsers.paddle import LAUNCHER
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
-_EMA = Trap("clock", "outside_batch_cost", most=1.19)
+_EMA = Trap("clock", "omits_time", most=1.19)
 #: `log_iter` of all configurations that PaddleDetection ships.
 _LOG_ITER = 20
 

@@ -28,7 +28,7 @@ FORMAT = Format(
         ),
         Reading(
             "training throughput: {throughput}", unit="sequences/s", span="run", weak=True,
-            trap=Trap("clock", "speed_of_bar", most=np.inf),
+            trap=Trap("clock", "other_mean", most=np.inf),
         ),
     ),
     facts=BERT_SQUAD,

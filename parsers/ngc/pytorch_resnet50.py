@@ -143,7 +143,7 @@ FORMAT = Format(
         ),
         Reading(_ITERATION, unit="images/s", verbs=(_by_seconds,)),
         Reading(
-            _RUN, unit="images/s", span="run", verbs=(_even_run,), trap=Trap("clock", "mean_of_speeds", most=np.inf),
+            _RUN, unit="images/s", span="run", verbs=(_even_run,), trap=Trap("clock", "other_mean", most=np.inf),
         ),
         # Without the loading of data; what Lambda publishes.
         Reading("DLL {_} {_} - Summary: {*}train.compute_ips : {throughput} {images|img}/s  train.total_ips : ", unit="images/s", span="run", summary="compute"),

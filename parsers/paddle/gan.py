@@ -29,7 +29,7 @@ _PAUSES = (
     Pause("evaluation", "INFO: Metric ", inside="none"),
 )  # fmt: skip
 #: A picture of each kind is written behind the last step of an interval.
-_PICTURES = Trap("clock", "outside_batch_cost", most=1.5)
+_PICTURES = Trap("clock", "omits_time", most=1.5)
 
 
 def _of_batches(columns: Columns) -> Postprocessed:

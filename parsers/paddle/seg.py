@@ -11,7 +11,7 @@ from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 
 _PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
 #: The moving average of the weights is updated after `batch_cost` has been taken.
-_EMA = Trap("clock", "outside_batch_cost", most=1.19)
+_EMA = Trap("clock", "omits_time", most=1.19)
 
 FORMAT = Format(
     title="PaddleSeg",

@@ -175,7 +175,7 @@ def test_no_case_of_one_device(tmp_path: Path) -> None:
     assert [each.devices for each in found] == [8, 16]
     assert [each.value for each in found] == pytest.approx([8 * PLAIN, 16 * PLAIN])
     assert [each.speedup for each in found] == [None, None]
-    assert [each.speedup_reason for each in found] == [Reason("no_baseline")] * 2
+    assert [each.speedup_reason for each in found] == [Reason("no_baseline", {"count": 0})] * 2
 
 
 @pytest.mark.parametrize(("case", "nodes", "devices"), [("10n8g", 10, 80), ("1n128g", 1, 128), ("12n16g", 12, 192)])

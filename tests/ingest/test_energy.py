@@ -85,7 +85,7 @@ def test_energy_of_the_records_that_count(tmp_path: Path, ingest: Ingest) -> Non
     [
         (samples(devices=1), "energy_devices"),
         ([each for each in samples() if each[0] in (10, 20, 42, 55)], "energy_few"),
-        ([each for each in samples() if not 20 < each[0] < 40], "energy_pauses"),
+        ([each for each in samples() if not 20 < each[0] < 40], "energy_few"),
         (samples(until=40), "energy_clock"),
         ([(s + 3600, device, power) for s, device, power in samples()], "energy_clock"),
         ([(s, device, power if s < 40 or device else math.nan) for s, device, power in samples()], "energy_clock"),

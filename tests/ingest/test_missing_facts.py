@@ -132,7 +132,7 @@ STATISTICS = {
 #: Logs whose one figure is the trainer's own summary.
 OWN_SUMMARIES = ("trainer_state.json", "tacotron2_FP16__19-02-2025_08-46-17.txt")
 #: Logs without a figure that can be trusted, and why there is none.
-WITHOUT = {"ncf": "witness_summary"}
+WITHOUT = {"ncf": "withheld"}
 
 
 def truths() -> list[dict[str, Any]]:

@@ -303,7 +303,7 @@ def test_a_run_that_began_again_without_a_head_is_not_mixed_with_the_one_before(
     assert (found.value, found.used) == (pytest.approx(64.0), 5)
     reason = told(session)["time_to_train"].reason
     assert reason is not None
-    assert (reason.code, "samples_to_train" in told(session)) == ("target_open", False)
+    assert (reason.code, "samples_to_train" in told(session)) == ("target_unknown", False)
     ended = session_of([*head(), *whole(list(blocks_of_epochs()), 90), *again], tmp_path)
     assert told(ended)["time_to_train"].value == 1.5
 
@@ -407,7 +407,7 @@ def test_lines_of_2018_that_a_logger_prints_again_are_of_one_run(tmp_path: Path)
 
 def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
-    assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_open"
+    assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_unknown"
     assert session.ending.outcome == "truncated"
 
 
@@ -436,12 +436,12 @@ def test_a_score_drops_the_fastest_and_the_slowest() -> None:
 def test_a_missed_target_is_the_slowest_run_and_two_leave_no_score() -> None:
     assert scored([10.0, None, 12.0, 14.0]).value == 13.0
     found = scored([10.0, None, 12.0, None])
-    assert (found.value, code(found)) == (None, "several_missed")
+    assert (found.value, code(found)) == (None, "too_few_scored")
 
 
 def test_two_runs_are_too_few_for_a_score() -> None:
     found = scored([10.0, 12.0])
-    assert (found.value, code(found)) == (None, "too_few_repeats")
+    assert (found.value, code(found)) == (None, "too_few_scored")
 
 
 def test_of_forty_runs_four_are_dropped_at_each_end() -> None:
@@ -513,7 +513,7 @@ def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> Non
     (log,) = root.rglob("result_1.txt")
     log.write_text(log.read_text().replace("64.0", "96.5"))
     runs = read_round(root)
-    assert [each.code for run in runs for each in run.problems] == ["witness_arithmetic"]
+    assert [each.code for run in runs for each in run.problems] == ["withheld"]
     (found,) = results.results(runs)
     assert found.metrics["time_to_train"].value == pytest.approx(1.65)
     assert found.repeats == 2

@@ -23,13 +23,13 @@ def found(pattern: bytes, lines: Sequence[str], folder: Path, **reading: Any) ->
 
 def test_a_second_run_of_few_records_is_found(tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0" for i in (1, 2, 3, 1, 2, 3)]
-    assert found(SPEEDS, lines, tmp_path) == (4, "steps_restart")
+    assert found(SPEEDS, lines, tmp_path) == (4, "steps_go_back")
 
 
 def test_a_second_run_of_whole_epochs_is_found(tmp_path: Path) -> None:
     lines = [f"epoch {i} speed {speed}" for speed in (10.0, 5.0) for i in range(20)]
     pattern = rb"epoch (?P<epoch>\d+) speed (?P<throughput>\S+)"
-    assert found(pattern, lines, tmp_path, span="epoch") == (21, "epochs_restart")
+    assert found(pattern, lines, tmp_path, span="epoch") == (21, "steps_go_back")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_ranks_of_which_some_lines_have_no_time_are_one_run(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("total", "hour", "code"), [(200, 12, "total_changed"), (100, 9, "clock_jumps_back"), (100, 12, "")]
+    ("total", "hour", "code"), [(200, 12, "fact_restated"), (100, 9, "clock_goes_back"), (100, 12, "")]
 )
 def test_a_run_that_another_one_continues_is_found(total: int, hour: int, code: str, tmp_path: Path) -> None:
     """The second part continues the epoch of the first; its total of steps differs, or its lines are older."""

@@ -334,7 +334,7 @@ def test_dlperf_by_clock(tmp_path: Path) -> None:
     assert missing(lines[:124], tmp_path, "dlperf").reason.code == "window_not_reached"
     assert (
         missing(pytorch_resnet50([(i, 9.0) for i in range(1, 131)], second=0), tmp_path, "dlperf").reason.code
-        == "clock_runs_back"
+        == "clock_goes_back"
     )
 
 

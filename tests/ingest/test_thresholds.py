@@ -49,7 +49,7 @@ ONE = {"devices": 1, "batch_size": 16}
 NOVEMBER = 1_795_168_800.0
 EPOCH = {"data_set_size": 1000, "total_epochs": 1, "total_steps": 10}
 #: A printer that is known to leave time out.
-TRAP = Trap("clock", "outside_batch_cost", most=1.19)
+TRAP = Trap("clock", "omits_time", most=1.19)
 
 
 def table(columns: Mapping[str, Values], name: str = "steps", **about: Any) -> tuple[Reading, list[str]]:
@@ -229,7 +229,7 @@ def dropped_runs(count: int) -> int:
     """Return how many of the slowest runs of a score do not count; here none reached its target."""
     found = ResultMetric(None, None, None, None, count, "min")
     runs = [SimpleNamespace(metrics={}, facts={})] * count
-    return results._scored(found, "time_to_train", runs).reason.args["most"]
+    return count - results._scored(found, "time_to_train", runs).reason.args["needed"]
 
 
 def is_of_dialect(others: int) -> bool:
@@ -351,7 +351,7 @@ OF_LOGS: Sequence[Row] = [
     (f"{C}.throughput._IN_TURN", ranks_differ, [(5, False), (6, True)]),
     (f"{W}.clock._COARSEST", by_clock, [((1, 1, 40), "coarse_clock"), ((1, 1, 44), "agrees")]),
     (f"{W}.clock._PLAIN", by_clock, [((2, 3.8, 12), "coarse_clock"), ((2, 4.2, 12), "disagrees")]),
-    (f"{W}.clock._FEW", by_clock, [((2, 0.5, 11), "between_lines"), ((2, 0.5, 13), "disagrees")]),
+    (f"{W}.clock._FEW", by_clock, [((2, 0.5, 11), "more_time"), ((2, 0.5, 13), "disagrees")]),
     (
         f"{W}.clock._KNOWN_TRAP",
         partial(by_clock, trap=TRAP),
@@ -360,12 +360,12 @@ OF_LOGS: Sequence[Row] = [
     (
         f"{W}.evaluation.HOLDS_MORE",
         by_summary,
-        [((52, -48, False), "disagrees"), ((53, -47, False), "summary_holds_more")],
+        [((52, -48, False), "disagrees"), ((53, -47, False), "more_time")],
     ),
     (
         f"{W}.summary._HOLDS_LITTLE",
         by_summary,
-        [((74, -26, True), "disagrees"), ((76, -24, True), "summary_holds_more")],
+        [((74, -26, True), "disagrees"), ((76, -24, True), "more_time")],
     ),
     (f"{W}.summary._FEW_DIGITS", by_summary, [((0.095, 5.3, False), "agrees"), ((0.105, 5.3, False), "disagrees")]),
     (f"{W}.summary._ROUNDS", by_summary, [((0.05, 5.9, False), "agrees"), ((0.05, 6.1, False), "disagrees")]),

@@ -254,7 +254,7 @@ def test_the_same_step_of_another_epoch_is_a_step(tmp_path: Path) -> None:
 def test_speeds_alone_need_five_records(tmp_path: Path) -> None:
     lines = [f"step {10 * n}: 0.01 per s" for n in range(1, 6)]
     found = enough(lines, tmp_path, SPEED, case={})
-    assert found == Reason("too_few_training_records", {"records": 4, "needed": 5, "needed_seconds": 30})
+    assert found == Reason("too_short", {"records": 4, "seconds": "?", "needed": 5, "needed_seconds": 30})
 
 
 def test_an_epoch_of_unknown_length_is_long_enough(tmp_path: Path) -> None:
@@ -275,14 +275,14 @@ def test_a_first_record_alone_does_not_tell_what_an_evaluation_costs(tmp_path: P
     """It may hold one itself: a line in front of the first record belongs to none."""
     lines = [line for each in steps(*[9.0] * 8) for line in (each, "eval done in 3 s")]
     _, session = of(lines, tmp_path, pauses=(EVALUATED,), span="step")
-    assert rules.figure("sustained", session, ONE) == NoFigure(Reason("only_pauses", {"records": 7}))
+    assert rules.figure("sustained", session, ONE) == NoFigure(window.too_short(0, 0.0))
 
 
 def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Path) -> None:
     lines = [line for each in steps(*[1.0] * 8) for line in (each, "eval done in 3 s")]
     _, session = of(lines, tmp_path, pauses=(EVALUATED,))
     found = rules.figure("sustained", session, ONE)
-    assert found == NoFigure(Reason("only_pauses", {"records": 7}))
+    assert found == NoFigure(window.too_short(0, 0.0))
     assert rules.figures(session, ONE)["mean"].value == 100.0
     assert window.pauses(throughput(session, ONE)) == Pauses(7, None, None, ("evaluation",))
 

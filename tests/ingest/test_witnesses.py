@@ -133,7 +133,7 @@ def test_the_clock_gives_the_figure_where_the_printer_is_known_to_leave_time_out
     """PaddleDetection takes `batch_cost` before it updates the moving average of the weights."""
     found = measure(detection(ips=16.0, second=11.0), tmp_path, {"devices": 2, "batch_size": 8})
     told, headline = witness(found, "clock"), found.figures["sustained"]
-    assert (told.verdict, told.reason and told.reason.code) == ("corrects", "outside_batch_cost")
+    assert (told.verdict, told.reason and told.reason.code) == ("corrects", "omits_time")
     assert isinstance(headline, Figure)
     assert headline.value == pytest.approx(2 * 8 * 20 / 11, rel=1e-3)
     median = found.figures["median"]
@@ -241,7 +241,7 @@ def test_the_summary_of_a_resumed_run_is_no_figure(tmp_path: Path) -> None:
     assert isinstance(fresh.headline, Figure)
     assert fresh.headline.value == 20.0
     assert isinstance(resumed.headline, NoFigure)
-    assert resumed.headline.reason.code == "resumed_summary"
+    assert resumed.headline.reason.code == "resumed"
 
 
 @pytest.mark.parametrize("behind", ["", ", 'num_input_tokens_seen': 65536"])
@@ -259,7 +259,7 @@ def test_the_summary_of_a_run_that_ended_early_is_no_figure(
         assert isinstance(found.headline, Figure)
     else:
         assert isinstance(found.headline, NoFigure)
-        assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("early_summary", "0.5")
+        assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("ended_early", "0.5")
 
 
 def summary_of(found: Measurement) -> float | str:
@@ -360,7 +360,7 @@ def test_a_summary_that_counts_earlier_training_does_not_contradict_the_rest(tmp
     assert found.headline.value == 8.0
     silent = witness(found, "summary").reason
     assert silent is not None
-    assert silent.code == "resumed_summary"
+    assert silent.code == "resumed"
 
 
 def test_a_summary_beside_records_is_no_headline(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ MOVED = {
     },
 }  # fmt: skip
 #: Reasons that concern what is left of a log, and no line of it.
-WITHOUT_LINE = {"no_records", "not_settled", "only_pauses", "too_few_records", "too_few_training_records", "too_short"}
+WITHOUT_LINE = {"no_records", "not_settled", "too_few_records", "too_short"}
 LOGS = {path.parent.name: path for path in golden.logs()}
 
 

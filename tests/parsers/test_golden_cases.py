@@ -119,7 +119,7 @@ def check_metrics(session: Session, facts: Facts, table: Table) -> None:
 
 def check_problem(session: Session, facts: Facts, table: Table) -> None:
     found, expected = one_run(session), table["problem"]
-    assert found == (None if expected == "none" else (expected["line"], Reason(expected["code"])))
+    assert found == (None if expected == "none" else (expected["line"], Reason(expected["code"], expected["args"])))
 
 
 def check_run(session: Session, facts: Facts, table: Table) -> None:

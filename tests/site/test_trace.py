@@ -30,7 +30,7 @@ from tests import builders
 from tests.builders import edited
 
 WORDS = own()
-RESTART = {"reason": {"code": "steps_restart", "args": {}}}
+RESTART = {"reason": {"code": "steps_go_back", "args": {"first": "step 40", "second": "step 1"}}}
 Shown = Callable[..., tuple[Site, Run]]
 
 

@@ -28,7 +28,7 @@ WORDS = own()
 CLOCK = {"value": 333.3, "against": 400.0, "unit": "images/s", "difference": 20.0, "resolution": 0.25}
 SILENT = [silent(kind) for kind in WITNESSES]
 ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2",
-             "reason": {"code": "clock_slower", "args": {}}}  # fmt: skip
+             "witness": "clock"}  # fmt: skip
 
 
 def run(name: str, *witnesses: dict[str, Any], **other: Any) -> Run:
@@ -40,18 +40,20 @@ AGREED = run(
 )
 ALONE = run("Alone", *SILENT, speed=390.0)
 CORRECTED = run(
-    "Corrected", witness("clock", "corrects", **CLOCK, reason={"code": "outside_batch_cost", "args": {}}), speed=333.3
+    "Corrected", witness("clock", "corrects", **CLOCK, reason={"code": "omits_time", "args": {}}), speed=333.3
 )
 WITHHELD = run(
     "Withheld",
     witness("clock", "disagrees", **CLOCK),
     published=False,
-    figures={
-        "sustained": absent("withheld")
-        | {"reason": {"code": "withheld", "args": {"witness": "clock", "line": 3, **ARGUMENTS}}}
-    },
+    figures={"sustained": absent("withheld") | {"reason": {"code": "withheld", "args": {"line": 3, **ARGUMENTS}}}},
     problems=[
-        {"code": "witness_clock", "path": "raw_logs/test/resnet50-withheld-1/train.log", "line": 3, "args": ARGUMENTS}
+        {
+            "code": "withheld",
+            "path": "raw_logs/test/resnet50-withheld-1/train.log",
+            "line": 3,
+            "args": {**ARGUMENTS, "remedy": "clock"},
+        }
     ],
 )
 RUNS = (AGREED, ALONE, CORRECTED, WITHHELD)
@@ -88,7 +90,7 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
     head, clock = written(witness_tables.of_run(site(), CORRECTED))
     assert head[:5] == ["Witness", "Verdict", "Gives", "Compared with", "Difference"]
     assert clock[0] == "clock"
-    assert clock[1].startswith("gives the result the printed speed omits work")
+    assert clock[1].startswith("gives the result the printed speed omits time")
     assert clock[2:] == [
         "333.3 images/s",
         "400.0 images/s",
@@ -121,11 +123,11 @@ def test_a_run_without_a_figure_has_no_witnesses() -> None:
 
 
 def test_a_withheld_run_shows_no_headline_and_nothing_green(pages: Path) -> None:
-    for language, likelier in (("en", "the timestamps are more likely"), ("zh", "时间戳更可信")):
+    for language, remedy in (("en", "look at the lines shown"), ("zh", "请查看所列日志行")):
         text = page(pages, "runs/resnet50-withheld-1", language)
         assert "pl-headline" not in text
         assert '<span class="pl-good">' not in text
-        assert likelier in text
+        assert remedy in text
         assert 'pl-bad">' in text.split("{: #witnesses }")[1]
     assert '<span class="pl-sign">Outcome</span> completed' in page(pages, "runs/resnet50-withheld-1")
     assert "the witness “clock” disagrees (+20%)" in page(pages, "runs/resnet50-withheld-1")

@@ -85,7 +85,7 @@ def sides(given: Given) -> Sides:
         coarse = Reason("coarse_clock", {"resolution": f"{unit:g}", "seconds": f"{stretch:.4g}", "percent": percent})
         raise NoFigureError(outside or coarse)
     if table.reading.span == "epoch" and ratio > 1 + TOLERANCE[KIND] / 100:
-        raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
+        raise no_figure("more_time", percent=f"{100 * (ratio - 1):.3g}")
     first, last = table.lines([between.row[0] - 1, between.row[-1]])
     arithmetic = f"{figure.value:.8g} / {ratio:.6g}"
     found = Sides(figure.value / ratio, figure.value, figure.unit, arithmetic, (first, last), resolution)
@@ -108,7 +108,7 @@ def _timer(given: Given) -> Sides:
         raise not_stated("own_speed")
     ratio, tolerance = median(known), 1 + TOLERANCE[KIND] / 100
     if ratio > tolerance and ratio * tolerance < _ELSEWHERE:
-        raise no_figure("between_lines", percent=f"{100 * (ratio - 1):.3g}")
+        raise no_figure("more_time", percent=f"{100 * (ratio - 1):.3g}")
     first, last = table.lines([0, len(table) - 1])
     return Sides(figure.value, figure.value * ratio, figure.unit, figure.arithmetic, (first, last))
 
@@ -212,4 +212,4 @@ def _outside(given: Compared, unit: float, rounds: float) -> Reason | None:
     whole = float(given.claimed.sum())
     more, resolution = float(given.took.sum()) / whole - 1, unit * given.pieces / whole + rounds
     is_more = more > TOLERANCE[KIND] / 100 + resolution
-    return Reason("between_lines", {"percent": f"{100 * more:.3g}"}) if is_more else None
+    return Reason("more_time", {"percent": f"{100 * more:.3g}"}) if is_more else None

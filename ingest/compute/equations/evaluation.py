@@ -60,7 +60,6 @@ class Sides:
         least: smallest share of the printed speed that `value` may have, since it also counts what is not training.
         verdict: the verdict if it does not follow from the difference.
         agrees: remark if they agree.
-        disagrees: the likelier reason if they disagree.
     """
 
     value: float
@@ -72,7 +71,6 @@ class Sides:
     least: float = 1.0
     verdict: str = ""
     agrees: Reason | None = None
-    disagrees: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -132,14 +130,14 @@ def judged(kind: str, sides: Sides) -> Witness:
         raise not_stated("comparable")
     share = printed / value if sides.unit == "s" else value / printed
     if sides.least <= share < least_alike(kind):
-        raise no_figure("summary_holds_more", percent=f"{100 * (1 - share):.3g}")
+        raise no_figure("more_time", percent=f"{100 * (1 / share - 1):.3g}")
     is_close = 100 * (max(share, 1 / share) - 1) <= TOLERANCE[kind] + sides.rounding
     verdict = sides.verdict or ("agrees" if is_close else "disagrees")
     return Witness(
         kind, verdict, value=_digits(value), against=_digits(printed), unit=sides.unit,
         difference=round(100 * (printed / value - 1), 3), resolution=round(sides.rounding, 3),
         tolerance=TOLERANCE[kind], first_line=sides.lines[0], last_line=sides.lines[1], arithmetic=sides.arithmetic,
-        reason={"agrees": sides.agrees, "disagrees": sides.disagrees}.get(verdict, sides.agrees),
+        reason=None if verdict == "disagrees" else sides.agrees,
     )  # fmt: skip
 
 

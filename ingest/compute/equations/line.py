@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from perfledger.ingest.compute.refusals import NoFigureError, missing, not_state
 from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
 from perfledger.ingest.read.facts import CUTS, shares_samples
 from perfledger.parsers.contract import Column, Indices
-from perfledger.schema.records import Reason
 
 KIND = "arithmetic"
 #: Facts that count the samples of all devices together.
@@ -44,7 +42,7 @@ def sides(given: Given) -> Sides | None:
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     usual = _of_line(table, speed, middle, samples, usual_rounding)
     if judged(KIND, usual).verdict == "disagrees":
-        return replace(usual, disagrees=_likelier(given, usual))
+        return usual
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE[KIND] + rounds) / 100))
     # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
     if _decide(odd, table):
@@ -52,8 +50,7 @@ def sides(given: Given) -> Sides | None:
     if not _decide(odd, table):
         return usual
     worst = int(odd[np.argmax(np.abs(np.log(ratios[odd])))])
-    found = _of_line(table, speed, worst, samples, float(rounds[worst]))
-    return replace(found, disagrees=Reason("unlike_others"))
+    return _of_line(table, speed, worst, samples, float(rounds[worst]))
 
 
 def _samples(given: Given, table: Intervals, implied: Column) -> Column:
@@ -97,17 +94,6 @@ def _of_line(table: Intervals, name: str, at: int, samples: Column, rounds: floa
     speed, seconds, (number,) = float(table.printed[name][at]), float(table.step_seconds[at]), table.lines([at])
     arithmetic = f"{speed:.8g} × {seconds:.6g} s"
     return Sides(float(samples[at]), speed * seconds, "samples", arithmetic, (number, number), rounds)
-
-
-def _likelier(given: Given, found: Sides) -> Reason | None:
-    """Return which side is likelier to be wrong: a count, or a line that counts one of several micro batches."""
-    if given.intervals.prints("samples", "batch"):
-        return Reason("count_likelier")
-    if "accumulation" not in given.session.facts:
-        return None
-    steps = int(given.session.facts["accumulation"].value)
-    is_micro = steps > 1 and abs(found.value / found.printed / steps - 1) <= TOLERANCE[KIND] / 100
-    return Reason("of_micro_batch") if is_micro else None
 
 
 def _decide(odd: Indices, table: Intervals) -> bool:

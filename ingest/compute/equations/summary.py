@@ -21,6 +21,7 @@ from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.ingest.compute.resumed import counts_more
 from perfledger.ingest.compute.samples import scoped
+from perfledger.ingest.compute.window import not_settled, too_few, too_short
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
 from perfledger.schema.records import Figure, NoFigure
@@ -224,7 +225,7 @@ def of_few_intervals(given: Given) -> Sides:
         raise not_stated("same_scope")
     whole = float(table.samples.sum() / table.seconds.sum())
     if whole * _MANY_TIMES >= figure.value >= whole / _MANY_TIMES:
-        raise no_figure("few_records")
+        raise NoFigureError(too_few(table) or not_settled(table) or too_short(0, 0.0))
     return _against(figure, whole)
 
 

@@ -220,7 +220,7 @@ def _verdict(each: Audited) -> Cell:
         marks.append(phrase("audit.contradiction", fact=fact, **values))
     for problem in audit.refutations(each.run):
         values = {name: str(problem.args[name]) for name in ("value", "against", "unit") if name in problem.args}
-        witness = word_for("witness", problem.code.removeprefix("witness_"))
+        witness = word_for("witness", problem.args["witness"])
         marks.append(phrase("audit.refuted", witness=witness, **values))
     near = each.verdict == audit.UNSUPPORTED and 0 <= _size(each) < FAR
     tone = "warn" if near else VERDICT_TONES.get(each.verdict, "")

@@ -38,11 +38,6 @@ class Death:
         """Name the signal, or the exit code."""
         return signal.Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
 
-    @property
-    def is_kill(self) -> bool:
-        """Return whether something ended the process from outside, as systems do that are short of memory."""
-        return self.code == -signal.SIGKILL
-
 
 class Worker:
     """A process that does one kind of work, again and again; it ends with this process, however that ends."""

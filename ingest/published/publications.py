@@ -380,22 +380,22 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
         reader = csv.DictReader(io.StringIO(read_text(path, MOST_OF_TABLE), newline=""), strict=True)
         header = tuple(reader.fieldnames or ())
         if header != tuple(each for each in COLUMNS if each in header or each not in OPTIONAL):
-            problems.append(_problem("published_columns", path, 1, cause=_difference(header)))
+            problems.append(_problem("wrong_file", path, 1, cause=_difference(header)))
             return
         for cells in reader:
             if made := _row(path, reader.line_num, cells, sources, problems):
                 yield made
     except csv.Error as error:
-        problems.append(_problem("published_unreadable", path, 0, cause=str(error)))
+        problems.append(_problem("published_row", path, reader.line_num, cause=str(error)))
     except (OSError, DocumentError) as error:
-        problems.append(_problem("published_unreadable", path, 0, cause=cause(error)))
+        problems.append(_problem("wrong_file", path, 0, cause=cause(error)))
 
 
 def _difference(header: tuple[str, ...]) -> str:
     unknown = [name for name in header if name not in COLUMNS]
     missing = [name for name in COLUMNS if name not in header and name not in OPTIONAL]
     parts = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
-    return "; ".join(parts) or "another order"
+    return f"its columns differ from those of other tables: {'; '.join(parts) or 'another order'}"
 
 
 def _row(
@@ -441,7 +441,7 @@ def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
     try:
         text = read_bytes(path, MOST_OF_TABLE).decode("utf-8", "replace")
     except (OSError, DocumentError) as error:
-        problems.append(_problem("published_unreadable", path, 0, cause=cause(error)))
+        problems.append(_problem("wrong_file", path, 0, cause=cause(error)))
         return
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -467,7 +467,7 @@ def _sources(path: Path, problems: list[Problem]) -> dict[str, Publisher]:
     try:
         return {each.name: each for each in toml_file.read(path, _SourcesFile).data.source}
     except FileError as error:
-        problems.append(_problem("published_sources", path, error.line, cause=error.what))
+        problems.append(_problem("wrong_file", path, error.line, cause=error.what))
         return {}
 
 

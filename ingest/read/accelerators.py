@@ -78,5 +78,5 @@ def found(paths: Iterable[Path]) -> Accelerators:
             entries |= {name.casefold(): each for name, each in read(path, dict[str, Accelerator]).data.items()}
         except FileError as error:
             place = f"{path.parent.name}/{path.name}"
-            problems.append(Problem("accelerators", place, error.line, {"cause": error.what}))
+            problems.append(Problem("wrong_file", place, error.line, {"cause": error.what}))
     return Accelerators(entries, tuple(problems))

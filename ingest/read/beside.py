@@ -83,7 +83,7 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
         try:
             stated = _facts(found, entry, relative)
         except _WrongEntryError as error:
-            problems.append(Problem("beside_wrong", at, error.line, {"cause": run_json.short(str(error))}))
+            problems.append(Problem("wrong_file", at, error.line, {"cause": run_json.short(str(error))}))
             stated = {}
         if entry.yields:
             reader = {**stated, **reader}
@@ -115,9 +115,9 @@ def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
     except OSError as error:
         return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
     except DocumentError as error:
-        return Problem("beside_wrong", at, args={"cause": str(error)})
+        return Problem("wrong_file", at, args={"cause": str(error)})
     if entry.kind == "json":
-        document = run_json.read(path, at, "beside_wrong", "beside_wrong", _DEEPEST)
+        document = run_json.read(path, at, _DEEPEST)
         return document if isinstance(document, Problem) else _of_document(document, text)
     if entry.kind == "wandb_config":
         return _of_wandb_config(text)

@@ -81,5 +81,5 @@ def found(paths: Iterable[Path]) -> ChangeNotes:
         try:
             notes += read(path, ChangesFile).data.change
         except FileError as error:
-            problems.append(Problem("changes", f"{path.parent.name}/{path.name}", error.line, {"cause": error.what}))
+            problems.append(Problem("wrong_file", f"{path.parent.name}/{path.name}", error.line, {"cause": error.what}))
     return ChangeNotes(tuple(notes), tuple(problems))

@@ -31,11 +31,11 @@ def _details(path: Path, at: str, run_json: RunJsonFile) -> tuple[EnvironmentDet
     stated = run_json.files.get(NAME)
     if stated is None or not is_as_stated(path, stated.sha256):
         return None, []
-    document = read(path, at, "environment_wrong", "environment_wrong", _DEEPEST)
+    document = read(path, at, _DEEPEST)
     if isinstance(document, Problem):
         return None, [document]
     found = decoded({key: value for key, value in document.items() if value is not None}, Environment)
     if isinstance(found, str):
-        return None, [Problem("environment_wrong", at, args={"cause": short(found)})]
+        return None, [Problem("wrong_file", at, args={"cause": short(found)})]
     details = from_json(to_json(found), EnvironmentDetails)
     return (details if to_json(details) else None), []

@@ -39,7 +39,7 @@ def found(paths: Iterable[Path]) -> Plans:
         try:
             plan = redact_record(from_text(read_bytes(path), Plan))
         except (OSError, ValueError) as error:
-            problems.append(Problem("plan", f"{PLANS_FOLDER}/{path.name}", 0, {"cause": cause(error)}))
+            problems.append(Problem("wrong_file", f"{PLANS_FOLDER}/{path.name}", 0, {"cause": cause(error)}))
             continue
         plans[plan.recipe] = plan
     return Plans(dict(sorted(plans.items())), tuple(problems))

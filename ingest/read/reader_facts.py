@@ -135,7 +135,7 @@ def _read(path: Path, name: str, problems: list[Problem]) -> FactsFile | None:
     try:
         return _parsed(read_tables(path), name)
     except FileError as error:
-        problems.append(Problem("facts_wrong", name, error.line, {"cause": error.what}))
+        problems.append(Problem("wrong_file", name, error.line, {"cause": error.what}))
         return None
 
 

@@ -37,20 +37,19 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 class RunJsonFile:
     """The outcome of reading a run.json beside a log: a valid document, a problem with it, or neither.
 
-    `facts` are those that its case states beyond the ones that most cases have. `unknown` names keys that are not used,
-    `times` those that hold no time.
+    `facts` are those that its case states beyond the ones that most cases have. `ignored` names entries that are not
+    used.
     """
 
     document: RunJson | None = None
     facts: Mapping[str, Plain] = field(default_factory=dict)
     problem: Problem | None = None
-    unknown: Problem | None = None
-    times: Problem | None = None
+    ignored: Problem | None = None
 
     @property
     def problems(self) -> list[Problem]:
         """What is wrong with it, whether it is used or not."""
-        return [each for each in (self.problem, self.unknown, self.times) if each]
+        return [each for each in (self.problem, self.ignored) if each]
 
     @property
     def tells_the_run(self) -> bool:
@@ -92,19 +91,21 @@ def of_log(log: Path, name: str) -> RunJsonFile:
 def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if path.exists() and not path.is_file():
         return RunJsonFile(problem=Problem("not_a_file", at))
-    document = read(path, at, "run_json_invalid", "run_json_wrong", _DEEPEST)
+    document = read(path, at, _DEEPEST)
     if isinstance(document, Problem):
         return RunJsonFile(problem=document)
     document = _completed(document)
     found = decoded(_without_nulls(document), RunJson)
     wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
     if wrong or isinstance(found, str):
-        return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
+        return RunJsonFile(problem=Problem("wrong_file", at, args={"cause": short(wrong)}))
     about_it = not found.files or log in found.files
     if not about_it:
         return RunJsonFile()
-    found, times = _with_times(_with_disturbances(found), at)
-    return RunJsonFile(found, _further_facts(document), None, _unknown(document, at), times)
+    found, times = _with_times(_with_disturbances(found))
+    ignored = [*_unknown(document), *times]
+    problem = Problem("run_json_ignored", at, args={"entries": short(", ".join(ignored))}) if ignored else None
+    return RunJsonFile(found, _further_facts(document), None, problem)
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:
@@ -123,14 +124,12 @@ def _with_disturbances(found: RunJson) -> RunJson:
     return msgspec.structs.replace(found, warnings=warnings or None, disturbances=disturbances or None)
 
 
-def _with_times(found: RunJson, at: str) -> tuple[RunJson, Problem | None]:
-    """Return a document without times that are none, which would silently leave its run without a day."""
+def _with_times(found: RunJson) -> tuple[RunJson, list[str]]:
+    """Return a document without invalid times, which would silently leave its run without a day, and these times."""
     stated = {"start": found.start, "end": found.end}
     wrong = {key: value for key, value in stated.items() if value is not None and not _is_time(value)}
-    if not wrong:
-        return found, None
-    told = short(", ".join(f"`{key}` is {value!r}" for key, value in wrong.items()))
-    return msgspec.structs.replace(found, **dict.fromkeys(wrong)), Problem("run_json_times", at, args={"times": told})
+    named = [f"`{key}` is {value!r}" for key, value in wrong.items()]
+    return msgspec.structs.replace(found, **dict.fromkeys(wrong)), named
 
 
 def _is_time(stated: str) -> bool:
@@ -141,14 +140,12 @@ def _is_time(stated: str) -> bool:
     return True
 
 
-def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:
+def read(path: Path, at: str, deepest: int) -> dict[str, Any] | Problem:
     """Read a JSON object that a runner wrote.
 
     Args:
         path: the file.
         at: its name in a problem.
-        invalid: code of the problem where it is no JSON.
-        wrong: code of the problem where it is another document.
         deepest: levels that it may have.
     """
     try:
@@ -156,15 +153,15 @@ def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[st
     except OSError as error:
         return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
     except json.JSONDecodeError as error:
-        return Problem(invalid, at, error.lineno, {"cause": error.msg})
+        return Problem("wrong_file", at, error.lineno, {"cause": error.msg})
     except RecursionError:
-        return Problem(invalid, at, args={"cause": "it is nested too deep"})
+        return Problem("wrong_file", at, args={"cause": "it is nested too deep"})
     except ValueError as error:
-        return Problem(invalid, at, args={"cause": short(str(error))})
+        return Problem("wrong_file", at, args={"cause": short(str(error))})
     if not isinstance(document, dict):
-        return Problem(wrong, at, args={"cause": "the document is no object"})
+        return Problem("wrong_file", at, args={"cause": "the document is no object"})
     if _depth(document, deepest) > deepest:
-        return Problem(wrong, at, args={"cause": f"the document is nested more than {deepest} deep"})
+        return Problem("wrong_file", at, args={"cause": f"the document is nested more than {deepest} deep"})
     return document
 
 
@@ -264,11 +261,10 @@ def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in case.items() if name in FACTS and name not in CASE}
 
 
-def _unknown(document: Mapping[str, Any], at: str) -> Problem | None:
-    """Return a problem that names the keys of the document and of its case that are none, as misspelt ones are."""
+def _unknown(document: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the document and of its case that are unknown, such as misspelt ones."""
     places = (("", document, names_of(RunJson)), ("case.", document.get("case") or {}, (*FACTS, "options")))
-    found = [f"`{place}{key}`{_meant(key, known)}" for place, keys, known in places for key in keys if key not in known]
-    return Problem("run_json_keys", at, args={"keys": short(", ".join(found))}) if found else None
+    return [f"`{place}{key}`{_meant(key, known)}" for place, keys, known in places for key in keys if key not in known]
 
 
 def _meant(key: str, known: Sequence[str]) -> str:

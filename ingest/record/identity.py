@@ -29,7 +29,7 @@ _MEASURED = frozenset(
 )
 #: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
-_CODES = frozenset({"duplicate", "same_run", "other_rank", "other_log"})
+_CODES = frozenset({"duplicate", "other_log"})
 #: Names that launchers give the log of one rank: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
 _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
 #: Names of the log of one machine. They count only if a job runs on several: jobs of one machine each may run at the
@@ -80,8 +80,8 @@ def _slug(run: Run) -> str:
 def mark(runs: Sequence[Run]) -> list[Run]:
     """Mark the duplicates of other runs, and report where two names of one run disagree."""
     found = {index: _unmarked(run) for index, run in enumerate(runs)}
-    twice = [*_again(found, "duplicate", lambda run: run.sha256)]
-    twice += _again(found, "same_run", lambda run: run.fingerprint if not run.duplicate_of else None)
+    twice = [*_again(found, lambda run: run.sha256, same_bytes=True)]
+    twice += _again(found, lambda run: run.fingerprint if not run.duplicate_of else None, same_bytes=False)
     for again, original in twice:
         _compare(found, again, original)
     _mark_ranks(found)
@@ -99,7 +99,7 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
         for ranks in _jobs({each: runs[each] for each in group}) if len(group) > 1 else ():
             first = min(ranks, key=lambda each: (runs[each].path, runs[each].session))
             for index in ranks - {first}:
-                problem = Problem("other_rank", runs[index].path, args={"original": runs[first].path})
+                problem = Problem("other_log", runs[index].path, args={"original": runs[first].path})
                 runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=runs[first].path)
 
 
@@ -184,8 +184,8 @@ def _unmarked(run: Run) -> Run:
     return replace(run, problems=problems, published=run.fits_results, duplicate_of=None)
 
 
-def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) -> list[tuple[int, int]]:
-    """Mark duplicate runs; return the index of each with that of the run that counts."""
+def _again(runs: dict[int, Run], key: Callable[[Run], str | None], *, same_bytes: bool) -> list[tuple[int, int]]:
+    """Mark the runs that share a key with an earlier one; return the index of each with that of the run that counts."""
     groups: dict[str, list[int]] = defaultdict(list)
     for index, run in runs.items():
         if run.format and (value := key(run)):
@@ -195,11 +195,11 @@ def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) ->
         # Prefer a copy whose name does not contradict the log.
         first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
         original = runs[first]
-        for index in group if original.sound or code == "duplicate" else ():
+        for index in group if original.sound or same_bytes else ():
             run = runs[index]
-            if index == first or (code == "duplicate" and run.path == original.path):
+            if index == first or (same_bytes and run.path == original.path):
                 continue
-            problem = Problem(code, run.path, args={"original": original.path})
+            problem = Problem("duplicate", run.path, args={"original": original.path})
             runs[index] = replace(_with_problem(run, problem), duplicate_of=original.path)
             found.append((index, first))
     return found

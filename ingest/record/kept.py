@@ -27,7 +27,7 @@ WRITER = msgspec.json.Encoder(order="sorted")
 #: Raised by values that cannot be decoded; they count as missing.
 DAMAGED = (ValueError, MsgspecError, RecursionError)
 #: Problems that say nothing about the bytes of a log: the next call may read it, so its runs do not enter the cache.
-_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed", "reader_crashed"})
+_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_died"})
 #: Records and texts that many runs have alike.
 _ALIKE = (
     "case", "environment", "environment_details", "environment_variables", "recipe", "argv", "nodes", "source",

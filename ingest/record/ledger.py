@@ -31,7 +31,7 @@ from perfledger.ingest.record.store import (
 from perfledger.schema.records import Problem, Run
 
 #: Problems of a log that leave the runs of an earlier call in the ledger.
-_KEEPS_EARLIER = frozenset({"unreadable", "changing", "reader_killed", "reader_crashed"})
+_KEEPS_EARLIER = frozenset({"unreadable", "changing", "reader_died"})
 #: Fields that marking changes: compare `identity.identify` and `identity.mark`.
 _MARKS = ("id", "published", "duplicate_of", "problems")
 

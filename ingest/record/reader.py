@@ -91,8 +91,7 @@ def read_job(job: ReadingJob) -> FolderRead:
 
 def problem_of(death: Death, path: str) -> Problem:
     """Return the problem of a file over which a process ended."""
-    code = "reader_killed" if death.is_kill else "reader_crashed"
-    return Problem(code, path, args={"cause": death.cause})
+    return Problem("reader_died", path, args={"cause": death.cause})
 
 
 def all_killed(job: ReadingJob) -> FolderRead:

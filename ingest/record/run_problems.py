@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from perfledger.ingest.common.files import file_hash, is_as_stated, stamp
+from perfledger.ingest.common.files import file_hash, is_as_stated
 from perfledger.ingest.compute import window
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.ingest.compute.refusals import missing
@@ -28,7 +28,7 @@ from perfledger.schema.records import Figure, MetricFigure, NoFigure, Problem, R
 from perfledger.schema.vocabulary import COUNTS
 
 #: Problems of a file that may simply be no log.
-_NO_LOG = frozenset({"unknown_format", "binary", "long_line", "empty"})
+_NO_LOG = frozenset({"unknown_format", "binary", "empty"})
 #: A text counts as prose if fewer than one in this many of its first lines contain a number.
 _PROSE_LINES = 10
 #: Bytes of the first lines.
@@ -47,10 +47,8 @@ _HARMLESS = frozenset(
         "ended_badly",
         "fact_differs",
         "part_changed",
-        "part_missing",
         "part_unnamed",
-        "run_json_keys",
-        "run_json_times",
+        "run_json_ignored",
     }
 )
 #: Problems of the throughput, which do not exclude the time to a target.
@@ -60,13 +58,10 @@ _OF_THROUGHPUT = frozenset(
         "no_speed",
         "no_step",
         "no_figure",
-        "contradicts_itself",
         "impossible_figure",
         "withheld",
     }
 )
-#: Reasons of numbers that contradict each other: nobody could state a fact that is missing.
-_OF_ITSELF = frozenset({"clock_goes_back"})
 #: Facts that a throughput needs, and that a run.json can state.
 _NEEDED = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})
 
@@ -135,10 +130,8 @@ def of_unclaimed(log: Log, given: Input) -> Problem:
         claims = sorted(log.claims, key=lambda each: each.line)
         claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
         return Problem("two_formats", name, claims[1].line, {"formats": claimants})
-    if log.noise.binary:
-        return Problem("binary", name)
-    if log.noise.cut_lines:
-        return Problem("long_line", name, log.noise.cut_lines[0])
+    if log.noise.binary or log.noise.cut_lines:
+        return Problem("binary", name, 0 if log.noise.binary else log.noise.cut_lines[0])
     line = unread_samples(given.path)
     return Problem("telemetry_unknown" if line else "unknown_format", name, line)
 
@@ -181,7 +174,7 @@ def of_parts(file: LogFile) -> list[Problem]:
     files, folder, at = file.run_json.files, file.given.path.parent, file.name.rpartition("/")[0]
     named = {name: about.sha256 for name, about in files.items() if name != file.given.path.name}
     problems = [
-        Problem("part_changed" if stamp(folder / name) else "part_missing", f"{at}/{name}")
+        Problem("part_changed", f"{at}/{name}")
         for name, sha256 in sorted(named.items())
         if not is_as_stated(folder / name, sha256)
     ]
@@ -204,7 +197,8 @@ def of_session(judged: JudgedSession) -> list[Problem]:
     problems += of_several_runs(name, session)
     problems += _no_figure(judged)
     if isinstance(judged.headline, Figure) and judged.headline.scope == "thread" and not judged.missing:
-        problems.append(Problem("thread_figure", name, judged.headline.first_line))
+        reason = Reason("not_stated", {"missing": "node_speed"})
+        problems.append(Problem("no_figure", name, judged.headline.first_line, {"reason": to_json(reason)}))
     return [*problems, *_missing_facts(judged)]
 
 
@@ -258,11 +252,8 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
         return Problem("impossible_figure", name, int(args["line"]), {"count": args["count"]})
     if not observations(session) and missing(reason) != "whole_step":
         return _without_records(judged)
-    if reason.code in _OF_ITSELF:
-        line = int(args.get("line", session.first_line))
-        return Problem("contradicts_itself", name, line, {"reason": to_json(reason)})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
-    return Problem(code, name, session.first_line, {"reason": to_json(reason)})
+    return Problem(code, name, int(args.get("line", session.first_line)), {"reason": to_json(reason)})
 
 
 def _without_records(judged: JudgedSession) -> Problem:

@@ -24,7 +24,7 @@ from perfledger.ingest.compute.metrics import SLICE
 from perfledger.ingest.compute.telemetry_figures import COVERED, UsedDevices, covered, extent, seconds_of
 from perfledger.ingest.read import run_json
 from perfledger.ingest.read.walk import Input
-from perfledger.parsers.contract.telemetry import Recording
+from perfledger.parsers.contract.telemetry import Fault, Recording
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.scan import ScanError, check
 from perfledger.parsers.engine.telemetry import read_telemetry, unread_samples
@@ -118,7 +118,11 @@ def in_folders_of(logs: Sequence[Input], files: Mapping[Path, Sequence[File]]) -
 
 def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
     folders = {each.folder for each in logs}
-    return [Problem("telemetry_alone", each.given.name) for each in files if each.given.folder not in folders]
+    return [
+        Problem("telemetry_unassigned", each.given.name, args={"runs": 0})
+        for each in files
+        if each.given.folder not in folders
+    ]
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
@@ -137,7 +141,7 @@ def _not_understood(given: Input, line: int) -> Problem:
         with given.path.open("rb") as stream:
             stream.read(1)
     except ScanError as error:
-        code = "telemetry_empty" if error.code == "empty" else error.code
+        code = "telemetry_unknown" if error.code == "empty" else error.code
         return Problem(code, given.name, args=error.details)
     except OSError as error:
         return Problem("unreadable", given.name, args={"cause": error.strerror or "cannot be opened"})
@@ -238,15 +242,15 @@ def _add_problems(runs: Sequence[_RunData], problems: Iterable[Problem]) -> None
 
 def _faults(file: File, recording: Recording) -> list[Problem]:
     found = [
-        Problem(
-            f"telemetry_{each.code}",
-            file.given.name,
-            each.line,
-            {"count": each.count, "printed": each.printed, "column": each.column},
-        )
+        Problem("telemetry_skipped", file.given.name, each.line, {"count": each.count, "printed": _printed(each)})
         for each in recording.faults
     ]
-    return found if len(recording) else [*found, Problem("telemetry_empty", file.given.name)]
+    return found if len(recording) else [*found, Problem("telemetry_unknown", file.given.name)]
+
+
+def _printed(fault: Fault) -> str:
+    """Return the first text that could not be read, after the name of its column if it has one."""
+    return f"{fault.column}: {fault.printed}" if fault.column else fault.printed
 
 
 def _claimants(file: File, logs: Sequence[list[_RunData]]) -> tuple[list[_RunData], bool]:
@@ -266,7 +270,7 @@ def _shares(
     """Return which samples belong to which of the runs, or why that is not known."""
     name, count = file.given.name, {"runs": len(runs)}
     if recording.format.peaks and not named:
-        return Problem("telemetry_name", name)
+        return Problem("telemetry_unassigned", name, args=count)
     if len(runs) == 1:
         return [(runs[0], recording)]
     # Starts without a step have no window of their own.
@@ -274,15 +278,14 @@ def _shares(
     windows = [_window(each) for each in trained]
     whole = extent(recording) if recording.dated else None
     known = [each for each in windows if each]
-    if whole is None or not trained or len(known) < len(trained):
-        return Problem("telemetry_no_clock", name, args=count)
-    if any(a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)):
-        return Problem("telemetry_concurrent", name, args=count)
+    has_clocks = whole is not None and trained and len(known) == len(trained)
+    if whole is None or not has_clocks or any(a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)):
+        return Problem("telemetry_unassigned", name, args=count)
     shares = [covered(each, whole) for each in known]
     inside, outside = sum(each >= COVERED for each in shares), sum(each == 0 for each in shares)
     # Some runs inside and some outside indicate clocks of two time zones.
     if inside < len(known) and (inside, outside) != (1, len(known) - 1):
-        return Problem("telemetry_apart", name, args=count)
+        return Problem("telemetry_unassigned", name, args=count)
     return [
         (run, telemetry_figures.within(recording, *window))
         for run, window, share in zip(trained, known, shares, strict=True)

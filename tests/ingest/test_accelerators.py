@@ -48,5 +48,5 @@ def test_a_fault_is_a_problem_with_its_line(line: str, instead: str, at: int, ca
     stated = found([tmp_path])
     assert stated.by_name == {}
     (problem,) = stated.problems
-    assert (problem.code, problem.line) == ("accelerators", at)
+    assert (problem.code, problem.line) == ("wrong_file", at)
     assert cause in problem.args["cause"]

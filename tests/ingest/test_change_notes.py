@@ -69,6 +69,6 @@ def test_a_fault_is_a_problem_with_its_line(line: str, instead: str, at: int, ca
     read = found([tmp_path])
     assert read.notes == ()
     (problem,) = read.problems
-    assert (problem.code, problem.line) == ("changes", at)
+    assert (problem.code, problem.line) == ("wrong_file", at)
     assert message(problem).startswith(f"{tmp_path.name}/{FILE}:{at}: is invalid: ")
     assert cause in message(problem)

@@ -48,7 +48,7 @@ PROBLEMS = {
     WRONG: [
         ("contradiction", {"fact": "nodes", "first": "16", "first_source": "line 15", "second": "8",
                            "second_source": "layout paddle-perf"}),
-        ("same_run", {"original": f"paddle-perf/{RIGHT}"}),
+        ("duplicate", {"original": f"paddle-perf/{RIGHT}"}),
     ],
 }  # fmt: skip
 

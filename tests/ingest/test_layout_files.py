@@ -136,12 +136,12 @@ def test_a_file_beside_that_contradicts_the_log(tmp_path: Path, ingest: Callable
     [
         ({"para": None}, "beside_missing", 0, ""),
         ({"system": None}, "beside_missing", 0, ""),
-        ({"system": "{"}, "beside_wrong", 1, "Expecting property name"),
-        ({"system": "[]"}, "beside_wrong", 0, "no object"),
-        ({"system": SYSTEM | {"number_of_nodes": "two"}}, "beside_wrong", 4, "not a positive whole number"),
-        ({"system": SYSTEM | {"accelerator": "NVIDIA B300"}}, "beside_wrong", 3, "has no word"),
-        ({"para": "GPU -1\n"}, "beside_wrong", 1, "not a positive whole number"),
-        ({"para": "TYPE fp61\n"}, "beside_wrong", 1, "no precision"),
+        ({"system": "{"}, "wrong_file", 1, "Expecting property name"),
+        ({"system": "[]"}, "wrong_file", 0, "no object"),
+        ({"system": SYSTEM | {"number_of_nodes": "two"}}, "wrong_file", 4, "not a positive whole number"),
+        ({"system": SYSTEM | {"accelerator": "NVIDIA B300"}}, "wrong_file", 3, "has no word"),
+        ({"para": "GPU -1\n"}, "wrong_file", 1, "not a positive whole number"),
+        ({"para": "TYPE fp61\n"}, "wrong_file", 1, "no precision"),
     ],
     ids=str,
 )
@@ -151,11 +151,11 @@ def test_a_missing_or_broken_file_is_a_problem(
     named, tree = made(tmp_path, **change)
     called = ingest(tree, "--layout", named, "--json")
     (run,) = called.lines
-    (found,) = [each for each in run["problems"] if each["code"].startswith("beside")]
+    (found,) = [each for each in run["problems"] if each["code"] in {"beside_missing", "wrong_file"}]
     assert (found["code"], found["line"]) == (code, line)
     assert cause in found["args"].get("cause", "")
     assert found["path"] == ("tree/box/benchmark.para" if "para" in change else "tree/systems/box.json")
-    if code == "beside_wrong":
+    if code == "wrong_file":
         assert not run["published"]
 
 

@@ -363,7 +363,7 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(tree: Path) -> None
     assert [(each.path, [one.code for one in each.problems]) for each in found.runs["bs2"]] == [
         ("bs2/1/train.log", []),
         ("bs2/2/train.log", []),
-        ("bs2/crash/train.log", ["reader_crashed"]),
+        ("bs2/crash/train.log", ["reader_died"]),
     ]
     assert (found.problems, found.passed_over) == ([], [])
 

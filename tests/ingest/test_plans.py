@@ -43,7 +43,7 @@ def test_a_plan_that_is_none_is_a_problem_and_the_others_count(tmp_path: Path) -
     found = plans.found([tmp_path])
     assert sorted(found.by_recipe) == ["a", "c", "d"]
     assert [(each.code, each.path) for each in found.problems] == [
-        ("plan", f"plans/{name}.json") for name in ("broken", "negative", "other", "shared")
+        ("wrong_file", f"plans/{name}.json") for name in ("broken", "negative", "other", "shared")
     ]
     assert "$.cases[0].devices" in found.problems[1].args["cause"]
     assert ".devices is 16, which 3 nodes cannot share" in found.problems[3].args["cause"]
@@ -71,7 +71,7 @@ def test_ingest_reads_plans_beside_the_logs_and_writes_again_when_one_changed(tm
     inputs = build.Inputs((tmp_path / "logs",), out=tmp_path / "docs")
     state = build.read(inputs)
     assert sorted(state.plans.by_recipe) == ["a"]
-    assert [each.code for each in state.problems if each.code == "plan"] == []
+    assert [each.code for each in state.problems if each.code == "wrong_file"] == []
     before = state.sources
     path.write_bytes(path.read_bytes().replace(b"Title of a", b"Title of b"))
     changed = build.read(inputs)

@@ -184,12 +184,12 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "unknown_format": put("a.log", "Dear diary\n"),
     "binary": put("a.log", bytes(range(256)) * 300),
     "unpacks_too_far": lambda root: (root / "a.log.bz2").write_bytes(bz2.compress(bytes((64 << 20) + 1))),
-    "long_line": put("a.log", "x" * (9 << 20)),
+    "binary-long-line": put("a.log", "x" * (9 << 20)),
     "two_formats": put("a.log", SEG + STATIC),
-    "run_json_invalid": no_json,
-    "run_json_wrong": unknown_json,
-    "run_json_keys": with_run(SEG, colour="blue"),
-    "run_json_times": with_run(SEG, start="yesterday"),
+    "wrong_file": no_json,
+    "wrong_file-schema": unknown_json,
+    "run_json_ignored": with_run(SEG, colour="blue"),
+    "run_json_ignored-times": with_run(SEG, start="yesterday"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", LOSS_AND_SUMMARY),
@@ -200,7 +200,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "withheld-physics": with_run(
         dll([(i, 6e8) for i in range(20)], second=4 / 6e8), hardware="V100-SXM2-16GB", model="ResNet-50"
     ),
-    "contradicts_itself": with_run(
+    "no_figure-clock": with_run(
         "\n".join(pytorch_bert([(n, 2.0 * n - 60.0 * (n == 10)) for n in range(1, 21)])) + "\n", accumulation=1
     ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
@@ -218,31 +218,25 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "contradiction": with_run("GPUs used: 8\n" + SEG, devices=16),
     "unfinished": put("a/1/launch.json", '{"schema": "perfledger.launch/1"}'),
     "no_log_of_run": without_log,
-    "part_missing": with_part("node1/train.log", SEG, None),
+    "part_changed-missing": with_part("node1/train.log", SEG, None),
     "part_changed": with_part("node1/train.log", SEG, "x"),
     "part_unnamed": with_part("node1/train.log", None, SEG),
-    "plan": put("plans/a.json", '{"schema": "perfledger.plan/1", "recipe": ""}'),
-    "accelerators": put("accelerators.toml", "[A100]\nwatts = 400\n"),
-    "changes": put("changes.toml", "[[change]]\ndate = 2026-11-21\n"),
-    "environment_wrong": with_part("environment.json", "{", "{"),
+    "wrong_file-plan": put("plans/a.json", '{"schema": "perfledger.plan/1", "recipe": ""}'),
+    "wrong_file-accelerators": put("accelerators.toml", "[A100]\nwatts = 400\n"),
+    "wrong_file-changes": put("changes.toml", "[[change]]\ndate = 2026-11-21\n"),
+    "wrong_file-environment": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
 ELSEWHERE = {
     "fact_differs",
     "facts_unused",
-    "facts_wrong",
     "fault",
     "changing",
-    "reader_killed",
-    "reader_crashed",
+    "reader_died",
     "too_slow",
-    "thread_figure",
-    "same_run",
-    "other_rank",
     "other_log",
     "unmatched_name",
     "beside_missing",
-    "beside_wrong",
 }
 
 

@@ -44,7 +44,6 @@ def test_a_signal_is_named(number: signal.Signals, anew: bool) -> None:
         worker.give(number)
         death = worker.answer()
         assert (death, death.cause) == (Death(-number), number.name)
-        assert death.is_kill == (number == signal.SIGKILL)
 
 
 def test_an_exit_is_a_death() -> None:

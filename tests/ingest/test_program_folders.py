@@ -123,7 +123,7 @@ def test_the_reader_is_believed_before_a_program(tmp_path: Path, ingest: Callabl
 def test_a_broken_description_is_named(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     folder = wandb_folder(tmp_path, config=CONFIG.replace("value: 4\n", "value: four\n"))
     (line,) = ingest(folder, "--json").lines
-    (found,) = [each for each in line["problems"] if each["code"] == "beside_wrong"]
+    (found,) = [each for each in line["problems"] if each["code"] == "wrong_file"]
     assert (found["path"].rpartition("/")[2], found["line"]) == ("config.yaml", 24)
 
 
@@ -140,7 +140,7 @@ def test_an_output_log_alone_states_nothing_more(tmp_path: Path, ingest: Callabl
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "output.log").write_text(SEG)
     (line,) = ingest(tmp_path / "logs", "--json").lines
-    assert not [each for each in line["problems"] if each["code"].startswith("beside")]
+    assert not [each for each in line["problems"] if each["code"] in {"beside_missing", "wrong_file"}]
     assert "model" not in line["facts"]
 
 

@@ -405,6 +405,9 @@ def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
     ]
 
 
+DIFFERS = "its columns differ from those of other tables"
+
+
 @pytest.mark.parametrize(
     ("header", "cause"),
     [
@@ -416,7 +419,7 @@ def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
 def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str], cause: str) -> None:
     found = publications.read([folder(tmp_path / "published", [GOOD], header=header)])
     assert found.rows == ()
-    assert [(each.code, each.args["cause"]) for each in found.problems] == [("published_columns", cause)]
+    assert [(each.code, each.args["cause"]) for each in found.problems] == [("wrong_file", f"{DIFFERS}: {cause}")]
 
 
 @pytest.mark.parametrize(
@@ -440,7 +443,7 @@ def test_a_source_with_a_fault_is_a_problem_with_its_line(
     assert before in SOURCE
     found = publications.read([folder(tmp_path / "published", [GOOD], source=SOURCE.replace(before, after))])
     problem = found.problems[0]
-    assert (problem.code, problem.path, problem.line) == ("published_sources", "published/sources.toml", line)
+    assert (problem.code, problem.path, problem.line) == ("wrong_file", "published/sources.toml", line)
     assert cause in problem.args["cause"]
     assert found.rows == ()
 
@@ -480,7 +483,7 @@ def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     (path / "recomputed" / "logs.jsonl").mkdir(parents=True)
     (path / "more.csv").mkdir()
     found = publications.read([path])
-    assert [each.code for each in found.problems] == ["published_unreadable"] * 2
+    assert [each.code for each in found.problems] == ["wrong_file"] * 2
     assert len(found.rows) == 1
 
 
@@ -499,7 +502,7 @@ def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path: Path) -> None:
     (path / "more.csv").write_bytes(b"\xff\xfe\x00")
     found = publications.read([path])
     assert len(found.rows) == 1
-    assert [each.code for each in found.problems] == ["published_unreadable"]
+    assert [each.code for each in found.problems] == ["wrong_file"]
 
 
 def test_addresses_of_pages_and_logs() -> None:

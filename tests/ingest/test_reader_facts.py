@@ -100,9 +100,12 @@ def test_what_contradicts_the_numbers_of_a_log_is_not_filled_in(ingest: Ingest, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("devicess = 4\n", "facts.toml:1: devicess: there is no fact 'devicess'; did you mean 'devices'?"),
-        ('["a/*"]\ndevices = "4"\n', "facts.toml:2: a/*.devices: expected a positive whole number, got '4'"),
-        ("devices = \n", "facts.toml:1: is not TOML"),
+        ("devicess = 4\n", "facts.toml:1: is invalid: devicess: there is no fact 'devicess'; did you mean 'devices'?"),
+        (
+            '["a/*"]\ndevices = "4"\n',
+            "facts.toml:2: is invalid: a/*.devices: expected a positive whole number, got '4'",
+        ),
+        ("devices = \n", "facts.toml:1: is invalid: is not TOML"),
         ('["c/*"]\ndevices = 4\n', '["c/*"] matches no log'),
     ],
 )

@@ -93,9 +93,9 @@ def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ing
     write(tmp_path / "perf", right, paddle_rec(EPOCHS, trainers=16, warnings=5))
     write(tmp_path / "perf", wrong, paddle_rec(EPOCHS, trainers=16))
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {wrong: [("nodes", "16", "8"), ("same_run", right)]}
+    assert told(called) == {wrong: [("nodes", "16", "8"), ("duplicate", right)]}
     assert counted(called) == [right]
-    assert called.codes[f"perf/{wrong}"] == "same_run"
+    assert called.codes[f"perf/{wrong}"] == "duplicate"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_runs_that_differ_in_one_fact_are_not_duplicates(
     assert len(counted(called)) == 2
 
 
-@pytest.mark.parametrize(("records", "codes"), [(4, []), (12, ["same_run"])])
+@pytest.mark.parametrize(("records", "codes"), [(4, []), (12, ["duplicate"])])
 def test_few_records_may_be_alike_by_chance(tmp_path: Path, ingest: Ingest, records: int, codes: list[str]) -> None:
     for folder in ("a", "b"):
         lines = [f"note {folder}", *seg(SPEEDS[:records])]
@@ -146,7 +146,7 @@ def test_a_session_of_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -
     write(tmp_path / "perf", both, [*first, *second])
     write(tmp_path / "perf", alone, second)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {alone: [("same_run", both)]}
+    assert told(called) == {alone: [("duplicate", both)]}
     assert [(each["session"], each["published"]) for each in called.lines] == [(1, True), (2, True), (1, False)]
 
 
@@ -175,7 +175,7 @@ def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ing
     (line,) = called.lines
     assert line["figures"]["mean"]["scope"] == "thread"
     assert line["figures"]["mean"]["value"] == pytest.approx(sum(ips for _, ips in EPOCHS) / 4 / 16, rel=0.01)
-    assert ([each["code"] for each in line["problems"]], line["published"]) == (["thread_figure"], False)
+    assert ([each["code"] for each in line["problems"]], line["published"]) == (["no_figure"], False)
 
 
 def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path: Path, ingest: Ingest) -> None:
@@ -183,7 +183,7 @@ def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path:
     write_run(tmp_path / "logs", "a/1", seg(SPEEDS), run=stated)
     write_run(tmp_path / "logs", "b/1", ["a line that is no record", *seg(SPEEDS)], run=stated)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {"b/1/train.log": [("same_run", "a/1/train.log")]}
+    assert told(called) == {"b/1/train.log": [("duplicate", "a/1/train.log")]}
     assert counted(called) == ["a/1/train.log"]
 
 
@@ -212,7 +212,7 @@ def of_two_ranks(
 def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str], dated: bool) -> None:
     of_two_ranks(tmp_path / "logs", names, dated=dated)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {names[1]: [("other_rank", names[0])]}
+    assert told(called) == {names[1]: [("other_log", names[0])]}
     assert counted(called) == [names[0]]
 
 
@@ -220,7 +220,7 @@ def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tup
 def test_logs_of_the_machines_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str]) -> None:
     of_two_ranks(tmp_path / "logs", names, devices=16, nodes=2)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {names[1]: [("other_rank", names[0])]}
+    assert told(called) == {names[1]: [("other_log", names[0])]}
     assert counted(called) == [names[0]]
 
 
@@ -267,7 +267,7 @@ def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest:
     stated = run_json(model="ResNet50", devices=2, batch_size=16)
     (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {"job/train.log": [("other_rank", "job/train.log")]}
+    assert told(called) == {"job/train.log": [("other_log", "job/train.log")]}
     assert [each["session"] for each in called.lines if each["published"]] == [1]
 
 

@@ -106,7 +106,7 @@ def test_a_changed_or_missing_part_is_a_problem_and_the_run_stays(
     assert (called.code, called.lines[0]["published"]) == (1, True)
     (two / name).unlink()
     called = ingest(root, "--json")
-    assert called.codes == {f"logs/a/b/c/1/{name}": "part_missing"}
+    assert called.codes == {f"logs/a/b/c/1/{name}": "part_changed"}
     assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
 
 
@@ -123,7 +123,7 @@ def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Inge
     (two / "ranks/1.log").unlink()
     os.mkfifo(two / "ranks/1.log")
     called = ingest(root, "--json")
-    assert called.codes == {"logs/a/b/c/1/ranks/1.log": "part_missing"}
+    assert called.codes == {"logs/a/b/c/1/ranks/1.log": "part_changed"}
 
 
 def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
@@ -283,7 +283,7 @@ def test_an_invalid_environment_is_not_shown(what: str, tmp_path: Path) -> None:
     files = {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}
     given = RunJsonFile(from_json(run_json(files=files), RunJson))
     found, (problem,) = environment_json.details_of(Input(tmp_path / "train.log", "logs/x/train.log"), given)
-    assert (found, problem.code, problem.path) == (None, "environment_wrong", "logs/x/environment.json")
+    assert (found, problem.code, problem.path) == (None, "wrong_file", "logs/x/environment.json")
     assert len(problem.args["cause"]) <= 201
 
 

@@ -126,7 +126,7 @@ def test_what_is_wrong_is_named_with_its_place_and_what_is_allowed(
     document |= {key: value for key, value in change.items() if key not in document["case"]}
     given = written(tmp_path, document)
     assert given.problem is not None
-    assert given.problem.code == "run_json_wrong"
+    assert given.problem.code == "wrong_file"
     assert given.problem.args["cause"].startswith(cause)
 
 
@@ -171,7 +171,7 @@ def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
     called = ingest(tmp_path / "logs", "--json")
     (named,) = called.problems
     assert named.startswith(
-        "logs/a/b/c/1/run.json: has unknown keys: `outcom` (did you mean `outcome`?), `colour`, "
+        "logs/a/b/c/1/run.json: has entries that are ignored: `outcom` (did you mean `outcome`?), `colour`, "
         "`case.modell` (did you mean `model`?). "
     )
     (line,) = called.lines
@@ -192,7 +192,7 @@ def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{\n "schema": "perfledger.run/1",\n "case": {,}\n}\n')
     given = of_log(tmp_path / "train.log", "logs/x/train.log")
     assert given.problem is not None
-    assert (given.problem.path, given.problem.line, given.problem.code) == ("logs/x/run.json", 3, "run_json_invalid")
+    assert (given.problem.path, given.problem.line, given.problem.code) == ("logs/x/run.json", 3, "wrong_file")
 
 
 def test_all_fields_are_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:

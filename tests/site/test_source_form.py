@@ -119,7 +119,7 @@ def perf() -> Site:
 
 
 def _is_wrong(given: Run) -> bool:
-    return any(each.code in ("contradiction", "same_run") for each in given.problems)
+    return any(each.code in ("contradiction", "duplicate") for each in given.problems)
 
 
 def tables(site: Site, suite: str) -> dict[tuple[str, str], Table]:

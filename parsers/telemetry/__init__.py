@@ -1,1 +1,1 @@
-"""Printers of telemetry: files beside a log with samples of its devices or its machine."""
+"""Printers of telemetry: files next to a log with samples of its devices or its machine."""

@@ -1,6 +1,6 @@
 """Perfledger's own sampler of accelerators whose tool prints no rows, or whose maker's library can be imported.
 
-A row per device and second, as the tool or the library states it; what that does not tell is `N/A`. The clock is UTC,
+A row per device and second with the values of the tool or the library; missing ones are `N/A`. The clock is UTC,
 whatever the time zone of the log.
 """
 
@@ -20,7 +20,7 @@ COLUMNS = {
     "memory_clock_mhz": "memory_clock",
 }
 _NAMES = ("timestamp", "device", "name", *COLUMNS)
-#: Of GPUs of NVIDIA: why their clocks are slowed down, as bits.
+#: Column of NVIDIA's GPUs with the reasons for reduced clocks, as bits.
 _REASONS = "slowdown_reasons"
 
 

@@ -20,7 +20,7 @@ COLUMNS = {
     "disk_written_mib_s": "disk_written",
 }
 _NAMES = ("timestamp", *COLUMNS)
-#: What every version of the sampler prints.
+#: Columns of every version of the sampler.
 _FIRST = _NAMES[:5]
 _STAMP = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z")
 

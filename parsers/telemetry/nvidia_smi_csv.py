@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from perfledger.parsers.contract.telemetry import QUANTITIES
 from perfledger.parsers.engine.rows import Dialect, Header, rows_format
 
-#: Quantity to the columns that hold it, the best first. Source: `nvidia-smi --help-query-gpu`.
+#: Quantity to its columns, the best first. Source: `nvidia-smi --help-query-gpu`.
 COLUMNS = {
     "memory_used": ("memory.used",),
     "memory_total": ("memory.total",),
@@ -28,7 +28,7 @@ COLUMNS = {
     "memory_clock": ("clocks.mem", "clocks.current.memory"),
 }
 _INDEX = ("index", "pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid")
-#: Columns that others put in front when they gather the files of several machines.
+#: Columns that other tools add in front when they collect the files of several machines.
 _HOST = ("hostname", "host", "node")
 _CELL = rb" *+[a-z][a-z0-9_.]*+(?: \[[A-Za-z%]++\])? *+"
 _HEADER = re.compile(_CELL + rb"(?:," + _CELL + rb")*+\r?")
@@ -36,7 +36,7 @@ _PASSED = re.compile(rb"Unable to determine the device handle|NVIDIA-SMI has fai
 
 
 def header(line: bytes) -> Header | None:
-    """Return the columns that a line names; None if it names none that is measured."""
+    """Return the columns that a line names; None if it does not name a quantity."""
     if not line[:2].strip()[:1].islower() or not _HEADER.fullmatch(line):
         return None
     names = tuple(each.strip().decode() for each in line.split(b","))

@@ -1,7 +1,7 @@
-"""`nvidia-smi --query-gpu=utilization.gpu,memory.used --format=csv,noheader`: `97 %, 12002 MiB` and nothing else.
+"""`nvidia-smi --query-gpu=utilization.gpu,memory.used --format=csv,noheader`: `97 %, 12002 MiB` on each line.
 
-Without a header only the units say what is what; of all queries without a header only this one is common enough to be
-recognised by its units. Nothing says when a row was sampled, or which of several GPUs it is of.
+Without a header, only the units identify the columns; this query is the only one without a header that is common enough
+to be recognised by its units. A row states neither its time nor which of several GPUs it is of.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HEADER = Header(("utilization.gpu [%]", "memory.used [MiB]"), {"utilisation": 0
 
 
 def _split(line: bytes) -> list[bytes]:
-    """Return two cells; none of a line that is no pair, since another query has other columns."""
+    """Return two cells; an empty list for other lines, since another query has other columns."""
     return line.split(b",") if _PAIR.fullmatch(line) else []
 
 

@@ -1,8 +1,8 @@
 """`nvidia-smi` by itself: a table per call, appended to a file by a loop or by `-l`, with the date above each.
 
-Training logs contain such tables too, so a file is claimed only if it contains nothing else. A GPU takes two lines of a
-table; drivers 530 and 550 widened the columns. The rows of MIG instances and processes below are parts of the GPU's own
-rows. Power and utilisation are whole numbers of one moment.
+Training logs contain such tables too, so a file is claimed only if all its lines belong to tables. A GPU takes two
+lines of a table; drivers 530 and 550 widened the columns. The rows of MIG instances and processes below are parts of
+the GPU's own rows. Power and utilisation are whole numbers of one moment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CELLS = re.compile(rb"\|(?P<first>[^|\n]*+)\|(?P<memory>[^|\n]*+)\|(?P<use>[^|\
 _STATE = re.compile(rb" *+(?:\S++) ++(?P<temperature>\S++) ++(?P<perf>\S++) ++(?P<power>\S++) */ *(?P<limit>\S++) *+")
 _MEMORY = re.compile(rb" *+(?P<used>\S++) */ *(?P<total>\S++) *+")
 _USE = re.compile(rb" *+(?P<use>N/A|ERR!|[0-9]++%) ++\S[^|\n]*+")
-#: All other lines of such a file. Not every line that begins with a `+`: `set -x` prints such into logs.
+#: All other lines of such a file, without most lines that begin with a `+`, since `set -x` prints such into logs.
 _FRAME = re.compile(
     rb"\|[^\n]*[|+]\s*$|\+[-=+]++\s*$|Every [0-9.]++s: |"
     rb"Unable to determine the device handle|NVIDIA-SMI has failed|No devices were found"
@@ -37,7 +37,7 @@ _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep
 
 
 def _claims(text: bytes) -> bool:
-    """Return whether the lines are tables of nvidia-smi and nothing else."""
+    """Return whether all lines belong to tables of nvidia-smi."""
     lines = [each for each in text.splitlines() if each.strip()]
     # The last line of a file may be cut.
     whole = lines[:-1] or lines
@@ -60,7 +60,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
     for chunk in chunks:
         waiting = _OpenBlock()
         for number, line in enumerate(chunk.text.split(b"\n"), chunk.first_line):
-            # The line after the one that names the GPU is the one that holds its figures, and no other is.
+            # The figures of a GPU are on the line after its name, and only there.
             if name:
                 _sample(waiting, faults, number, name, clock, line)
                 name = b""
@@ -69,7 +69,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
             elif found := _DATE.match(line):
                 clock, dated = _seconds(found), True
             elif _TITLE.match(line):
-                # A table without a date of its own is not of the time of the one before it.
+                # A table without a date does not have that of the table before it.
                 clock, dated = (clock if dated else float("nan")), False
         yield from _block(waiting, faults)
 
@@ -102,7 +102,7 @@ def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[SampleBlock]:
 
 
 def _seconds(found: re.Match[bytes]) -> float:
-    """Convert the date above a table; NaN where there is no such day."""
+    """Convert the date above a table to seconds since 1970; NaN if the day does not exist."""
     hour, minute, second = map(int, found["time"].split(b":"))
     try:
         at = dt.datetime(int(found["year"]), _MONTHS.index(found["month"]) + 1, int(found["day"]), hour, minute, second)

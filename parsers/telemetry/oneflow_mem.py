@@ -1,4 +1,4 @@
-"""The `.mem` file beside a log of Wide & Deep (OneFlow, HugeCTR): `max device0 memory usage is: <bytes>`.
+"""The `.mem` file next to a log of Wide & Deep (OneFlow, HugeCTR): `max device0 memory usage is: <bytes>`.
 
 It is the maximum of polling device 0 alone, once a second, and includes other processes on the device. DLPerf prints
 MiB without decimals, and so do we.
@@ -20,7 +20,7 @@ _BYTES = re.compile(rb"[0-9]{1,15}")
 
 
 def _claims(text: bytes) -> bool:
-    # A log may quote the line as well; the file that is there for its sake says little else.
+    # A log may quote the line, too; in a `.mem` file most lines are of this form.
     lines = sum(bool(each.strip()) for each in text.splitlines())
     return len(_LINE.findall(text)) * _FEW >= lines > 0
 

@@ -1,7 +1,7 @@
-"""A budget of computing time for each input: the last net, so that no log holds up all others.
+"""A budget of computing time for each input, so that one log cannot delay all others.
 
-Reading is linear in the size of a log, and tests hold every pattern to that: what exceeds the budget met a fault of
-ours.
+Reading takes time linear in the size of a log, and tests check that for every pattern. So a log that exceeds the budget
+found a fault in our code.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from types import FrameType
 from perfledger.ingest.common.errors import UsageError
 from perfledger.parsers.engine.unpack import is_packed
 
-#: Seconds for any log, and for each MiB of its file more: the densest logs that we know take a thirtieth of that. A
-#: packed file may hold much more than its size.
-SECONDS, SECONDS_PER_MIB, SECONDS_PER_PACKED_MIB = 60.0, 2.0, 60.0
+#: Seconds for any log. The densest logs that we know take a thirtieth of the budget.
+SECONDS = 60.0
+#: Further seconds for each MiB of a file.
+SECONDS_PER_MIB = 2.0
+#: Further seconds for each MiB of a packed file, which may contain much more text than its size.
+SECONDS_PER_PACKED_MIB = 60.0
 #: The environment variable that allows every log more than SECONDS.
 VARIABLE = "PERFLEDGER_LOG_SECONDS"
-#: A signal whose exception something swallowed comes again after so many seconds.
+#: Seconds after which the signal is repeated, in case that its exception was caught.
 _AGAIN = 1.0
 
 _armed = False
 
 
 class TooSlowError(BaseException):
-    """An input took longer than its budget; no handler of exceptions on the way may take it for something else."""
+    """An input took longer than its budget. It is a BaseException so that no handler on the way catches it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"took more than {seconds:g} s")
@@ -40,7 +43,7 @@ def seconds_for(path: Path) -> float:
     """Return the computing seconds that reading a file may take.
 
     Raises:
-        UsageError: the environment variable holds no number of seconds.
+        UsageError: the environment variable is not a number of seconds.
     """
     try:
         size = path.stat().st_size / (1 << 20)
@@ -62,10 +65,10 @@ def _least() -> float:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise TooSlowError where the block takes more computing time of this process, also inside a search by a pattern.
+    """Raise TooSlowError if the block takes more computing time of this process, also during a search by a pattern.
 
-    A block inside another is part of that one's budget. What other programs take meanwhile does not count. Signals
-    reach the main thread alone; in others, and where the system has no such timer, nothing is limited.
+    A nested block belongs to the budget of the outer one. The time of other programs does not count. Threads other than
+    the main one, which alone receives signals, are not limited, nor are systems without such a timer.
     """
     global _armed
     usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
@@ -77,7 +80,7 @@ def limited(seconds: float) -> Iterator[None]:
         if _armed:
             raise TooSlowError(seconds)
 
-    # The handler stays: without one a signal that comes late would end the process.
+    # The handler stays, since a late signal without a handler would end the process.
     signal.signal(signal.SIGPROF, stop)
     _armed = True
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)

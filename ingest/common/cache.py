@@ -1,8 +1,8 @@
 """A content-addressed cache of expensive results: one SQLite file that may be lost, locked or damaged at any time.
 
 A key is a hash of everything that a value depends on, so a value is never stale. Each value has a checksum.
-Whatever is wrong with the file costs time and nothing else: the file may even be someone else's, so that nothing in it
-or beside it may lead SQLite to other files. What its values say is checked by those who read them.
+A fault of the file costs only time. The file may even come from someone else, so neither its content nor a file next to
+it may lead SQLite to other files. Readers check the values themselves.
 """
 
 from __future__ import annotations
@@ -18,24 +18,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+#: Bytes of all values in the file, at most.
 MOST_BYTES = 512 << 20
+#: Bytes of pending values above which they are written.
 _FLUSHED_ABOVE = 16 << 20
-#: Bytes of a value that is not worth packing, and the most that a packed one may have.
-_SHORT, _MOST_UNPACKED = 1 << 10, 1 << 30
+#: Bytes of a value that is worth packing, at least.
+_SHORT = 1 << 10
+#: Bytes of an unpacked value, at most.
+_MOST_UNPACKED = 1 << 30
 _GET = "SELECT value, checksum, used FROM entries WHERE key = ?"
 _TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
-#: Files that SQLite obeys if they lie beside its own: a journal may name any file, which SQLite then removes; a link in
-#: the place of one is written through. We make none: a change that is cut off costs the file, never a wrong value.
+#: Endings of files next to the database that SQLite obeys: a journal may name any file, which SQLite then removes, and
+#: SQLite writes through a link. We do not write them: an interrupted change costs the file, but never a wrong value.
 _OBEYED = ("-journal", "-wal", "-shm")
-#: What was used is noted once in so many seconds: each time would cost as much as the look itself.
+#: Seconds after which the use of a value is noted again; each time would cost as much as the look-up.
 _NOTED_AGAIN = 24 * 60 * 60
-#: Those used last stay, as many as fit.
+#: Remove the values that were used longest ago, until the rest fits.
 _EVICT = """DELETE FROM entries WHERE key IN (SELECT key FROM (
     SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key) AS total FROM entries) WHERE total > ?)"""
 
 
 def key_of(*parts: str) -> str:
-    """Hash the texts that a value is made of; the order and the borders between them count."""
+    """Hash the texts that a value depends on; their order and the borders between them count."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -44,15 +48,16 @@ def key_of(*parts: str) -> str:
 
 
 def packed(value: bytes) -> bytes:
-    """Return a value as it is kept: lines of the ledger then take a sixth; what is short stays as it is."""
+    """Compress a value, which makes lines of the ledger six times smaller; a short one is only marked."""
     return b"=" + value if len(value) < _SHORT else b"z" + zlib.compress(value, 1)
 
 
 def unpacked(value: bytes) -> bytes:
-    """Return what was packed.
+    """Return the original of a packed value.
+
 
     Raises:
-        zlib.error: it was not, or is larger than anything that is.
+        zlib.error: it is not a packed value, or is too large.
     """
     if value[:1] == b"=":
         return value[1:]
@@ -64,15 +69,15 @@ def unpacked(value: bytes) -> bytes:
 
 
 class Cache:
-    """Bytes by key; used as a context manager, which writes what was put and drops what was used longest ago."""
+    """Bytes by key. As a context manager, it writes new values at the end and drops those used longest ago."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, *, read_only: bool = False) -> None:
-        """Open the file; `read_only` neither makes nor changes it: what is put stays in `new`."""
+        """Open the file; `read_only` neither makes nor changes it, and new values stay in `new`."""
         self.path, self.most_bytes, self.read_only = path, most_bytes, read_only
-        #: What was put and is not in the file yet, packed.
+        #: New values that are not in the file yet, packed.
         self.new: dict[str, bytes] = {}
         self._pending = 0
-        #: What was used, and is not noted in the file as used of late.
+        #: Keys whose use the file does not note yet.
         self.used: set[str] = set()
         self._now = int(time.time())
         self._connection = self._opened()
@@ -88,7 +93,7 @@ class Cache:
             self._connection.close()
 
     def get(self, key: str) -> bytes | None:
-        """Return the value stored under the key; None if there is none, or if it is damaged."""
+        """Return the value stored under the key; None if it is missing or damaged."""
         if key in self.new:
             return unpacked(self.new[key])
         if self._connection is None:
@@ -112,7 +117,7 @@ class Cache:
         self.keep({key: packed(value)})
 
     def keep(self, new: Mapping[str, bytes], used: Set[str] = frozenset()) -> None:
-        """Store what another cache has in `new`, and note what it has in `used`."""
+        """Store the `new` values of another cache, and note its `used` keys."""
         self.new |= new
         self.used |= used
         self._pending += sum(map(len, new.values()))
@@ -153,15 +158,15 @@ class Cache:
 
     def _dangerous(self) -> list[Path]:
         """Return the files that SQLite must not find: those that it would obey, and a link to another file."""
-        beside = [self.path.with_name(self.path.name + each) for each in _OBEYED]
-        return [self.path, *beside] if self.path.is_symlink() else beside
+        obeyed = [self.path.with_name(self.path.name + each) for each in _OBEYED]
+        return [self.path, *obeyed] if self.path.is_symlink() else obeyed
 
     def _remove(self, paths: Iterable[Path]) -> None:
         for path in paths:
             path.unlink(missing_ok=True)
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        """Return whether the file holds our table and nothing else; one that is empty gets it."""
+        """Return whether the file contains exactly our table; an empty file gets the table."""
         connection.execute("PRAGMA journal_mode = MEMORY")
         schema = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"
         if not self.read_only and not connection.execute(schema).fetchall():
@@ -190,5 +195,5 @@ class Cache:
 
 
 def _checksum(key: str, value: bytes) -> bytes:
-    """Return the checksum of an entry: of its key as well, since a damaged index may lead to another entry."""
+    """Return the checksum of an entry. It includes the key, since a damaged index may lead to another entry."""
     return hashlib.blake2b(value, digest_size=16, key=hashlib.sha256(key.encode("utf-8", "replace")).digest()).digest()

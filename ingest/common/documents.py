@@ -1,7 +1,7 @@
-"""Read documents: files beside the logs that people, runners and other programs wrote.
+"""Read documents: files next to logs that people, runners and other programs wrote.
 
-Anything may be in the place of a document: a pipe, a device, a file without end, or text that no parser can take. Such
-a file is refused here, before it is opened or parsed, and its reader reports it.
+Anything may be in the place of a document: a pipe, a device, a file without end, or text that parsers cannot handle.
+Such a file is refused here, before it is opened or parsed, and its reader reports it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import msgspec
 MOST = 8 << 20
 #: Bytes of a table or a record that a program writes, a line for each result or reading.
 MOST_OF_TABLE = 64 << 20
-#: Bytes of what a build writes of all runs.
+#: Bytes of a file about all runs that a build writes.
 MOST_OF_SITE = 1 << 30
 
 Record = TypeVar("Record")
 
 
 class DocumentError(ValueError):
-    """A file is no document that can be read; `line` is 0 where no line is meant."""
+    """A file cannot be read as a document; `line` is 0 if the fault has no line."""
 
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(what)
@@ -61,7 +61,7 @@ def read_text(path: Path, most: int = MOST) -> str:
 
 
 def head(path: Path, size: int) -> bytes:
-    """Return the first bytes of a document, which may tell what it is; none of a file that cannot be read."""
+    """Return the first bytes of a document, which may identify its kind; empty if it cannot be read."""
     try:
         with _opened(path) as stream:
             return stream.read(size)
@@ -74,7 +74,7 @@ def decoded(text: bytes, kind: type[Record]) -> Record:
 
     Raises:
         DocumentError: it is nested too deep.
-        msgspec.DecodeError: it is not JSON, or no such record.
+        msgspec.DecodeError: it is not JSON, or does not fit the record.
     """
     try:
         return msgspec.json.decode(text, type=kind)
@@ -88,7 +88,7 @@ def cause(error: OSError | ValueError) -> str:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Open a regular file. What takes its place meanwhile is opened without waiting, and refused as well."""
+    """Open a regular file. Another kind of file that replaces it meanwhile is opened without waiting, and refused."""
     _refuse_others(path.stat())
     stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     try:

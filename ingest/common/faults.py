@@ -1,4 +1,4 @@
-"""Faults of our own while one input is read: they become a problem of that input, and all others are published."""
+"""Turn faults of our own code while an input is read into a problem of that input; all others are published."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from perfledger.ingest.common.errors import UsageError
 from perfledger.parsers.contract import FormatError
 from perfledger.schema.records import Problem
 
-#: What no log can cause: a mistake in a file of the project, a format that contradicts the contract, a package that is
-#: not installed. They would meet every log alike, and end the command.
+#: Errors that a log cannot cause: a mistake in a file of the project, a format that contradicts the contract, a package
+#: that is not installed. They would occur for every log, and end the command.
 _OF_THE_PROJECT = (UsageError, FormatError, ImportError)
 
 Found = TypeVar("Found")
 
 
 def guarded(name: str, file: Path, read: Callable[[], Found]) -> Found | Problem:
-    """Return what `read` returns; where it fails for a fault of ours, or takes too long, the problem of the input.
+    """Call `read` and return its result, or a problem of the input if `read` fails or takes too long.
 
     Args:
-        name: of the input on the site.
-        file: the file that is read, whose size says how long that may take.
-        read: reads it.
+        name: name of the input on the site.
+        file: the file that is read, whose size limits the time.
+        read: reads the input.
     """
     try:
         with limited(seconds_for(file)):
@@ -42,9 +42,9 @@ def guarded(name: str, file: Path, read: Callable[[], Found]) -> Found | Problem
 
 
 def fault(error: Exception, path: str) -> Problem:
-    """Return the problem for an exception: its kind, and the last place in our code that it went through.
+    """Return the problem for an exception: its kind, and the last place in our code.
 
-    What the system refuses, a file or memory, is no fault of ours.
+    If the system refuses a file or memory, the problem is that the input is unreadable.
     """
     if isinstance(error, OSError | MemoryError):
         cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
@@ -53,7 +53,7 @@ def fault(error: Exception, path: str) -> Problem:
 
 
 def _place(error: Exception) -> str:
-    """Return `ingest/compute/rules.py:12 (name of the function)`; the file's name alone where none of ours is met."""
+    """Return `ingest/compute/rules.py:12 (name of the function)`; only the file's name if our code is not involved."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [each for each in frames if Path(each.filename).is_relative_to(PACKAGES)]
     last = (ours or frames)[-1]

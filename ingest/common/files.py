@@ -1,4 +1,4 @@
-"""Read what identifies files, and write them: whole or not at all, and only when their bytes change."""
+"""Identify files by stamp and hash, and write them: whole or not at all, and only if their bytes change."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pathlib import Path
 
 from perfledger.ingest.common.documents import DocumentError, read_bytes
 
-#: Up to so many logs, data are JSON lines, whose changes git shows; of more they are Parquet files, a tenth as large.
+#: Logs up to which data are written as JSON lines, whose changes git shows; Parquet files are a tenth as large.
 MANY_LOGS = 5_000
-#: How long after a change another one may leave the same time: two seconds on the coarsest file systems.
+#: Resolution of the times of files on the coarsest file systems: two seconds.
 _COARSEST_NS = 2_000_000_000
-#: Names of files that are being written; a run that was killed leaves them.
+#: Beginning and end of the names of unfinished files, which a killed run leaves.
 _UNFINISHED = ".perfledger-", ".new"
 
 
 def stamp(path: Path) -> list[int] | None:
-    """Return size, times and inode of a regular file; None for others, which must not be opened: a pipe never ends.
+    """Return size, times and inode of a regular file; None for other files.
 
-    The second time is that of the last change of any kind, which no program can set back.
+    The second time is that of the last change of any kind, which a program cannot set back.
     """
     try:
         at = path.stat()
@@ -35,21 +35,21 @@ def stamp(path: Path) -> list[int] | None:
 
 
 def is_settled(at: Sequence[int]) -> bool:
-    """Return whether a file with this stamp cannot change without changing the stamp: its last change is long ago.
+    """Return whether the last change is long enough ago that another one would change the stamp.
 
-    A clock that was set back makes changes of the future, which never count.
+    A change in the future, from a clock that was set back, does not count.
     """
     return at[2] + _COARSEST_NS < time.time_ns()
 
 
 def notes(out: Path) -> Path:
-    """Return the folder of what a run notes for the next one into the same folder of pages; it may be lost."""
+    """Return the folder of notes from one run to the next for the same folder of pages; it may be lost."""
     at = out.resolve()
     return at.parent / ".perfledger" / at.name
 
 
 def absolute(path: Path) -> str:
-    """Return what `Path.absolute` gives, as text and at a tenth of its cost."""
+    """Return the absolute path as text, ten times as fast as `Path.absolute`."""
     return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
 
 
@@ -68,7 +68,7 @@ def is_as_stated(path: Path, sha256: object) -> bool:
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:
-    """Replace a file by `data` in one step; return False, without writing, if it holds them already."""
+    """Replace a file by `data` in one step; return False, without writing, if it contains them already."""
     with suppress(OSError, DocumentError):
         if read_bytes(path, len(data)) == data:
             return False
@@ -93,7 +93,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def remove_unfinished(folders: Iterable[Path]) -> None:
-    """Remove what killed runs left in these folders and below; only who holds the folder may (`ingest.common.lock`)."""
+    """Remove unfinished files of killed runs in these folders and below; the caller needs the lock of the folder."""
     for top, _, names in chain.from_iterable(map(os.walk, folders)):
         for name in names:
             if name.startswith(_UNFINISHED[0]) and name.endswith(_UNFINISHED[1]):

@@ -1,4 +1,4 @@
-"""One run at a time writes into a folder of pages: a second one waits for the first, and says so."""
+"""Let only one run at a time write into a folder of pages; a second one waits for the first, and says so."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from perfledger.ingest.common.files import notes
 
 @contextmanager
 def held(out: Path) -> Iterator[None]:
-    """Hold a folder of pages until the end of the block; wait for the process that holds it.
+    """Lock a folder of pages until the end of the block; wait while another process has the lock.
 
-    The lock ends with the process, however that ends. Its file stays, and means nothing by itself.
+    The lock ends with the process, however that ends. Its file stays, but is not a lock by itself.
 
     Raises:
         UsageError: the file of the lock cannot be written.

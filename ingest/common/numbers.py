@@ -8,26 +8,26 @@ import sys
 ABSENT = "—"
 SIGNIFICANT_ALONE = 4
 SIGNIFICANT_AT_MOST = 5
-#: A last digit that counts two thirds of a power of ten counts as that power: the figure lies near what is printed.
+#: A last digit of two thirds of a power of ten counts as that power, so the figure is near the printed one.
 _ROUNDED = 1.5
 
 
 def known(value: object) -> bool:
-    """Return whether there is a number: None, NaN and infinities are absent figures."""
+    """Return whether a value is a finite number; None, NaN and infinities are absent figures."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def shortened(value: float, digits: int = 10) -> float:
-    """Return a value with so many significant digits; the largest stay as they are, where rounding would leave none."""
+    """Round a value to a number of significant digits; the largest floats, which would become infinite, stay."""
     short = float(f"{value:.{digits}g}")
     return short if math.isfinite(short) else float(value)
 
 
 def figure(value: float | None, spread: float | None = None, resolution: float = 0.0) -> str:
-    """Write a measured value, with digits no finer than its spread and what was printed support.
+    """Write a measured value, with digits no finer than its spread and its resolution.
 
     `spread` is the coefficient of variation of its repeats; without one, four significant digits are written.
-    `resolution` is what the last printed digit counts, as a share of the value.
+    `resolution` is the value of the last printed digit, as a share of the figure.
     """
     if value is None or not known(value):
         return ABSENT
@@ -35,7 +35,7 @@ def figure(value: float | None, spread: float | None = None, resolution: float =
 
 
 def printed_decimals(value: float, resolution: float) -> int:
-    """Return how many digits after the point were printed, by what the last one counts; at least one digit counts."""
+    """Return how many digits after the point were printed, from the resolution; at least one digit is significant."""
     if value == 0 or not resolution > 0:
         return sys.maxsize
     return max(-math.floor(math.log10(abs(value) * resolution * _ROUNDED)), -math.floor(math.log10(abs(value))))
@@ -53,7 +53,7 @@ def decimals(value: float, spread: float | None = None) -> int:
 
 
 def grouped(value: float, places: int) -> str:
-    """Write a number with thousands separators and so many decimals; negative places round to tens and hundreds."""
+    """Write a number with thousands separators and `places` decimals; negative places round to tens and hundreds."""
     rounded = round(value, places)
     return f"{rounded:,.{max(places, 0)}f}"
 

@@ -1,6 +1,6 @@
 """Problems in the terminal: one sentence about an input, `path:line: what, and why`; the words are in `words.toml`.
 
-Of many problems, those of one kind below one folder are one group.
+If there are many problems, those of one kind below one folder are one group.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 #: A problem that only notes which of two values is used.
 NOTE = "fact_differs"
-#: The file of all problems, below the folder of the pages: of few logs, and of many.
-LINES, TABLE = "data/problems.jsonl", "data/problems.parquet"
-#: So many problems are printed one by one; of more, so many groups are.
-FEW, GROUPS_PRINTED = 20, 10
+#: The file of all problems of a site of few logs, below the folder of the pages.
+LINES = "data/problems.jsonl"
+#: The file of all problems of a site of many logs.
+TABLE = "data/problems.parquet"
+#: Problems that are printed one by one, at most.
+FEW = 20
+#: Groups of problems that are printed if there are more problems.
+GROUPS_PRINTED = 10
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,14 @@ class ProblemGroup:
 
 
 def file_of(runs: Iterable[Run]) -> str:
-    """Return the file that holds all problems of a site of these runs: its form is that of the ledger of their logs."""
+    """Return the file of all problems of a site of these runs; it has the form of the ledger."""
     return LINES if len({run.path for run in runs}) <= MANY_LOGS else TABLE
 
 
 def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
     """Return problems by kind and folder, the largest group first.
 
-    A kind that is met in one folder is one group; one that is met in several has a group for each folder next below
-    the one that they share.
+    A kind in one folder is one group. A kind in several folders has a group for each subfolder of their common folder.
     """
     kinds: dict[str, list[Problem]] = defaultdict(list)
     for each in problems:
@@ -65,12 +68,12 @@ def _by_folder(code: str, problems: Sequence[Problem]) -> Iterator[ProblemGroup]
 
 
 def printed(problems: Sequence[Problem], where: str, *, verbose: bool) -> list[str]:
-    """Return the lines that tell of problems: all of a few, otherwise the largest groups and where the others are.
+    """Return the lines to print: all problems if they are few, else the largest groups and the file of all problems.
 
     Args:
-        problems: all of them.
-        where: the file that holds all of them; empty if none is written.
-        verbose: whether all are wanted.
+        problems: all problems.
+        where: the file that contains all problems; empty if it is not written.
+        verbose: whether to print all problems.
     """
     if verbose or len(problems) <= FEW:
         return [message(each) for each in problems]
@@ -89,7 +92,7 @@ def _line(group: ProblemGroup) -> str:
 
 
 def message(problem: Problem) -> str:
-    """Return `path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
+    """Return `path:line: what, and why`, one line in English; control characters of names are escaped."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
     args = {name: _worded(name, each) for name, each in problem.args.items()}
     return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""Processes that work for this one: a crash of native code ends one of them, and not the program."""
+"""Worker processes: a crash of native code ends a worker, and not the program."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from typing import Any
 from perfledger import TOP
 from perfledger.ingest.common.errors import UsageError
 
-#: Seconds in which a process that is interrupted may remove its temporary files.
+#: Seconds that an interrupted process has to remove its temporary files.
 _CLEANING_UP = 2.0
-#: Seconds between two looks whether the process that gives the work is still there.
+#: Seconds between two checks that the parent process is still there.
 _PARENT_CHECK = 0.2
 
 
 @dataclass(frozen=True)
 class Death:
-    """How a process ended over its work; `code` is as Python states it: negative for a signal."""
+    """The end of a process during its work; `code` is the exit code, negative for a signal."""
 
     code: int
 
@@ -40,16 +40,16 @@ class Death:
 
 
 class Worker:
-    """A process that does one kind of work, again and again; it ends with this process, however that ends."""
+    """A process that does one kind of work repeatedly; it ends with this process, however that ends."""
 
     def __init__(self, work: Callable[[Any], Any], *, anew: bool = False, folder: str | None = None) -> None:
         """Start it.
 
         Args:
-            work: what it does with each thing that it is given; the exceptions that it raises come back.
-            anew: start Python again instead of copying this process, in which a library may have threads. `work` is
-                then sent, and so must be a function of a module.
-            folder: its working folder, where it starts anew.
+            work: the function that it calls with each task; exceptions are passed back.
+            anew: start a new Python instead of copying this process, whose libraries may have threads. `work` is then
+                sent, and so must be a function of a module.
+            folder: working folder of a new Python.
         """
         self.connection, theirs = Pipe()
         self._is_busy = self._is_started = False
@@ -61,16 +61,16 @@ class Worker:
                 self._process, self._is_started = _forked(theirs, work), True
 
     def give(self, task: object) -> None:
-        """Give it something to do; it must not have anything to do already."""
+        """Give it a task; it must not be busy."""
         self._is_busy = True
         self._send(task)
 
     def answer(self) -> Any:
-        """Wait for what the work gives, and return it; a Death if the process ended over it.
+        """Wait for the result of the task and return it; a Death if the process ended during the task.
 
         Raises:
             UsageError: the process could not start.
-            Exception: what the work raised.
+            Exception: the exception that the work raised.
         """
         try:
             done, found = self.connection.recv()
@@ -98,9 +98,9 @@ class Worker:
             raise UsageError(f"{sys.executable} -m {__name__}: could not start a process, {death.cause}; see above")
         return death
 
-    def _send(self, given: object) -> None:
-        with suppress(OSError):  # the process has ended, which its answer says
-            self.connection.send(given)
+    def _send(self, message: object) -> None:
+        with suppress(OSError):  # the process has ended, as `answer` will find
+            self.connection.send(message)
 
     def _exit_code(self) -> int:
         if isinstance(self._process, subprocess.Popen):
@@ -116,14 +116,14 @@ def answering(workers: Iterable[Worker]) -> list[Worker]:
 
 
 def done_apart(work: Callable[[Any], Any], task: object) -> Any:
-    """Return what a process of its own gives; a Death if it ended over it."""
+    """Do a task in a process of its own and return the result; a Death if the process ended during the task."""
     with closing(Worker(work)) as worker:
         worker.give(task)
         return worker.answer()
 
 
 def keep_objects() -> None:
-    """Look for garbage less often: most objects live until the end, and looking took a tenth of a large build."""
+    """Collect garbage less often: most objects live until the end, and collecting took 10 % of a large build."""
     gc.set_threshold(50_000, 20, 50)
 
 
@@ -132,7 +132,7 @@ def _forked(connection: Connection, work: Callable[[Any], Any]) -> Any:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # Python drops exceptions while it forks
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: those that we know hold nothing of ours
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: those that we know have no lock of ours
             process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -170,7 +170,7 @@ def _done(work: Callable[[Any], Any], task: object) -> tuple[bool, Any]:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has ended: it would wait for work for ever, or finish work for nobody."""
+    """End this process when its parent has ended, since nobody would give it work or read its answer."""
     while os.getppid() == parent:
         time.sleep(_PARENT_CHECK)
     os._exit(1)

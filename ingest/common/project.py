@@ -1,7 +1,7 @@
-"""What a user adds without a fork: `perfledger.toml` in the current folder, and what lies next to it.
+"""The user's project: `perfledger.toml` in the current folder, and the formats, layouts, suites and words next to it.
 
-`formats/*.py`, `layouts/*.toml`, `suites/*.toml` and `words.toml` are read in addition to ours, from that folder alone:
-a format is a program, and runs only where the file says that the folder is a project.
+`formats/*.py`, `layouts/*.toml`, `suites/*.toml` and `words.toml` are read in addition to ours, only from that folder:
+a format is a program, and runs only if the file declares the folder a project.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Project(Struct, frozen=True, forbid_unknown_fields=True):
     """The keys of `perfledger.toml`, which may all be left out.
 
     `title` is the site's name, `publisher` who publishes it, `home` their page, `address` where the site is published.
-    `logo` is a file below the folder. `layouts` says for a folder of logs how it names them. `formats_page` says
-    whether the site describes every format, as Perfledger's own does.
+    `logo` is a file below the folder. `layouts` maps folders of logs to layouts. `formats_page` says whether the site
+    describes every format, as Perfledger's own does.
     """
 
     title: str = ""
@@ -53,7 +53,7 @@ class Project(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def project() -> Project:
-    """Return what `perfledger.toml` says.
+    """Return the project of `perfledger.toml`.
 
     Raises:
         FileError: it is not TOML, has an unknown key or a wrong value; the message names the line.
@@ -66,12 +66,12 @@ def _read(path: Path) -> TomlFile[Project]:
     return read(path, Project)
 
 
-#: Between the layout of all logs and those of some folders, FOLDER=NAME each.
+#: Separator between the layout of all logs and those of folders (FOLDER=NAME).
 _AND = ";"
 
 
 def joined_layouts(layout: str, of_folders: Mapping[str, str]) -> str:
-    """Return a layout and those of folders as one text, which `several_layouts` takes apart again."""
+    """Join a layout and those of folders to one text, which `several_layouts` splits."""
     # Paths are compared as texts, so links and dots are not followed here either.
     whole = {os.path.normpath(Path(folder).absolute()): name for folder, name in of_folders.items()}
     return _AND.join([layout, *(f"{folder}={name}" for folder, name in whole.items())])
@@ -109,10 +109,10 @@ def files(kind: str) -> list[Path]:
 
 
 def publisher() -> dict[str, object]:
-    """Return what the site says of its publisher, as `extra.publisher` of mkdocs.yml has it."""
-    given, at = project(), project_folder()
+    """Return the publisher of the site, in the form of `extra.publisher` of mkdocs.yml."""
+    own, at = project(), project_folder()
     found = {
-        "name": given.publisher, "url": given.home, "logo": str(at / given.logo) if at and given.logo else "",
-        "color": given.color, "footer": msgspec.to_builtins(given.footer),
+        "name": own.publisher, "url": own.home, "logo": str(at / own.logo) if at and own.logo else "",
+        "color": own.color, "footer": msgspec.to_builtins(own.footer),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value}

@@ -1,4 +1,4 @@
-"""Whether the pages are older than what they are made of, by a note that ingest leaves for the MkDocs hook."""
+"""Find out whether pages are older than their sources, from a note that ingest leaves for the MkDocs hook."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.files import notes, write_if_changed
 from perfledger.ingest.common.project import layout_files, parts
 
-#: Folders of code and templates that pages depend on, as they do on the logs.
+#: Folders of code and templates that pages depend on, in addition to the logs.
 CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))
 _NOTE = "sources.json"
-#: Folders below a given path that are entered, one within another; any tree of logs has fewer.
+#: Depth of folders below a path that are entered; any tree of logs has fewer.
 DEEPEST = 100
 
 
@@ -26,9 +26,9 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 
 def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
-    """Return the fingerprint of all files, and when the last of them changed, in ns.
+    """Return the fingerprint of all files, and the time of the last change in ns.
 
-    Of each file the time of its last change of any kind counts, too, which no program can set back.
+    The fingerprint includes the time of each file's last change of any kind, which a program cannot set back.
     """
     digest, newest = hashlib.sha256(), 0
     for path in sorted({each for top in paths for each in _files(top)}):
@@ -36,8 +36,8 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
             at = os.stat(path)  # noqa: PTH116 - of every file, and a Path costs more than the look
         except OSError:
             continue  # gone since the folder was read
-        told = f"{path}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}\n"
-        digest.update(told.encode("utf-8", "surrogateescape"))
+        line = f"{path}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}\n"
+        digest.update(line.encode("utf-8", "surrogateescape"))
         newest = max(newest, at.st_ctime_ns)
     return digest.hexdigest(), newest
 
@@ -60,15 +60,15 @@ def state(paths: Sequence[Path], layout: str) -> str:
 
 
 def record(docs: Path, before: str) -> None:
-    """Note that the pages in `docs` are made of the sources in that `state`."""
+    """Note that the pages in `docs` were made from the sources in that `state`."""
     write_if_changed(notes(docs) / _NOTE, before.encode())
 
 
 def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
-    """Whether the pages in `docs` have to be written for these logs.
+    """Return whether the pages in `docs` have to be written for these logs.
 
-    Pages of other logs, or of another layout, were asked for by a command of the user and are left as they are; so are
-    those for which there are no logs here.
+    Pages of other logs, or of another layout, are the result of a user's command and stay. Pages stay, too, if the logs
+    do not exist here.
     """
     if not any(each.exists() for each in paths):
         return False
@@ -89,7 +89,7 @@ def _files(top: Path) -> Iterator[str]:
     seen = set[str]()
     for folder, below, names in os.walk(top, followlinks=True):
         real = os.path.realpath(folder)
-        if real in seen:  # a link leads back to where it stands
+        if real in seen:  # a link leads back to a folder that contains it
             below.clear()
             continue
         seen.add(real)

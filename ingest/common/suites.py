@@ -1,8 +1,8 @@
 """Suites: the files of `report_templates/suites/`, the spellings of a model, and the suite that it belongs to.
 
-People spell a model in many ways, and mean the same. What a program prints means what that program means by it:
-`bert` is BERT-large in MLPerf and BERT-base elsewhere. So a printed spelling is a model of ours only where the suite
-says so for its format; any other keeps its name, and a page of that name.
+People spell a model in many ways. The word of a program depends on the program: `bert` is BERT-large in MLPerf and
+BERT-base elsewhere. So a printed spelling is a model of a suite only if the suite declares it for that format; any
+other keeps its name, and has a page of that name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUITES = TEMPLATES / "suites"
 
 Name = Annotated[str, Meta(pattern=r"\S", description="a text that is not blank")]
 Names = tuple[Name, ...]
-#: Spellings of one model, the first of which is its name.
+#: Spellings of one model; the first is its name.
 Spellings = Annotated[tuple[Name, ...], Meta(min_length=1, description="a list with at least one name")]
 
 
@@ -37,7 +37,7 @@ class SuiteWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `report_templates/suites/`; `ingest new-suite` writes one in which every key is explained."""
+    """A file of `report_templates/suites/`; `ingest new-suite` writes one that explains every key."""
 
     title: WordsEntry
     models: Spellings
@@ -53,7 +53,7 @@ class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def paths() -> list[Path]:
-    """Return the files of all suites by name; one of the user's project takes the place of ours."""
+    """Return the files of all suites, sorted by name; a suite of the user's project replaces ours of the same name."""
     by_name = {each.stem: each for each in (*SUITES.glob("*.toml"), *files("suites"))}
     return [by_name[name] for name in sorted(by_name)]
 
@@ -65,9 +65,9 @@ def path_of(name: str) -> Path:
 
 @cache
 def spellings() -> dict[str, tuple[str, str]]:
-    """Return folded spelling to (suite, name of the model).
+    """Return a mapping of folded spelling to (suite, name of the model).
 
-    A page may hold `more` models, each a list of spellings: they share the page and its words, and stay different.
+    A page may have `more` models, each a list of spellings: they share the page and its words, and stay different.
 
     Raises:
         FileError: a suite is wrong, or two claim one spelling.
@@ -85,27 +85,27 @@ def spellings() -> dict[str, tuple[str, str]]:
 
 
 def suite_file(path: Path) -> TomlFile[SuiteFile]:
-    """Return a suite as it is written.
+    """Read the file of a suite.
 
     Raises:
-        FileError: it is not TOML, lacks a key, or has one that is unknown or holds a wrong value.
+        FileError: it is not TOML, lacks a key, or has an unknown key or a wrong value.
     """
     return read(path, SuiteFile)
 
 
 @cache
 def _printed() -> dict[tuple[str, str], str]:
-    """Return format and printed spelling to the name of the model.
+    """Return a mapping of (format, printed spelling) to the name of the model.
 
     Raises:
-        FileError: a suite maps a spelling to a name that is none of its models.
+        FileError: a suite maps a spelling to a name that is not one of its models.
     """
     found: dict[tuple[str, str], str] = {}
     for path in paths():
         file = suite_file(path)
         names = [models[0] for models in (file.data.models, *file.data.more)]
-        for format_id, meant in file.data.printed.items():
-            for spelled, name in meant.items():
+        for format_id, names_of_printed in file.data.printed.items():
+            for spelled, name in names_of_printed.items():
                 if name not in names:
                     raise file.wrong(("printed", format_id, spelled), f"{name!r} is none of {', '.join(names)}")
                 found[format_id, spelled] = name
@@ -118,7 +118,7 @@ def model(spelled: str) -> str:
 
 
 def model_printed(format_id: str, spelled: str) -> str:
-    """Return the name of a model that a log of a format prints; one that no suite declares stays as it is."""
+    """Return the name of a model that a log of a format prints; a spelling that no suite declares stays as it is."""
     return _printed().get((format_id, spelled), spelled)
 
 
@@ -128,20 +128,21 @@ def suite(spelled: str) -> str | None:
 
 
 def suite_of_name(name: str) -> str | None:
-    """Return the suite of a model by its very name."""
+    """Return the suite of a model by its name; other spellings do not count."""
     return suite(name) if model(name) == name else None
 
 
-#: What a printer of any model says that it counts; and units in which a suite counts one of them as it is.
+#: Unit of programs that train any model.
 SAMPLES = "samples/s"
+#: Units of suites that count the same as samples.
 _SAMPLE_EACH = frozenset(name for name, unit in UNITS.items() if unit.counts == "sample") - {SAMPLES}
 
 
 @cache
 def unit_of_samples(named: str | None) -> str:
-    """Return the unit of a suite in which a sample is what it counts: an image of ResNet-50, a sequence of BERT.
+    """Return the unit of a suite if it counts samples: images of ResNet-50, sequences of BERT.
 
-    A sample of a translation is not a token, so suites of other units, and unknown suites, keep `samples/s`.
+    A sample of a translation is not a token, so suites with other units, and unknown suites, keep `samples/s`.
     """
     path = path_of(named) if named else SUITES
     unit = suite_file(path).data.unit if path.is_file() else ""

@@ -1,8 +1,8 @@
 """Read a TOML file that a person writes into a typed record; a message about it names the line to edit.
 
 msgspec decodes and checks the values. tomllib keeps no positions, so the lines of keys are found by their form, outside
-of texts over several lines: headers, keys, and the elements of a list that begin lines. What stands further inside a
-value has the line of its key.
+of texts over several lines: headers, keys, and the elements of a list that begin lines. Any other part of a value has
+the line of its key.
 """
 
 from __future__ import annotations
@@ -32,15 +32,18 @@ _HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_NAMES})[ \t]*\]")
 _KEY = re.compile(rf"[ \t]*({_NAMES})[ \t]*=")
 #: A step in the place that msgspec names: a key, the number of an element, or `[...]` for one of a table's own keys.
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
+#: Characters of a value in a message.
 _LONGEST_VALUE = 60
-#: Bytes that tomllib parses in a second; the longest file that we have is a fifth of it.
+#: Bytes that tomllib parses in a second; our longest file has a fifth of that.
 _MOST_BYTES = 1 << 20
-#: Parts of a dotted key; tomllib needs memory by the square of them.
+#: Parts of a dotted key; the memory of tomllib grows with their square.
 _MOST_PARTS = 20
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}){{{_MOST_PARTS}}}")
-#: Bits of a whole number, as TOML demands; Python does not print any longer ones.
-_MOST_BITS, _TOO_LONG = 64, "it has a number of too many digits"
+#: Bits of a whole number, as TOML demands.
+_MOST_BITS = 64
+_TOO_LONG = "it has a number of too many digits"
+#: Names that a message lists, at most.
 _MOST_NAMES = 30
 
 
@@ -60,7 +63,7 @@ class FileError(UsageError):
 
 
 class WrongValueError(ValueError):
-    """What a record raises in `__post_init__` to name the key, below itself, that holds the wrong value."""
+    """Raised by a record in `__post_init__`, with the key of the wrong value below the record."""
 
     def __init__(self, keys: Keys, what: str) -> None:
         super().__init__(what)
@@ -69,14 +72,14 @@ class WrongValueError(ValueError):
 
 @dataclass(frozen=True)
 class TomlFile(Generic[Record]):
-    """A file as it was read, and the record that it holds."""
+    """A file as it was read, and its record."""
 
     path: Path
     source: str
     data: Record
 
     def line(self, keys: Keys = ()) -> int:
-        """Return the line of the value at these keys, or of what surrounds it; from 1."""
+        """Return the line of the value at these keys, or of the value that contains it; from 1."""
         found = (self._lines[keys[:length]] for length in range(len(keys), 0, -1) if keys[:length] in self._lines)
         return next(found, 1)
 
@@ -88,7 +91,7 @@ class TomlFile(Generic[Record]):
         """Return the file with `data` as a record of another kind.
 
         Raises:
-            FileError: a key is unknown or missing, or holds a wrong value.
+            FileError: a key is unknown or missing, or has a wrong value.
         """
         try:
             record = msgspec.convert(data, kind)
@@ -123,7 +126,7 @@ class TomlFile(Generic[Record]):
 
 
 def read_tables(path: Path) -> TomlFile[dict[str, Any]]:
-    """Read a file without decoding it, for what has to be merged first.
+    """Read a file without decoding it, for a caller that first merges it with others.
 
     Raises:
         FileError: it cannot be read, or is not TOML.
@@ -156,11 +159,11 @@ def read_tables(path: Path) -> TomlFile[dict[str, Any]]:
 def read(path: Path, kind: type[Record]) -> TomlFile[Record]:
     """Read a file as a record: a msgspec Struct, or a dictionary of them.
 
-    A Struct may refuse a value in `__post_init__` by a WrongValueError. Its `expected`, or the description of an
-    annotation, says in messages what has to stand there; the examples of an annotation are suggested.
+    A Struct may refuse a value in `__post_init__` by a WrongValueError. Messages describe the expected value by the
+    Struct's `expected`, or by the description of an annotation; they suggest the examples of an annotation.
 
     Raises:
-        FileError: it cannot be read, is not TOML, lacks a key, or has one that is unknown or holds a wrong value.
+        FileError: it cannot be read, is not TOML, lacks a key, or has an unknown key or a wrong value.
     """
     tables = read_tables(path)
     return tables.decoded(tables.data, kind)
@@ -170,7 +173,7 @@ def record(data: object, kind: type[Record]) -> Record:
     """Return data that is in no file of its own, such as a row of a table, as a record.
 
     Raises:
-        ValueError: a key is unknown or missing, or holds a wrong value.
+        ValueError: a key is unknown or missing, or has a wrong value.
     """
     try:
         return msgspec.convert(data, kind)
@@ -195,7 +198,7 @@ def display_path(path: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name: the nearest known ones, or else all if there are few."""
+    """Return a suggestion for an unknown name: the most similar known names, or else all if there are few."""
     names = sorted(known)
     if near := difflib.get_close_matches(name, names, n=2):
         return f"; did you mean {' or '.join(map(repr, near))}?"
@@ -211,7 +214,7 @@ def _whole_numbers(data: object) -> Iterator[int]:
 
 
 def _explained(data: object, kind: Any, error: Exception) -> tuple[Keys, str]:
-    """Return where msgspec found a fault, and the fault in our words."""
+    """Return the keys of the fault that msgspec found, and the fault in our words."""
     what, _, place = str(error).partition(" - at `")
     keys = _located(data, kind, error, place)
     types = inspect.type_info(kind)
@@ -237,7 +240,7 @@ def _located(data: object, kind: Any, error: Exception, place: str) -> Keys:
 
 
 def _culprit(data: object, kind: Any, error: Exception, keys: Keys) -> str:
-    """Return the key of a dictionary that makes the error: the first that makes it without the others."""
+    """Return the key of a dictionary that causes the error: the first that causes it alone."""
     entries = _value_at(data, keys)
     for name in entries:
         try:
@@ -331,7 +334,8 @@ def _dotted(keys: Keys) -> str:
 
 
 def _code(source: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with their numbers, without those that a text over several lines goes on in."""
+    """Yield lines with their numbers, without those inside a text over several lines."""
+
     closing = ""
     for number, line in enumerate(source.split("\n"), 1):
         if not closing:

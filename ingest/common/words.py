@@ -1,4 +1,4 @@
-"""The words of the site, with those of the vocabulary: both languages on one line, and no entry without both."""
+"""The words of the site and of the vocabulary: every entry has both languages, on one line."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class WordsError(FileError):
 
 @dataclass(frozen=True)
 class Phrase:
-    """A text that both languages know: `[table] key` of the words file, with the arguments of its placeholders.
+    """A text in both languages: `[table] key` of the words file, with the arguments of its placeholders.
 
-    With `otherwise` the entry may be missing, and that text, which is data, stands for itself.
+    With `otherwise` the entry may be missing, and the text in `otherwise`, which is data, is shown instead.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Phrase:
 
 
 class Bilingual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text with its languages at hand: the title of a suite, which the suite's own file has."""
+    """A text that contains both languages, such as the title of a suite."""
 
     en: str = ""
     zh: str = ""
@@ -69,14 +69,14 @@ def phrase(key: str, **args: object) -> Phrase:
 
 
 def word_for(table: str, name: object) -> Phrase:
-    """Return the word for a name that comes from data; a name without one is shown as it is."""
+    """Return the word for a name from data; a name without a word is shown as it is."""
     return Phrase(f"{table}.{name}", (), str(name))
 
 
 def coded(table: str, found: Reason | Problem) -> Phrase:
     """Return the words for a reason or a problem, which are codes with arguments.
 
-    Names of facts, outcomes, rules, witnesses and sources among the arguments are translated; everything else is data.
+    Names of facts, outcomes, rules, witnesses and sources among the arguments are translated; other arguments are data.
     """
     args = {name: _argument(name, each) for name, each in found.args.items()}
     return phrase(f"{table}.{found.code}", **args)
@@ -133,12 +133,12 @@ class Words:
         return self.text(language, text.key, **args)
 
 
-#: What a words file holds: tables of entries.
+#: The content of a words file: tables of entries.
 Tables = dict[str, Annotated[dict[str, WordsEntry], msgspec.Meta(description="a [table] of entries")]]
 
 
 def load(path: Path = WORDS) -> Words:
-    """Read and check a words file, and add what the vocabulary calls its terms.
+    """Read and check a words file, and add the words of the vocabulary.
 
     Raises:
         FileError: it is not TOML, has an entry without one of the languages or with placeholders that differ, or an
@@ -177,7 +177,7 @@ def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> di
 
 @cache
 def own() -> Words:
-    """Return the words of the site, which are read once, for those who need them in many places."""
+    """Return the words of the site, which are read once."""
     return load()
 
 

@@ -1,7 +1,7 @@
-"""Check a submission: what lies in its folder, and what else a pull request that brings it touches.
+"""Check a submission: the files in its folder, and the other files that its pull request touches.
 
-Everything in it is data of a stranger: it is read and hashed, and nothing of it is ever run. `runners submit` prints
-the same checks before it packs, so that nobody is refused afterwards for what could be known before.
+Everything in it is data of a stranger: it is read and hashed, but never run. `runners submit` prints the same checks
+before it packs, so that a submitter learns of faults in time.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from perfledger.schema.vocabulary import NEEDED
 
 _SUBMISSION = re.compile(rf"{RAW_LOGS}/{FOLDER}/{SUBMITTER}/{ID}/.+", re.DOTALL)
 _PLAIN_FILE = "100644"
-#: Causes that one line names at most.
+#: Causes that one line names, at most.
 _SHOWN = 5
 
 
 def check(folder: Path) -> list[SubmissionCheck]:
-    """Return the checklist of one submission; a file that is not as its manifest says is not read further.
+    """Return the checklist of one submission; if a file differs from the manifest, only the files are checked.
 
     Raises:
-        UsageError: the folder holds no manifest that can be read.
+        UsageError: the folder has no manifest that can be read.
     """
     from perfledger.ingest import build as builder
 
@@ -72,7 +72,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
 
 
 def in_pull_request(head: Path, base: str) -> list[tuple[str, list[SubmissionCheck]]]:
-    """Return the checklists of the submissions that a checkout adds to a revision; none if it touches no submission.
+    """Return the checklists of the submissions that a checkout adds to a revision; empty if it does not touch any.
 
     Raises:
         UsageError: git cannot compare them.
@@ -227,7 +227,7 @@ def _without_round(runs: dict[str, RunJson]) -> list[str]:
 
 
 def _without_figure(runs: Sequence[Run]) -> list[str]:
-    """Return why runs have no figure, by all that is known of their logs."""
+    """Return the reasons why runs have no figure."""
     from perfledger.ingest import figures
 
     found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.reason]
@@ -235,7 +235,7 @@ def _without_figure(runs: Sequence[Run]) -> list[str]:
 
 
 def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:
-    """Return where keys stand, or with an empty `kind` what else is to be taken out; never what it is."""
+    """Return the places of keys, or with an empty `kind` of everything else to redact; never the text itself."""
     wanted: Callable[[str], bool] = (lambda each: each == kind) if kind else (lambda each: each != "key")
     found = []
     for name in sorted(manifest.files):

@@ -1,7 +1,7 @@
-"""Hold the results of logs against a baseline: the acceptance test of a machine, a driver or a software.
+"""Compare the results of logs with a baseline: the acceptance test of a machine, a driver or a software.
 
-A result of the baseline fits those of the same case, framework version and rule; the benchmark round is told, and never
-counts, since an acceptance is another one. Where several fit, each is held against each: none is chosen.
+A result of the baseline is compared with all results here of the same case, framework version and rule. The benchmark
+round is printed but may differ, since an acceptance is a round of its own.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from perfledger.schema.records import Plain, Reason, Result, Run
 from perfledger.schema.vocabulary import CASE, METRICS, UNITS
 
 THROUGHPUT = "throughput"
-#: What may differ from the baseline if the user says so, by the name of the option's value.
+#: Facts that the user may allow to differ from the baseline, as values of the option.
 MAY_DIFFER = ("hardware", "version")
-#: Repeats on both sides from which a difference is told from chance.
+#: Repeats on each side that are needed to distinguish a difference from chance.
 _FEWEST = 2
 
 
 class _MetricOfBaseline(Struct, frozen=True, kw_only=True):
-    """What is needed of `schema.results.Metric`; keys of later versions are ignored, as the schema asks."""
+    """The needed keys of `schema.results.Metric`; keys of later versions are ignored, as the schema requires."""
 
     value: float | None
     unit: str
@@ -43,7 +43,7 @@ class _MetricOfBaseline(Struct, frozen=True, kw_only=True):
 
 
 class _ResultOfBaseline(Struct, frozen=True, kw_only=True):
-    """What is needed of `schema.results.ResultRecord`."""
+    """The needed keys of `schema.results.ResultRecord`."""
 
     origin: str
     model: str | None
@@ -73,8 +73,8 @@ class _PublishedBaseline(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class HeldFigure:
-    """One figure of a case, of the baseline or of here; `measured` is None where there is none, for a `reason`."""
+class CaseResult:
+    """One figure of a case, of the baseline or measured here; without a figure `measured` is None, for a `reason`."""
 
     case: dict[str, Plain | None]
     options: dict[str, Plain]
@@ -84,8 +84,8 @@ class HeldFigure:
     measured: Measured | None
     reason: str = ""
 
-    def differs(self, other: HeldFigure) -> tuple[str, ...]:
-        """Return the names of what makes the other one no result of the same thing."""
+    def differs(self, other: CaseResult) -> tuple[str, ...]:
+        """Return the names of the facts that differ, so that the other one is not a result of the same case."""
         names = [name for name in CASE if self.case[name] != other.case[name]]
         keys = sorted(self.options.keys() | other.options.keys())
         names += [key for key in keys if self.options.get(key) != other.options.get(key)]
@@ -94,7 +94,7 @@ class HeldFigure:
         return (*names, *(["rule"] if self.measured and other.measured and self.rule != other.rule else []))
 
     def stated(self, name: str) -> str | None:
-        """Return what it states of something that may differ."""
+        """Return its value of a fact that may differ."""
         found = {"version": self.version, "rule": self.rule, **self.case, **self.options}.get(name)
         return None if found is None else str(found)
 
@@ -102,20 +102,20 @@ class HeldFigure:
 def against(
     baseline: Path, runs: Sequence[Run], at_least: float, metric: str, may_differ: Sequence[str], only_common: bool
 ) -> Acceptance:
-    """Hold the results of runs against those of a file.
+    """Compare the results of runs with those of a file.
 
     Args:
-        baseline: the `results.json` of a site, or what `python -m ingest figures --json` printed.
+        baseline: the `results.json` of a site, or the output of `python -m ingest figures --json`.
         at_least: how good a figure must be, as a share of the baseline's.
         metric: `throughput`, or a name of METRICS.
-        may_differ: of MAY_DIFFER.
-        only_common: leave out what only the baseline has.
+        may_differ: names of MAY_DIFFER.
+        only_common: leave out results that only the baseline has.
 
     Raises:
-        UsageError: the file cannot be read, or has no such figure; or nothing of it is here and `only_common` is given.
+        UsageError: the file cannot be read, or has no such figure; or `only_common` leaves no result.
     """
     mine = [_of_result(each, runs, metric) for each in results.results(runs)]
-    cases = tuple(row for each in read(baseline, metric) for row in _held(each, mine, at_least, metric, may_differ))
+    cases = tuple(row for each in read(baseline, metric) for row in _rows_of(each, mine, at_least, metric, may_differ))
     if only_common:
         cases = tuple(each for each in cases if each.verdict != "missing")
         if not cases:
@@ -128,8 +128,8 @@ def against(
     )
 
 
-def read(path: Path, metric: str) -> list[HeldFigure]:
-    """Return the figures of a baseline; what others published, and cases without a figure, are no baseline.
+def read(path: Path, metric: str) -> list[CaseResult]:
+    """Return the figures of a baseline, without those that others published and cases without a figure.
 
     Raises:
         UsageError: the file cannot be read, or has no such figure.
@@ -145,7 +145,7 @@ def read(path: Path, metric: str) -> list[HeldFigure]:
     return found
 
 
-def _entries(path: Path, text: bytes, metric: str) -> Iterator[HeldFigure]:
+def _entries(path: Path, text: bytes, metric: str) -> Iterator[CaseResult]:
     try:
         keys = decoded(text, dict[str, msgspec.Raw])
         if "results" in keys:
@@ -159,7 +159,7 @@ def _entries(path: Path, text: bytes, metric: str) -> Iterator[HeldFigure]:
     raise UsageError(f"{path}: has neither `results` nor `cases`; give a results.json, or what figures --json printed")
 
 
-def _of_record(given: _ResultOfBaseline, metric: str) -> HeldFigure:
+def _of_record(given: _ResultOfBaseline, metric: str) -> CaseResult:
     over = given if metric == THROUGHPUT else given.metrics.get(metric)
     measured = None
     if over and over.value is not None:
@@ -167,10 +167,10 @@ def _of_record(given: _ResultOfBaseline, metric: str) -> HeldFigure:
         sources = over.sources if isinstance(over, _MetricOfBaseline) else ()
         measured = Measured(over.value, low, high, over.repeats, over.spread, over.unit or "", sources)
     case = {name: getattr(given, name) for name in CASE}
-    return HeldFigure(case, given.options, given.framework_version, given.round, given.rule, measured)
+    return CaseResult(case, given.options, given.framework_version, given.round, given.rule, measured)
 
 
-def _of_figure(path: Path, given: CaseFigure, metric: str) -> HeldFigure:
+def _of_figure(path: Path, given: CaseFigure, metric: str) -> CaseResult:
     if metric != THROUGHPUT:
         raise UsageError(f"{path}: figures --json prints throughput only; for {metric} give the results.json of a site")
     if given.value is not None and (given.low is None or given.high is None):
@@ -179,10 +179,10 @@ def _of_figure(path: Path, given: CaseFigure, metric: str) -> HeldFigure:
     if given.value is not None and given.low is not None and given.high is not None:
         measured = Measured(given.value, given.low, given.high, given.repeats, given.spread, given.unit)
     case = {name: getattr(given.case, name) for name in CASE}
-    return HeldFigure(case, given.case.options, given.version, given.round, given.rule, measured)
+    return CaseResult(case, given.case.options, given.version, given.round, given.rule, measured)
 
 
-def _of_result(given: Result, runs: Sequence[Run], metric: str) -> HeldFigure:
+def _of_result(given: Result, runs: Sequence[Run], metric: str) -> CaseResult:
     behind = [run for run in runs if run.id in set(given.run_ids)]
     over = given if metric == THROUGHPUT else given.metrics.get(metric)
     measured = None
@@ -201,17 +201,17 @@ def _of_result(given: Result, runs: Sequence[Run], metric: str) -> HeldFigure:
         )
     case = {name: getattr(given, name) for name in CASE}
     reason = "" if measured else _why(given.reason if metric == THROUGHPUT else over.reason if over else None, metric)
-    return HeldFigure(case, given.options, given.version, given.round, given.rule, measured, reason)
+    return CaseResult(case, given.options, given.version, given.round, given.rule, measured, reason)
 
 
 def _why(reason: Reason | None, metric: str) -> str:
     return words.own().say("en", words.coded("reason", reason)) if reason else f"no run here states its {metric}"
 
 
-def _held(
-    entry: HeldFigure, mine: Sequence[HeldFigure], at_least: float, metric: str, may_differ: Sequence[str]
+def _rows_of(
+    entry: CaseResult, mine: Sequence[CaseResult], at_least: float, metric: str, may_differ: Sequence[str]
 ) -> Iterator[AcceptedCase]:
-    """Yield a row for each result here that fits one of the baseline, or one that says why there is none."""
+    """Yield a row for each result here that fits one of the baseline, or a row with the reason why none fits."""
     fitting = [each for each in mine if set(entry.differs(each)) <= set(may_differ)]
     if not fitting:
         yield _row(entry, reason=_nearest(entry, mine))
@@ -219,15 +219,15 @@ def _held(
         yield _compared(entry, each, at_least, metric)
 
 
-def _nearest(entry: HeldFigure, mine: Sequence[HeldFigure]) -> str:
-    """Return which option would compare a result of the baseline with one here, if one would."""
+def _nearest(entry: CaseResult, mine: Sequence[CaseResult]) -> str:
+    """Return the reason why a result of the baseline has no counterpart, with an option that would give it one."""
     found = {entry.differs(other): other for other in mine}
     near = min((names for names in found if set(names) <= set(MAY_DIFFER)), key=len, default=())
-    told = [f"{name} {found[near].stated(name)} here (--may-differ {name} compares it)" for name in near]
-    return "; ".join(["not measured here", *told])
+    options = [f"{name} {found[near].stated(name)} here (--may-differ {name} compares it)" for name in near]
+    return "; ".join(["not measured here", *options])
 
 
-def _compared(entry: HeldFigure, here: HeldFigure, at_least: float, metric: str) -> AcceptedCase:
+def _compared(entry: CaseResult, here: CaseResult, at_least: float, metric: str) -> AcceptedCase:
     differs = {name: here.stated(name) for name in entry.differs(here)}
     there, found = entry.measured, here.measured
     if there is None or found is None:
@@ -261,7 +261,7 @@ def _same_unit(one: Measured, other: Measured) -> bool:
 
 
 def _row(
-    entry: HeldFigure, differs: dict[str, str | None] | None = None, here: float | None = None, reason: str = ""
+    entry: CaseResult, differs: dict[str, str | None] | None = None, here: float | None = None, reason: str = ""
 ) -> AcceptedCase:
     assert entry.measured
     return AcceptedCase(

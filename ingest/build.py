@@ -31,19 +31,21 @@ if TYPE_CHECKING:
     from perfledger.ingest.record.store import Store
     from perfledger.ingest.site.builder import Built
 
-#: From so many logs, or so many bytes, on it pays to start further processes.
-_MANY_LOGS, _MANY_BYTES = 200, 64 << 20
+#: Least number of logs for which further processes save time.
+_MANY_LOGS = 200
+#: Least bytes of logs for which further processes save time.
+_MANY_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is read: logs or folders of logs, the layout of their names, and the folders of others' figures.
+    """The inputs of a build: logs or folders of logs, the layout of their names, and the folders of others' figures.
 
-    `assumed` are facts that the user states of all logs, as (name, value) pairs.
-    `stores` are addresses of folders in object stores, which are read beside the paths. `ledger` is the folder of the
-    ledger, or the address of one; empty, it lies with the data of the pages.
-    `out` is the folder of the pages, which also holds the ledger of the last build. With `jobs` 0, as many processes
-    read as pay off. `on` names a Dask cluster; empty, processes of this machine read.
+    `assumed` are facts that the user states for all logs, as (name, value) pairs. `stores` are addresses of folders in
+    object stores, which are read in addition to the paths. `ledger` is the folder or address of the ledger; if empty,
+    the ledger is with the data of the pages. `out` is the folder of the pages, with the ledger of the last build.
+    `jobs` is the number of processes; with 0, it depends on the amount of work. `on` names a Dask cluster; if empty,
+    processes of this machine read.
     """
 
     paths: tuple[Path, ...]
@@ -59,12 +61,12 @@ class Inputs:
 
 @dataclass(frozen=True)
 class State:
-    """Everything that was read and computed; nothing has been written yet.
+    """Everything that was read and computed, before any file is written.
 
     `logs` are the places of logs on this machine, by their redacted path, which several may share. `store` has the
-    ledger, `sources` the state of the files that it was read from, `fresh` what the cache lacks of it, `used` what
-    it had and does not know to be used, and `folders` are those of object stores. `problems` are all, `of_no_run` those
-    that no run has.
+    ledger, and `sources` the state of the files that it was read from. `fresh` are new values for the cache, and `used`
+    keys of the cache whose use is not noted yet. `folders` are those of object stores. `problems` are all problems,
+    `of_no_run` those that do not belong to a run.
     """
 
     inputs: Inputs
@@ -85,9 +87,9 @@ class State:
 
 @dataclass(frozen=True)
 class Written:
-    """How many files a build wrote, left as they were, and removed; and how many the site now has.
+    """The numbers of files that a build wrote, left unchanged, and removed; and how many the site now has.
 
-    `lasting` says whether the next build of the same files would write the same.
+    `lasting` says whether the next build from the same files would write the same.
     """
 
     written: int
@@ -98,7 +100,7 @@ class Written:
 
 
 def checked(inputs: Inputs) -> Layout:
-    """Return the layout of the logs, for inputs that can be used.
+    """Check the inputs, and return the layout of the logs.
 
     Raises:
         UsageError: a path, the layout or the output folder cannot be used; the message says how to give another one.
@@ -117,10 +119,10 @@ def checked(inputs: Inputs) -> Layout:
 
 
 def read(inputs: Inputs) -> State:
-    """Read all logs, from the cache where they have not changed.
+    """Read all logs; those that have not changed come from the cache.
 
     Raises:
-        UsageError: a path, the layout or the output folder cannot be used, or there are no logs.
+        UsageError: a path, the layout or the output folder cannot be used, or the paths contain no logs.
     """
     from perfledger.ingest.common import processes, sources
     from perfledger.ingest.common.cache import Cache
@@ -219,7 +221,7 @@ def write(state: State) -> Written:
 
 
 def remember(state: State) -> None:
-    """Keep in the cache what it lacks of what was read, and what of it was used."""
+    """Write new values to the cache, and note which of its values were used."""
     from perfledger.ingest.common.cache import Cache
 
     with Cache(_cache(state.inputs.out)) as cache:
@@ -227,7 +229,7 @@ def remember(state: State) -> None:
 
 
 def stale(state: State) -> list[str]:
-    """Return the paths of committed files that are not what the logs say."""
+    """Return the paths of committed files that differ from those of a new build."""
     from perfledger.ingest.record import ledger
 
     pages = _site(state, check=True).stale
@@ -260,7 +262,7 @@ def _cache(out: Path) -> Path:
 
 
 def _places(found: FoundFiles, ledger: Ledger) -> dict[str, tuple[Path, ...]]:
-    """Return where each log lies, by its redacted path."""
+    """Return the places of each log, by its redacted path."""
     from perfledger.schema.redaction.redact import redact
 
     redacted = {run.path for run in ledger.runs}  # few names have something to redact
@@ -272,7 +274,7 @@ def _places(found: FoundFiles, ledger: Ledger) -> dict[str, tuple[Path, ...]]:
 
 
 def _stored_logs(state: State) -> dict[str, tuple[Path, ...]]:
-    """Return where the logs from object stores lie whose lines are shown."""
+    """Return the local places of logs from object stores whose lines are shown on pages."""
     from perfledger.ingest.common.files import notes
     from perfledger.ingest.record import remote
     from perfledger.ingest.site.run_paging import LIMITS, chosen
@@ -283,7 +285,7 @@ def _stored_logs(state: State) -> dict[str, tuple[Path, ...]]:
 
 
 def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
-    """Return what was found with further problems, redacted: messages leave too, in the public output of a CI run."""
+    """Add further problems to the found files, redacted, since the output of a CI run may be public."""
     from dataclasses import replace
 
     from perfledger.schema.redaction.redact import redact_record
@@ -292,15 +294,15 @@ def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
 
 
 def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
-    """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
+    """Return every problem once: several sessions of a log, or several logs of a run.json, may have the same one."""
     met = chain(found.problems, (each for run in ledger.runs for each in run.problems))
-    # Hashes, since the texts of many logs' problems would take more than all else that is known of them.
+    # Hashes, since the texts of problems may take more memory than all other data of many logs.
     return tuple({blake2b(msgspec.json.encode(each), digest_size=16).digest(): each for each in met}.values())
 
 
 @contextmanager
 def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[Reader]:
-    """Read on one process, on several if there is enough to read that they pay off, or on what the user asks for."""
+    """Return the reader: one process, several for many logs, or the cluster that the user names."""
     if inputs.on:
         from perfledger.ingest.record import cluster
 

@@ -1,4 +1,4 @@
-"""Look for keys and passwords in files that are about to be committed; none is ever printed."""
+"""Look for keys and passwords in files that are about to be committed, without ever printing them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from perfledger.ingest.common.errors import UsageError
 from perfledger.parsers.engine.scan import ScanError, open_log, unstyled
 from perfledger.schema.redaction.redact import Finding, redacted, redacted_text
 
-#: Lines that are looked at together, and the bytes after which a longer line is read in pieces.
-_LINES, _LONGEST = 5_000, 1 << 16
+#: Lines that are searched together.
+_LINES = 5_000
+#: Bytes of a piece of a longer line, which is read piece by piece.
+_LONGEST = 1 << 16
 
 
 @dataclass
 class SecretsFound:
-    """What files hold: a line for each key, and one on the whole; `unread` counts files that cannot be read."""
+    """The keys in files: a line for each key, and a summary; `unread` counts files that cannot be read."""
 
     lines: list[str] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -30,12 +32,12 @@ class SecretsFound:
 
     @property
     def keys(self) -> int:
-        """How many keys and passwords were found."""
+        """The number of keys and passwords."""
         return self.kinds["key"]
 
 
 def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
-    """Return what is to be taken out of the files below the paths, with `every` addresses, names and paths too.
+    """Return the keys in the files below the paths; with `every`, addresses, names and paths, too.
 
     Raises:
         UsageError: a path does not exist.
@@ -57,7 +59,7 @@ def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
 
 
 def _shown(path: Path) -> str:
-    """Return a path that a person can find, and that tells no key: as a whole, a private one would be taken out."""
+    """Return a path with each part redacted alone, so that a private path can still be found."""
     text = path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     folder, slash, name = text.rpartition("/")
     return f"{_shown_folder(folder)}{slash}{redacted(name)}"
@@ -81,10 +83,10 @@ def _summary(found: SecretsFound) -> str:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the files below a folder; pipes and devices there are passed over, and never opened.
+    """Yield a file, or the files below a folder; pipes and devices are passed over, and never opened.
 
     Raises:
-        UsageError: there is no such path, or it is neither.
+        UsageError: the path does not exist, or is neither a file nor a folder.
     """
     if not path.is_dir() and not path.is_file():
         raise UsageError(f"{path}: no such file or folder; give what is about to be committed")
@@ -97,11 +99,11 @@ def files(path: Path) -> Iterator[Path]:
 
 
 def found_in(path: Path) -> Iterator[Finding]:
-    """Yield what is to be taken out of a file and of its name, which is line 0; lines count from 1."""
+    """Yield the findings in a file, whose lines count from 1, and in its name, which is line 0."""
     yield from (each._replace(line=0) for each in redacted_text([path.name])[1])
     with open_log(path) as stream:
         pieces = _pieces(stream)
-        # The last line once more with those that follow: what begins on it may end there.
+        # The last line is searched again with the next ones: a key may begin on it and end there.
         last: list[tuple[int, str]] = []
         known: set[tuple[int, str]] = set()
         while some := list(islice(pieces, _LINES)):

@@ -561,7 +561,7 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
-    """Check a submission of results, and run nothing of it.
+    """Check a submission of results, without running any of it.
 
     Example: accept raw_logs/submitted/lab/0123456789ab. FOLDER is the folder of one submission,
     raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull request, which may add submissions
@@ -601,7 +601,7 @@ def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     """
     from perfledger.ingest import verify as chain
 
-    told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None, ledger)
+    told = chain.verify(site, chain.read_again(inputs) if inputs.paths or inputs.stores else None, ledger)
     for each in told.wrong:
         print(printable(each), file=sys.stderr)
     print(as_called(chain.summary(told)))
@@ -713,9 +713,9 @@ def _read(inputs: Inputs) -> State:
 
 
 def _messages(state: State, verbose: bool = False, out: Path | None = None) -> tuple[str, ...]:
-    """Return the problems, and words that a new suite lacks, which are no problem of an input.
+    """Return the problems of inputs, and the words that a new suite lacks.
 
-    `out` is the folder that a file of all problems is written to; None if none is.
+    `out` is the folder of the file of all problems; None if the file is not written.
     """
     from perfledger.ingest.common import suites
     from perfledger.ingest.common.problems import file_of, printed
@@ -733,7 +733,7 @@ def _print_lines(messages: Iterable[str]) -> None:
 
 
 def _refused(state: State, strict: bool) -> bool:
-    """Return whether `--strict` forbids to go on, and say so."""
+    """Return whether `--strict` forbids to continue, and print a message if so."""
     wrong = _wrong(state)
     if wrong and strict:
         count = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}"
@@ -748,14 +748,14 @@ def _status(state: State) -> int:
 
 
 def _wrong(state: State) -> list[Problem]:
-    """Return the problems without notes on facts that a log states for itself."""
+    """Return the problems, without notes on facts that the log states itself."""
     from perfledger.ingest.common.problems import NOTE
 
     return [each for each in state.problems if each.code != NOTE]
 
 
 def _table(state: State) -> str:
-    """Return a table of what was read, by format."""
+    """Return a table of the runs by format."""
     from tabulate import tabulate
 
     names = [run.format or "not recognized" for run in state.ledger.runs]
@@ -772,14 +772,14 @@ def _table(state: State) -> str:
 
 
 def _summary(printed: Printed, out: Path, written: Written | None = None, read: int = 0) -> str:
-    """Return the table of what was read, and a line of what was written: no file, where `written` is not given."""
+    """Return the table of the runs, and a line with the numbers of written files; without `written`, no file was."""
     counts = (written.written, written.unchanged, written.removed) if written else (0, printed.pages, 0)
     files = "{} files written, {} pages and charts unchanged, {} removed".format(*counts)
     return f"{printed.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"
 
 
 def _passed_over(names: Sequence[str]) -> str:
-    """Return one line on files that are no logs: how many, and the names that are most frequent among them."""
+    """Return one line on files that are not logs: their number, and their most frequent names."""
     often = Counter(name.rpartition("/")[2] for name in names).most_common(_NAMES_SHOWN)
     shown = ", ".join(f"{name} ({times})" if times > 1 else name for name, times in often)
     more = ", …" if sum(times for _, times in often) < len(names) else ""

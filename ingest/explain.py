@@ -164,20 +164,20 @@ def _metric_text(found: MetricFigure) -> str:
 
 
 def text(path: Path, name: str, layout: Layout, assumed: Mapping[str, Plain] = MappingProxyType({})) -> str:
-    """Return the whole explanation, safe to print, and redacted but for the folder of the log, which was asked for."""
+    """Return the whole explanation, safe to print, and redacted, except for the folder of the log."""
     found = FoundFiles((Input(path, name, asked=True),), ())
-    (given,) = reader_facts.with_facts(found, assumed).inputs
-    told = done_apart(_explained, (given, layout))
-    if isinstance(told, Death):
-        told = [f"log        {name}", f"not read   {message(problem_of(told, name))}"]
+    (log,) = reader_facts.with_facts(found, assumed).inputs
+    lines = done_apart(_explained, (log, layout))
+    if isinstance(lines, Death):
+        lines = [f"log        {name}", f"not read   {message(problem_of(lines, name))}"]
     folder = f"{name.rpartition('/')[0]}/"
-    kept = [each.replace(folder, _FOLDER) for each in told[1:]] if len(folder) > 1 else told[1:]
-    return printable("\n".join([*told[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(kept)[0])]))
+    masked = [each.replace(folder, _FOLDER) for each in lines[1:]] if len(folder) > 1 else lines[1:]
+    return printable("\n".join([*lines[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(masked)[0])]))
 
 
-def _explained(asked: tuple[Input, Layout]) -> list[str]:
-    """Return the lines of an explanation, as far as it goes before a fault of ours."""
-    given, layout = asked
+def _explained(log_and_layout: tuple[Input, Layout]) -> list[str]:
+    """Return the lines of an explanation, or those before a fault of ours, and the fault."""
+    log, layout = log_and_layout
     lines: list[str] = []
-    found = guarded(given.name, given.path, lambda: lines.extend(explain(given, layout)))
+    found = guarded(log.name, log.path, lambda: lines.extend(explain(log, layout)))
     return [*lines, f"fault      {message(found)}"] if isinstance(found, Problem) else lines

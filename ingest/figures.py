@@ -139,7 +139,7 @@ def _verdict(run: Run) -> str:
 
 
 def _unusable(run: Run) -> int:
-    """Return how many records have no seconds or speed of which a figure can be made."""
+    """Return the number of records without usable seconds or speed."""
     absent = run.figures.get(run.rule)
     if isinstance(absent, NoFigure) and absent.reason.code == "impossible_figure":
         return int(absent.reason.args["count"])
@@ -147,7 +147,7 @@ def _unusable(run: Run) -> int:
 
 
 def _reasons(run: Run) -> Iterator[str]:
-    """Yield why a run has no figure: its problems, without the path that stands before each."""
+    """Yield the reasons why a run has no figure: its problems, each without the path."""
     if run.outcome in NO_FIGURE and run.outcome != "unread":
         yield f"its outcome is {run.outcome}"
     elif run.duplicate_of:

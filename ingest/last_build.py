@@ -1,6 +1,6 @@
-"""The command of the last build into a folder, and what it printed: where nothing has changed, it is printed again.
+"""Remember the last build into a folder and its messages, which are printed again if no file has changed.
 
-Names, sizes and times of files tell whether anything has changed, both of what is read and of what was written.
+Changes are found by names, sizes and times of the files that the build read and wrote.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTE = "last_build.json"
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """What a build prints: messages, and a table of what was read; `pages` counts the files of the site."""
+    """The output of a build: messages, and a table of the runs; `pages` counts the files of the site."""
 
     messages: tuple[str, ...]
     table: str
@@ -32,7 +32,7 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 class LastBuild(msgspec.Struct, frozen=True):
-    """A build: hashes of its command with all that it reads, and of the files that it left, and what it printed."""
+    """A build: a hash of its command and all inputs, a hash of the files that it left, and its output."""
 
     asked: str
     left: str
@@ -40,21 +40,21 @@ class LastBuild(msgspec.Struct, frozen=True):
 
 
 def asked(inputs: Inputs, *options: object) -> str:
-    """Return a hash of all that a build depends on; empty where the times of files do not show every change.
+    """Return a hash of everything that a build depends on; empty if the times of files do not show every change.
 
-    They do not for object stores, for single logs, beside which other files may lie, and just after a change.
+    They do not for object stores, for single logs, which may have other files next to them, and just after a change.
     """
     if inputs.stores or is_url(inputs.ledger) or not all(each.is_dir() for each in inputs.paths):
         return ""
     state, newest = sources.looked_at([*inputs.paths, *inputs.published, *sources.beside_logs(inputs.layout)])
-    # Installing a library changes the folder that holds it.
+    # Installing a library changes the folder that contains it.
     libraries = Path(click.__file__).parents[1].stat().st_mtime_ns
     settled = is_settled([0, 0, newest])
     return key_of(sys.version, str(libraries), str(Path.cwd()), repr(inputs), repr(options), state) if settled else ""
 
 
 def repeated(asked: str, inputs: Inputs) -> Printed | None:
-    """Return what the last build printed, if it is the same build and none of the files that it left has changed."""
+    """Return the output of the last build, if it is the same build and the files that it left are unchanged."""
     try:
         last = decoded(read_bytes(notes(inputs.out) / _NOTE, MOST_OF_TABLE), LastBuild)
     except (OSError, ValueError):

@@ -18,11 +18,12 @@ from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.record.store import FolderStore, lines_of
 from perfledger.schema.records import Run, from_text
 
-#: The words that say something of one model alone; the others are true of most.
+#: The words that describe one model; the other words are true of most models.
 OWN_WORDS = ("summary", "what", "setup")
 _NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+#: Characters of a name, at most.
 _LONGEST_NAME = 60
-#: What the site calls the pages of models that have no suite.
+#: Names that the site uses for pages of models without a suite.
 _TAKEN = re.compile(r"index|other|model-.*")
 _ORDER = ("Paddle", "TensorFlow", "PyTorch", "MXNet", "OneFlow")
 
@@ -56,12 +57,12 @@ def create(name: str, runs: Path, folder: Path | None = None) -> str:
     """Write `folder/name.toml`, and return what to do next.
 
     Args:
-        name: of the file and of the pages' folder.
-        runs: the folder of the ledger, from whose runs of that model the file is filled.
-        folder: of the suites; `place` by default.
+        name: name of the file and of the pages' folder.
+        runs: the folder of the ledger; its runs of that model fill the file.
+        folder: folder of the suites; `place` by default.
 
     Raises:
-        UsageError: the name is none or is taken, or the file cannot be written.
+        UsageError: the name is invalid or taken, or the file cannot be written.
     """
     folder = folder or place()
     path = folder / f"{name}.toml"
@@ -210,7 +211,7 @@ def _text(name: str, known: ModelFacts, order: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as TOML writes it, which is JSON's form but for one character."""
+    """Return a text as TOML writes it, which is the form of JSON except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

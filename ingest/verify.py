@@ -1,7 +1,7 @@
 """Verify a built site: follow its figures from the pages to the results, to the ledger's runs, to the logs' bytes.
 
-What is on the site is not believed: a result is computed again from the ledger, a log is hashed and read again. Only
-`results.json` can be signed by whoever publishes it; it names the hash of every log that it rests on.
+Every result is computed again from the ledger, and every log is hashed and read again. A publisher can sign
+`results.json`, which contains the hash of every log.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ if TYPE_CHECKING:
 _RESULTS = "data/results.json"
 _FIGURE = re.compile(r"[+-]?\d[\d,.]*(?:[×%]|$)")
 _HASH = re.compile(r"SHA-256 (\w+)")
-#: HTML's elements that hold nothing and have no end.
+#: HTML's elements without content and end tag.
 _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
-#: A run's page has its figure in the one; the other holds links to repeats by their numbers, which are no figures.
-_HEADLINE, _REPEATS = "pl-headline", "pl-runs"
+#: Class of the element with the figure of a run's page.
+_HEADLINE = "pl-headline"
+#: Class of the element with links to repeats by their numbers, which are not figures.
+_REPEATS = "pl-runs"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure on a page: the address of its run, relative to the page, its text and, where given, its exact value."""
+    """A figure on a page: the address of its run, relative to the page, its text, and its exact value if stated."""
 
     address: str
     text: str
@@ -52,7 +54,7 @@ class Shown:
 
 @dataclass
 class Verified:
-    """How much was followed at each link of the chain, and one sentence for everything that does not hold."""
+    """The numbers of checked things at each link of the chain, and one sentence for each failure."""
 
     runs: int
     results: int
@@ -63,49 +65,50 @@ class Verified:
 
 
 def verify(site: Path, state: State | None, ledger: str = "") -> Verified:
-    """Follow every figure of a built site as far as what is at hand allows.
+    """Follow every figure of a built site to the ledger and, with `state`, to the logs.
+
 
     Args:
         site: the folder that `mkdocs build` wrote.
-        state: what the logs give, read anew; None where there are none to compare with.
-        ledger: where the ledger lies, if not in the site.
+        state: the logs, read again; None to compare the site only with its ledger.
+        ledger: folder or address of the ledger, if it is not in the site.
 
     Raises:
-        UsageError: the folder holds no built site, or its data cannot be read.
+        UsageError: the folder is not a built site, or its data cannot be read.
     """
     found = _Site(site, store_of(ledger, site))
-    told = Verified(len(found.runs), len(found.results))
-    told.wrong += _results(found)
-    told.wrong += _pages(found, told)
+    verified = Verified(len(found.runs), len(found.results))
+    verified.wrong += _results(found)
+    verified.wrong += _pages(found, verified)
     if state:
-        told.wrong += _logs(found, state, told)
-    return told
+        verified.wrong += _logs(found, state, verified)
+    return verified
 
 
-def read_anew(inputs: Inputs) -> State:
-    """Read logs without any ledger or cache: neither may vouch for itself."""
+def read_again(inputs: Inputs) -> State:
+    """Read logs without any ledger or cache, since these are to be verified."""
     from perfledger.ingest import build as builder
 
     with tempfile.TemporaryDirectory() as empty:
         return builder.read(with_fields(inputs, out=Path(empty, "docs")))
 
 
-def summary(told: Verified) -> str:
-    """Return how far the figures were followed, as a table, and what is left to be done."""
+def summary(found: Verified) -> str:
+    """Return a table of the numbers of checked things, and the remaining work."""
     from tabulate import tabulate
 
     rows = [
-        ("pages", told.pages, f"{told.figures} numbers on them match the data of the run that they link to"),
-        ("results", told.results, "computed again from the runs of the ledger"),
-        ("runs", told.runs, "in the ledger"),
+        ("pages", found.pages, f"{found.figures} numbers on them match the data of the run that they link to"),
+        ("results", found.results, "computed again from the runs of the ledger"),
+        ("runs", found.runs, "in the ledger"),
     ]
-    if told.logs is not None:
-        rows.append(("logs", told.logs, "with the SHA-256 that the ledger states, read again into the same data"))
+    if found.logs is not None:
+        rows.append(("logs", found.logs, "with the SHA-256 that the ledger states, read again into the same data"))
     lines = [tabulate(rows, tablefmt="plain")]
-    if told.logs is None:
+    if found.logs is None:
         lines.append("logs were not given, so nothing was compared with them: python -m ingest verify SITE raw_logs/")
-    if told.wrong:
-        lines.append(f"{len(told.wrong)} links of the chain do not hold (listed above)")
+    if found.wrong:
+        lines.append(f"{len(found.wrong)} links of the chain do not hold (listed above)")
     return "\n".join(lines)
 
 
@@ -144,7 +147,7 @@ class _Site:
 
     @cached_property
     def stated(self) -> Mapping[str, tuple[set[str], set[float]]]:
-        """What results and ledger give of each run: the figures' texts, and their values."""
+        """The figures of each run in results and ledger: their texts, and their values."""
         found: dict[str, tuple[set[str], set[float]]] = {each: (set(), set()) for each in self.runs}
         for run in self.runs.values():
             _add(found, [run.id], [(numbers.figure(value), value) for value in _own(run)])
@@ -154,7 +157,7 @@ class _Site:
 
 
 def _own(run: Run) -> Iterator[float]:
-    """Yield the figures that a run has of its own, and what its witnesses give."""
+    """Yield the figures and metrics of a run."""
     for figure in run.figures.values():
         if not isinstance(figure, NoFigure):
             yield figure.value
@@ -186,7 +189,7 @@ def _add(
 
 
 def _results(site: _Site) -> Iterator[str]:
-    """Compute every measured result again from the ledger's runs; yield what differs."""
+    """Compute every measured result again from the ledger's runs; yield the differences."""
     runs = list(site.runs.values())
     again = {(frozenset(each.run_ids), each.rule): each for each in (*results(runs), *unplaced(runs))}
     for each in site.results:
@@ -204,8 +207,8 @@ def _results(site: _Site) -> Iterator[str]:
                 yield f"{where}: states another log or hash for {link.id} than the ledger"
 
 
-def _pages(site: _Site, told: Verified) -> Iterator[str]:
-    """Compare every figure on a page that is linked to a run with what the data give of it; yield what differs."""
+def _pages(site: _Site, verified: Verified) -> Iterator[str]:
+    """Compare every figure on a page that is linked to a run with the data of that run; yield the differences."""
     for path in sorted(site.folder.rglob("*.html")):
         page = path.relative_to(site.folder).as_posix()
         parser = _Collector()
@@ -214,10 +217,10 @@ def _pages(site: _Site, told: Verified) -> Iterator[str]:
         except (OSError, DocumentError) as error:
             yield f"{path}: cannot be read ({cause(error)})"
             continue
-        told.pages += 1
+        verified.pages += 1
         for shown in parser.shown:
             if run := site.addresses.get(_address(page, shown.address)):
-                told.figures += 1
+                verified.figures += 1
                 yield from _shown(f"{path}:{shown.line}", shown, run, site)
         own = site.runs.get(site.addresses.get(_address(page, ""), ""))
         if own and parser.hashes and own.sha256 not in parser.hashes:
@@ -226,7 +229,7 @@ def _pages(site: _Site, told: Verified) -> Iterator[str]:
 
 def _shown(where: str, shown: Shown, run: str, site: _Site) -> Iterator[str]:
     if shown.text == run:
-        return  # the name of the run, which is a number where its folder is called by one
+        return  # the name of the run, which is a number if its folder has one as a name
     texts, values = site.stated.get(run, (set(), set()))
     exact = None if shown.value is None else _number(shown.value)
     if shown.text not in texts or (shown.value is not None and exact not in values):
@@ -248,11 +251,11 @@ def _address(page: str, link: str) -> str:
     return f"{below}#{unquote(fragment)}" if fragment else below
 
 
-def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
-    """Compare the hashes of the logs, and all data byte for byte with what the logs give; yield what differs."""
+def _logs(site: _Site, state: State, verified: Verified) -> Iterator[str]:
+    """Compare the hashes of the logs, and all data byte for byte with a new build; yield the differences."""
     from perfledger.ingest import build as builder
 
-    told.logs = 0
+    verified.logs = 0
     found = {run.id: run for run in state.ledger.runs}
     for run in site.runs.values():
         again = found.get(run.id)
@@ -261,7 +264,7 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
         elif again.sha256 != run.sha256:
             yield f"{run.path}: has the SHA-256 {again.sha256}, but the site was made from {run.sha256}"
         else:
-            told.logs += 1
+            verified.logs += 1
     yield from (
         f"{run.path}: the site has no run of it; build the site again, or give the logs that it was made of"
         for run in found.values()
@@ -274,7 +277,7 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
 class _Collector(HTMLParser):
     """Collect the figures of a page that are linked to runs, and the hashes of logs that it states.
 
-    A figure is linked itself, stands in a row that begins with a link, or is the headline of a run's own page.
+    A figure is linked itself, is in a row that begins with a link, or is the headline of a run's own page.
     """
 
     def __init__(self) -> None:
@@ -295,8 +298,8 @@ class _Collector(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self._text += data
-        if told := _HASH.search(data):
-            self.hashes.add(told[1])
+        if found := _HASH.search(data):
+            self.hashes.add(found[1])
 
     def handle_endtag(self, tag: str) -> None:
         while self._open:
@@ -321,5 +324,5 @@ class _Collector(HTMLParser):
         self.shown.append(Shown(address, text, value, self.getpos()[0]))
 
     def _value(self) -> str | None:
-        """Return the exact value that the nearest element around a link states."""
-        return next((told for _, each in reversed(self._open) if (told := each.get("data-value"))), None)
+        """Return the exact value of the nearest element around a link that has one."""
+        return next((value for _, each in reversed(self._open) if (value := each.get("data-value"))), None)

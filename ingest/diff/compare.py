@@ -1,4 +1,4 @@
-"""Which figures moved between two states of the ledger, and by how much; `text` words the result."""
+"""Find the figures that moved between two states of the ledger, and by how much; `text` writes the result."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _CASE = (*CASE, "options_text", "version", "round", "submitter")
 
 
 @dataclass(frozen=True)
-class Held:
-    """A result and the sessions behind it."""
+class LoggedResult:
+    """A result and the sessions that it was computed from."""
 
     result: Result
     logs: frozenset[Log]
 
     @property
     def case(self) -> str:
-        """What was measured."""
+        """The case, framework version, round and submitter, as a text."""
         return json.dumps([getattr(self.result, name) for name in _CASE])
 
     @property
     def key(self) -> str:
-        """What tells the result from all others: its case, and the unit if there is a figure."""
+        """The identity of the result: its case, and the unit if there is a figure."""
         return json.dumps([self.case, self.result.unit])
 
     @property
@@ -48,12 +48,12 @@ class Held:
 class Pair:
     """A result before and after."""
 
-    before: Held
-    after: Held
+    before: LoggedResult
+    after: LoggedResult
 
     @property
     def share(self) -> float | None:
-        """The move as a share of what was; None where one side has no figure, or the units differ."""
+        """The move as a share of the earlier figure; None if a side has no figure, or the units differ."""
         old, new = self.before.value, self.after.value
         if old is None or new is None or old == 0 or self.before.result.unit != self.after.result.unit:
             return None
@@ -79,7 +79,7 @@ class MovedMetric:
 class Unpaired:
     """A result of one side only, and why: a key of the words' table `diff`, with a problem if that is the reason."""
 
-    result: Held
+    result: LoggedResult
     why: str
     problem: Problem | None = None
 
@@ -94,7 +94,7 @@ class Withdrawn:
 
 @dataclass(frozen=True)
 class LedgerDifference:
-    """Everything that differs, each part in the order in which it is shown."""
+    """All differences, each part in the order of the output."""
 
     moved: tuple[Pair, ...] = ()
     changed: tuple[Pair, ...] = ()
@@ -112,7 +112,7 @@ class LedgerDifference:
 
     @property
     def still(self) -> bool:
-        """Whether every figure that was there is there, and is the same."""
+        """Whether every earlier figure is still there, unchanged."""
         return not (
             self.moved or self.changed or self.renamed or self.gone or any(m.before is not None for m in self.metrics)
         )
@@ -123,7 +123,7 @@ class _Side:
     """One state of the ledger, with its results."""
 
     kept: RecordedState
-    found: Mapping[str, Held]
+    found: Mapping[str, LoggedResult]
     runs: Mapping[Log, Run] = field(repr=False)
 
 
@@ -159,7 +159,7 @@ def compare(before: RecordedState, after: RecordedState) -> LedgerDifference:
 def _side(kept: RecordedState) -> _Side:
     runs = {(each.path, each.session): each for each in kept.runs}
     logs = {each.id: log for log, each in runs.items()}
-    found = [Held(each, frozenset(logs[run] for run in each.run_ids)) for each in results(kept.runs)]
+    found = [LoggedResult(each, frozenset(logs[run] for run in each.run_ids)) for each in results(kept.runs)]
     return _Side(kept, {each.key: each for each in found}, runs)
 
 
@@ -195,9 +195,9 @@ def _metrics(pair: Pair) -> Iterable[MovedMetric]:
             yield MovedMetric(name, pair, old, new)
 
 
-def _lost_figures(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
-    """Return pairs of results of one case of which one side has no figure, and so no unit either."""
-    by_case: dict[str, tuple[list[Held], list[Held]]] = defaultdict(lambda: ([], []))
+def _lost_figures(lost: Sequence[LoggedResult], born: Sequence[LoggedResult]) -> list[Pair]:
+    """Return pairs of results of one case where one side has no figure, and so no unit."""
+    by_case: dict[str, tuple[list[LoggedResult], list[LoggedResult]]] = defaultdict(lambda: ([], []))
     for side, alone in enumerate((lost, born)):
         for each in alone:
             by_case[each.case][side].append(each)
@@ -205,16 +205,16 @@ def _lost_figures(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
     return [Pair(old, new) for old, new in single if old.value is None or new.value is None]
 
 
-def _renamed(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
+def _renamed(lost: Sequence[LoggedResult], born: Sequence[LoggedResult]) -> list[Pair]:
     """Return results of the same logs described differently: each shares logs with exactly one of the other side."""
     heirs, parents = _sharing(lost, born), _sharing(born, lost)
     only = [(each, heirs[each.key][0]) for each in lost if len(heirs[each.key]) == 1]
     return [Pair(each, heir) for each, heir in only if len(parents[heir.key]) == 1]
 
 
-def _sharing(these: Sequence[Held], those: Sequence[Held]) -> Mapping[str, list[Held]]:
+def _sharing(these: Sequence[LoggedResult], those: Sequence[LoggedResult]) -> Mapping[str, list[LoggedResult]]:
     """Return, for each of these by key, the results of the other side that share a log with it."""
-    by_log: dict[Log, list[Held]] = defaultdict(list)
+    by_log: dict[Log, list[LoggedResult]] = defaultdict(list)
     for each in those:
         for log in each.logs:
             by_log[log].append(each)
@@ -224,7 +224,7 @@ def _sharing(these: Sequence[Held], those: Sequence[Held]) -> Mapping[str, list[
     }
 
 
-def _unpaired(result: Held, other: _Side, kind: Literal["new", "gone"]) -> Unpaired:
+def _unpaired(result: LoggedResult, other: _Side, kind: Literal["new", "gone"]) -> Unpaired:
     """Return why the other side has no such result."""
     there = [other.runs[log] for log in sorted(result.logs) if log in other.runs]
     if not there:

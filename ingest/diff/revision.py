@@ -1,6 +1,6 @@
 """Read the ledger as it is in a folder, and as git has it at a revision. No log is read.
 
-Lines that an earlier version wrote may lack keys, which then have their defaults, and hold others, which are ignored.
+Lines that an earlier version wrote may lack keys, which then have their defaults; unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PUBLISHED = "published.csv"
 
 @dataclass(frozen=True)
 class RecordedState:
-    """What one side of a comparison holds: the ledger's runs, and the rows of figures that others published."""
+    """One side of a comparison: the ledger's runs, and the rows of figures that others published."""
 
     runs: tuple[Run, ...]
     published: tuple[bytes, ...]
@@ -41,16 +41,16 @@ def here(out: Path) -> RecordedState:
     """Return the ledger and the published figures below `out`.
 
     Raises:
-        UsageError: there is no ledger, or it is none.
+        UsageError: the ledger is missing or damaged.
     """
     return _state(_files(out), f"{out / FOLDER}/")
 
 
 def at(rev: str, out: Path) -> tuple[Commit, RecordedState]:
-    """Return the commit that `rev` names, and what git has of the ledger below `out` there.
+    """Return the commit that `rev` names, and its ledger below `out`.
 
     Raises:
-        UsageError: no git, no repository, no such revision, or one without a ledger.
+        UsageError: git, the repository, the revision or its ledger is missing.
     """
     _files(out)
     folder = (out / FOLDER).parent

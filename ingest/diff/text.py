@@ -14,7 +14,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.errors import printable
 from perfledger.ingest.common.words import Phrase, Words, WordsError, coded, phrase, word_for
 from perfledger.ingest.compute.contrast import Grade
-from perfledger.ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Withdrawn
+from perfledger.ingest.diff.compare import LedgerDifference, LoggedResult, MovedMetric, Pair, Unpaired, Withdrawn
 from perfledger.ingest.diff.revision import Commit
 from perfledger.schema.records import Problem, Result
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
@@ -22,20 +22,21 @@ from perfledger.schema.vocabulary import METRICS, NO_FIGURE
 if TYPE_CHECKING:
     from jinja2 import Template
 
-#: What GitHub takes as a comment, less a little; counted in bytes, which are never fewer than characters.
+#: Bytes of a comment, somewhat fewer than the characters that GitHub accepts.
 LIMIT = 65_000
-#: Rows that are shown at once; those behind them are folded.
+#: Rows that are shown at once; further rows are folded.
 _OPEN = 12
+#: Characters of a cell, at most.
 _LONGEST_CELL = 240
 _MARKUP = re.compile(r"[&<>\\`*{}\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-#: GitHub notifies the user named behind @, and links the number behind #: a zero-width space prevents both.
+#: GitHub notifies the user named after @, and links the number after #: a zero-width space prevents both.
 _CALLS = re.compile(r"([@#])(?=\w)")
 
 Row = tuple[str, ...]
 
 
 def text(found: LedgerDifference, commit: Commit, words: Words, language: str) -> str:
-    """Return the difference since a commit: counts, then tables, the largest moves first; at most LIMIT bytes long."""
+    """Return the difference since a commit in at most LIMIT bytes: counts, then tables, the largest moves first."""
     cells = _Cells(words, language)
     rows = cells.rows(found)
     verdicts = Counter(each.verdict for each in found.moved)
@@ -157,9 +158,9 @@ class _Cells:
         except WordsError:
             return escaped(found.code)
 
-    def _case(self, held: Held) -> str:
+    def _case(self, row: LoggedResult) -> str:
         """Return a result's description, its model first."""
-        found = held.result
+        found = row.result
         model = self.cell(found.model if found.model is not None else phrase("site.unknown_model"))
         software = " ".join(each for each in (found.framework, found.version) if each)
         counted = [("nodes", found.nodes), ("devices", found.devices), ("batch_size", found.batch_size)]
@@ -171,9 +172,10 @@ class _Cells:
         rest = [escaped(each) for each in (found.options_text, found.round) if each]
         return " · ".join(each for each in (f"**{model}**", *data, *sizes, precision, *rest) if each)
 
-    def _state(self, held: Held) -> str:
-        """Return a result's figure, or why there is none."""
-        found = held.result
+    def _state(self, row: LoggedResult) -> str:
+        """Return a result's figure, or the reason why it is missing."""
+
+        found = row.result
         if found.value is not None:
             return _with_unit(numbers.figure(found.value, found.spread), found)
         if found.outcome not in NO_FIGURE and found.reason:

@@ -1,7 +1,7 @@
 """OneFlow-Benchmark, BERT pre-training (`run_pretraining.py`): a record per `loss_print_every_n_iter` steps.
 
-`throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, from which DLPerf
-computes. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
+`throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, which DLPerf uses for
+its figures. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
 and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch after the speed; if `pred_acc` precedes
 it, some releases count one device and others all, and the line is not read.
 """

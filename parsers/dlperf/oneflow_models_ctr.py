@@ -2,7 +2,7 @@
 
 The latency is the mean over the interval, with an evaluation in the first one after it. `batch_size` is of the whole
 job, `batch_size_per_proc` of a device. DLPerf took the mean without the first and the last line, and assumed one node
-whatever the log said. Releases with OneEmbedding (2022) print the `Throughput` of the job as well; their timer restarts
+in spite of the log. Releases with OneEmbedding (2022) print the `Throughput` of the job as well; their timer restarts
 after an evaluation, but not their count of iterations.
 """
 

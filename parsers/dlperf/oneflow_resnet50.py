@@ -1,8 +1,9 @@
 """OneFlow-Benchmark, ResNet-50 v1.5 (`of_cnn_train_val.py`): a record per `loss_print_every_n_iter` iterations.
 
-`samples/s` is the throughput of the whole job. Most releases end the line with a Unix time, from which DLPerf computes;
-the others end with the speed. `validation:` lines print the speed of inference. The timer runs on through validations
-and snapshots, which lie in the first record of the next epoch, and through the rest of an epoch after its last line.
+`samples/s` is the throughput of the whole job. Most releases end the line with a Unix time, which DLPerf uses for its
+figures; the others end with the speed. `validation:` lines print the speed of inference. The timer continues during
+validations and snapshots, which are part of the first record of the next epoch, and during the rest of an epoch after
+its last line.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading, Window

@@ -1,8 +1,8 @@
 """TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
-so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
-and the checkpoint there; in the scripts with a loop of their own, whose steps Orbit prints as well, it stops for both.
+so a run over midnight seems to go back in time. The timer continues over the end of an epoch, with the validation and
+the checkpoint there. In the scripts with a loop of their own, whose steps Orbit prints, too, it stops for both.
 A progress bar may precede the message on its line, and copies print it without the logger's stamp. Some documents mask
 the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so
 a truncated one is not read.
@@ -11,8 +11,8 @@ a truncated one is not read.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
-#: The end of an epoch, of which Keras prints a part. It counts only where a record is slow: if an interval ends with
-#: the epoch, the timer begins with the next step, after all of this.
+#: The end of an epoch; Keras prints a part of its lines. It is a pause only if a record is slow: if an interval ends
+#: with the epoch, the timer begins with the next step, after the validation and the checkpoint.
 _PAUSES = (
     Pause("epoch_end", "val_loss: "),
     Pause("epoch_end", "saving model to "),
@@ -21,7 +21,7 @@ _PAUSES = (
     Pause("checkpoint", "saved checkpoint to ", inside="none"),
 )
 
-#: What the scripts for images print of their configuration; of several processes each prints it.
+#: Beginning of the lines of the scripts for images with their configuration; every process prints them.
 _TRAINER = rb"\bclassifier_trainer\.py:[0-9]++\] "
 _BASE = _TRAINER + rb"Base params: "
 _BEGINS = _BASE + rb"(?:(?:(?!" + _BASE + rb"|TimeHistory: |Run stats:|Traceback)[\s\S])*+" + _BASE + rb")*+"

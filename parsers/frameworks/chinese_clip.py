@@ -1,9 +1,9 @@
 """Chinese-CLIP (`cn_clip/training/main.py`): a line per `log_interval` steps.
 
-`Batch Time` is of the one step that is printed, and is not read: loaders stall for one in so many steps, so that it
-says nothing of those in between. The stamps of the lines give the speed; their date ends with a comma, and the time of
-day alone is read. A validation has lines of its own; it, a checkpoint and the end of an epoch lie in the record after
-them. A step is an update, and the batch size that of the job over all batches that it accumulates.
+`Batch Time` is the time of the printed step, and is not read: loaders stall only at some steps, and the printed step
+does not represent the others. The stamps of the lines give the speed; their date ends with a comma, and only the time
+of day is read. Validations have lines of their own; validations, checkpoints and the end of an epoch are part of the
+record after them. A step is an update, and the batch size is that of the job over all batches that it accumulates.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

@@ -1,8 +1,8 @@
 """Coqui's trainer (TTS, XTTS, VITS): a block per `print_step` batches, whose date is its only whole time.
 
 `step_time` and `loader_time` below it are those of the last batch alone, and not read. The batch size is not printed,
-so that the log gives the time of a batch and no speed. `STEP` restarts with each epoch, and `GLOBAL_STEP` counts on.
-Blocks without `TIME`, as releases of 2021 print them, are no records.
+so the log gives the time of a batch and no speed. `STEP` restarts with each epoch, and `GLOBAL_STEP` continues. Blocks
+without `TIME`, as releases of 2021 print them, are not read.
 """
 
 from __future__ import annotations

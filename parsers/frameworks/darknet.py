@@ -1,9 +1,9 @@
 """Darknet (`detector train`, `classifier train`), by its author and by AlexeyAB: a line per iteration.
 
-Its seconds leave out the wait for data, which has a line of its own before it; both make the iteration. The images
-are those of the iteration times its number, so that one iteration has their quotient, on all devices and over all
-`subdivisions`. With several devices the number advances by more than one, and the images do not count what they say.
-What takes time between iterations, such as the mAP and the weights, is in neither time.
+Its seconds exclude the wait for data, which has a line of its own before it; the sum is the time of the iteration. The
+printed images are those of one iteration times its number, so their quotient is the batch of an iteration, on all
+devices and over all `subdivisions`. With several devices the number advances by more than one, and the images are
+wrong. Other work between iterations, such as the mAP and saving the weights, is in neither time.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading, carry, either, only, quotient, total

@@ -1,9 +1,9 @@
 """Hugging Face Trainer's `trainer_state.json`: losses by step, and at the end the trainer's own figure for the run.
 
-The steps carry no time, so that figure, which holds evaluation and saving, is the only one; a state that was saved at a
-checkpoint has none. For a resumed run it counts what was trained before as well, and is too high; the losses before
-stay in the file, but `train_loss` sums up those since then, over the steps of the whole run. `train_batch_size` is that
-of a process, which may drive several devices.
+The steps have no time, so that figure, which includes evaluation and saving, is the only one; a state that was saved at
+a checkpoint lacks it. For a resumed run it counts the earlier training, too, and is too high. The earlier losses stay
+in the file, but `train_loss` is the sum of those since the restart, over the steps of the whole run.
+`train_batch_size` is that of a process, which may drive several devices.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading
@@ -21,13 +21,13 @@ FORMAT = Format(
     end=rb'^ ++"total_flos": [-+.0-9e]++,\s++"train_loss": ',
     readings=(
         Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
-        # An evaluation of the data of the training has the same keys, but counts no operations.
+        # An evaluation on the training data has the same keys, except the number of operations.
         Reading(
             '"total_flos": {_},\n  {?"train_loss": {_},\n  }"train_runtime": {seconds},\n  "train_samples_per_second": {throughput},\n  "train_steps_per_second": ',
             unit="samples/s",
             span="run",
         ),
-        # As other programs write the history, in the order in which it came to be.
+        # The history as other programs write it, in chronological order.
         Reading(
             '"train_runtime": {seconds},\n  "train_samples_per_second": {throughput},\n  "train_steps_per_second": {_},\n  "total_flos": ',
             unit="samples/s",

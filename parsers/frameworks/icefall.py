@@ -1,9 +1,9 @@
 """icefall (k2), and programs made of its recipes: a line per `log_interval` batches, whose dates are its only time.
 
-Batches contain as many seconds of speech as fit, so that their sizes differ, and the line states that of its own batch
-alone: the log shows the time of a batch and no speed. A step is a batch of each device; each process writes a log of
-its own, and on the screen all of them print the same steps. The recipes for synthesis, of which ZipVoice is one, print
-the size of the batch before the losses (source: `train.py` of icefall's `egs/ljspeech/TTS`).
+Batches contain as many seconds of speech as fit, so their sizes differ, and a line states only the size of its own
+batch: the log shows the time of a batch and no speed. A step is a batch of each device; each process writes a log of
+its own, and on the screen all of them print the same steps. The recipes for synthesis, such as ZipVoice, print the size
+of the batch before the losses (source: `train.py` of icefall's `egs/ljspeech/TTS`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Keras with losses of a program's own names, such as those of a GAN: the bars of `fit` without a `loss`.
 
-A `train_step` of one's own returns what the bar shows: `d_loss` and `g_loss`, `n_loss`. Everything else is as Keras
-prints it: a record per epoch, from the first complete state of its bar. What is printed begins with a metric, whatever
-its name, so that a line that names `loss` as well is read as Keras alone.
+The program's own `train_step` returns the losses of the bar: `d_loss` and `g_loss`, `n_loss`. Everything else is as
+Keras prints it: a record per epoch, from the first complete state of its bar. The line begins with a metric of any
+name, so a line that also names `loss` is read only by the format of Keras.
 """
 
 from perfledger.parsers.contract import Format

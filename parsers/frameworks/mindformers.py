@@ -1,9 +1,9 @@
-"""MindFormers on MindSpore: two lines per printed step, of which the second prints the samples per second of one device.
+"""MindFormers on MindSpore: two lines per printed step; the second has the samples per second of one device.
 
-Both are those of the last step before them, or the mean of a sink of several. `per_step_time` is cut to whole
+Both are of the last step before them, or the mean of a sink of several steps. `per_step_time` is cut to whole
 milliseconds; `samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions
-print one line with the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched
-for `Epoch:`, as the manual does, the first lines are left. In dynamic graphs (source: the loss callback and the guide
+print one line with the milliseconds of the last step, `time:1250.125 ms`, and no samples. Logs that were searched for
+`Epoch:`, as the manual suggests, have only the first lines. In dynamic graphs (source: the loss callback and the guide
 of `pynative`, 2025) a line has the milliseconds of one step and the TFLOP/s of a device, and no epoch.
 """
 
@@ -17,7 +17,7 @@ _STATE = (
 
 #: Lines of other programs between the two of a step, such as a bar.
 _OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\r?+\n){0,3}+"
-#: Bars before the text of a line, other than the line itself where it ends in a carriage return.
+#: Bars before the text of a line; a line that ends in a carriage return is not one.
 _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 
 

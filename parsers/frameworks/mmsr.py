@@ -1,7 +1,7 @@
-"""MMSR (BasicSR before 2020: ESRGAN, EDVR ...), KAIR (SwinIR, DnCNN ...) and many made of them: a line per so many iterations.
+"""MMSR (BasicSR before 2020: ESRGAN, EDVR ...), KAIR (SwinIR, DnCNN ...) and many derived programs: a line per interval.
 
-No speed is printed: it follows from the stamps of the lines. Validations and checkpoints have lines of their own, and lie
-in the record after them. An image is a patch, of which the batch size counts those of all devices.
+The speed is not printed; it follows from the stamps of the lines. Validations and checkpoints have lines of their own,
+and are part of the record after them. An image is a patch; the batch size counts the patches of all devices.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, grouped, listed

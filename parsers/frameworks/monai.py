@@ -1,8 +1,8 @@
 """MONAI (`StatsHandler` of its trainers on ignite): a line per iteration, by the clock of the logger.
 
-No time and no batch size are printed. Iterations are counted within an epoch. A validator announces itself as the
-trainer does; it, a checkpoint and the end of an epoch lie in the record after them. Where the logger prints no time there
-is no figure.
+Time and batch size are not printed. Iterations are counted within an epoch. A validator announces itself as the trainer
+does. Validations, checkpoints and the end of an epoch are part of the record after them. A log without the logger's
+clock has no figure.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
@@ -11,7 +11,7 @@ FORMAT = Format(
     title="MONAI",
     framework="PyTorch",
     unproven=True,
-    # A validator takes one epoch more at a time.
+    # A validator runs for one more epoch each time.
     start=rb"Engine run resuming from iteration 0, epoch 0 until (?!1 epochs)",
     readings=(
         Reading(

@@ -1,8 +1,8 @@
 """NeMo-RL: a block per step of reinforcement learning; tokens per second of the job over the whole step.
 
-`E2E` counts prompts and responses over the total step time, in which generation, scoring, update, validation and
-checkpoint lie. It is printed per device, too, whose number counts those that only generate; that is read where a block
-lacks the other. Other throughputs of the block are those of one of its phases.
+`E2E` counts prompts and responses over the total step time, which includes generation, scoring, update, validation and
+checkpoint. It is printed per device, too, and the number of devices includes those that only generate; this value is
+read if a block lacks the other. Other throughputs of the block are those of one of its phases.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """OpenPCDet (`tools/train.py`): a record per `logger_iter_interval` iterations, the seconds between the lines' clocks.
 
-What it prints of seconds has two decimals, too few for fast networks, so that the clock shows the speed. It contains the
-intermediate checkpoints of every five minutes, each of which has a line, and between two epochs their checkpoint. Steps
-are those of the run, which it prints next to those of the epoch. `batch_size` among the arguments is that of a device.
-Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in which epochs count from 0, and since then
-`Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
+The printed seconds have two decimals, too few for fast networks, so the clock gives the speed. It includes the
+intermediate checkpoints of every five minutes, which have lines, and, between two epochs, the checkpoint of the epoch.
+Steps are those of the run, which are printed next to those of the epoch. `batch_size` among the arguments is that of a
+device. Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, where epochs count from 0, and since
+then `Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

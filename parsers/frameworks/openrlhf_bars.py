@@ -1,9 +1,9 @@
-"""OpenRLHF's fine-tuning, reward models and DPO, and the many programs made of them: a bar per epoch.
+"""OpenRLHF's fine-tuning, reward models and DPO, and the many programs derived from them: a bar per epoch.
 
-The bar counts micro batches of every device, of which an update accumulates several, and shows the seconds since the
-epoch began. It is drawn when its words are set, before the batch counts, and again when it does: the first state of
-each number is that of its time. Evaluations and checkpoints lie within. Of preference data a sample is a pair. Devices
-that share samples (ring attention, tensor parallel) are more than the copies that a batch is of: such logs give no
+The bar counts micro batches of every device (an update accumulates several), and shows the seconds since the epoch
+began. It is drawn when its text is set, before the batch counts, and again when the batch counts: the first state of
+each number has the right time. The time includes evaluations and checkpoints. A sample of preference data is a pair. If
+devices share samples (ring attention, tensor parallel), they outnumber the copies of the model, and such logs give no
 figure.
 """
 

@@ -2,7 +2,7 @@
 
 The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed of a
 record follows from two means, since some runs change the model while they train, and are slower from there on. The
-minutes next to it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
+minutes next to it have one decimal, and are not read. If the run ends at its time limit, that line has the
 milliseconds. Earlier programs print other lines (`step_avg`).
 """
 

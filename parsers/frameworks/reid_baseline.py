@@ -1,9 +1,9 @@
 """Re-identification: the strong baseline, TransReID, CLIP-ReID and others made of them: a line per `LOG_PERIOD` iterations.
 
-The stamps of the lines show the speed; of several processes each prints them. What lies between two epochs, such as a
-validation or a checkpoint, is in the first record of the next. `Speed` of an epoch is not read: the strong baseline's
-leaves out the wait for data, and calls the seconds of the epoch `Time per batch`. `IMS_PER_BATCH` of the solver is that
-of all devices; the same key states the batch of the test.
+The stamps of the lines show the speed; every process prints them. A validation or checkpoint between two epochs is part
+of the first record of the next epoch. `Speed` of an epoch is not read: that of the strong baseline excludes the wait
+for data, and its `Time per batch` is the seconds of the epoch. `IMS_PER_BATCH` of the solver is the batch of all
+devices; the same key states the batch of the test.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

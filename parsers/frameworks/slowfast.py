@@ -1,8 +1,8 @@
-"""SlowFast (`tools/run_net.py`) and what is made of it, such as MViT and VideoMAE: a row of JSON per `LOG_PERIOD` iterations.
+"""SlowFast (`tools/run_net.py`) and programs derived from it, such as MViT and VideoMAE: a JSON row per `LOG_PERIOD` iterations.
 
-`dt`, or `time_diff`, is the time of the one iteration that is printed, which says nothing of those in between: loaders
-stall for one in so many. The stamps of the lines tell the speed. What lies between two epochs, such as an evaluation,
-is in the first record of the next. `BATCH_SIZE` of the configuration is that of a machine, and read where there is one.
+`dt`, or `time_diff`, is the time of the printed iteration, which does not represent the others, since loaders stall
+only at some iterations. The stamps of the lines give the speed. An evaluation between two epochs is part of the first
+record of the next epoch. `BATCH_SIZE` of the configuration is that of a machine, and read if there is one machine.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

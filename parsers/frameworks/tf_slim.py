@@ -1,9 +1,9 @@
 """TF-Slim's training loop (`slim.learning.train`), as the Object Detection API of TensorFlow 1, DeepLab and others use it.
 
-The seconds are those of the one step that is printed, with its wait for data, which says nothing of steps that are not;
-the clocks of releases from 1.14 on show all, and count where there are any. Neither speed nor batch size is printed:
-the unit is images of all devices. A logger with two handlers prints every line twice. `global_step/sec` next to the
-steps, which begins with 0, is another program's line as well and not read.
+The seconds are those of the printed step, with its wait for data, and do not represent the other steps. The clocks of
+releases from 1.14 on cover all steps, and count if a log has them. Neither speed nor batch size is printed: the unit is
+images of all devices. A logger with two handlers prints every line twice. `global_step/sec` next to the steps, which
+begins with 0, is a line of other programs, too, and not read.
 """
 
 from perfledger.parsers.contract import Format, Reading

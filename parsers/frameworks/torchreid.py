@@ -1,8 +1,8 @@
 """torchreid, Dassl (CoOp and what is made of it) and SupContrast: a record per `print_freq` batches of an epoch.
 
-As in PyTorch's ImageNet example `time` is of the batch that is printed, and in brackets follows the mean since the
-start of the epoch, from which the seconds between two lines follow. Batches count from 1, and the last of each
-`print_freq` is printed, or each where an epoch has fewer. The batch size is that of all devices, and is in the
+As in PyTorch's ImageNet example, `time` is that of the printed batch, followed by the mean since the start of the epoch
+in brackets; the seconds between two lines follow from the means. Batches count from 1, and the last of each
+`print_freq` is printed, or every batch if an epoch has fewer. The batch size is that of all devices, and is in the
 configuration.
 """
 

@@ -1,7 +1,7 @@
-"""VoiceprintRecognition, AudioClassification and their like in PyTorch and PaddlePaddle: a line per so many batches.
+"""VoiceprintRecognition, AudioClassification and similar programs in PyTorch and PaddlePaddle: a line per print interval.
 
-`speed` is the throughput of one device since the last line, with the wait for data. It starts again with each epoch,
-whose first batch has a line of its own; evaluations and what is saved lie outside.
+`speed` is the throughput of one device since the last line, with the wait for data. It restarts with each epoch, whose
+first batch has a line of its own; it excludes evaluations and checkpoints.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading

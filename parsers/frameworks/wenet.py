@@ -1,8 +1,7 @@
-"""WeNet (`wenet/bin/train.py`), and WeKws after it: a line per `log_interval` batches, whose dates are its only time.
+"""WeNet (`wenet/bin/train.py`), and WeKws after it: a line per `log_interval` batches, with a date and no other time.
 
-Batches may differ in size, which is not printed, so that the log shows the time of a batch and no speed; the
-`steps/sec` of releases since 2024 count updates, of which each may take several batches. Every process prints the same
-batches.
+Batches may differ in size, which is not printed, so the log shows the time of a batch and no speed; the `steps/sec` of
+releases since 2024 count updates, and an update may take several batches. Every process prints the same batches.
 """
 
 from __future__ import annotations

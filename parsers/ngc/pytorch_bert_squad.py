@@ -1,11 +1,11 @@
 """NGC DeepLearningExamples, PyTorch BERT fine-tuning on SQuAD (`run_squad.py`, since 2020): bars, and a line per 50 steps.
 
-A bar prints the whole seconds since the epoch began, after each step or several. Without bars the clocks of the
-DLLogger lines, which print losses only, give a throughput. Their steps go on from epoch to epoch, but lines are counted
-from the beginning of each, so that their distance varies. `training_sequences_per_second` is `max_steps` times the
-batch of the job over the time, even if the epochs end before `max_steps`: on many devices it is up to several times too
-high, and the seconds of the steps are right. It holds the warm-up as well. `train_batch_size` is that of a device.
-`amp` means O2 of Apex, as does `fp16`.
+A bar prints the whole seconds since the epoch began, after one or several steps. Without bars the clocks of the
+DLLogger lines, which print only losses, give a throughput. Their steps continue from epoch to epoch, but lines are
+counted from the beginning of each epoch, so the number of steps between lines varies. `training_sequences_per_second`
+is `max_steps` times the batch of the job over the time, even if the epochs end before `max_steps`: on many devices it
+is up to several times too high, and the seconds of the steps are right. It includes the warm-up, too.
+`train_batch_size` is that of a device. `amp` means O2 of Apex, as does `fp16`.
 """
 
 import numpy as np

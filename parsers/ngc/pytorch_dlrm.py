@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, PyTorch DLRM (`dlrm.scripts.main`): a line per `--print_freq` steps.
 
-From the printer's source; no real log has been read yet. `step_time` is that of the one step that is printed, with the
-wait for its data; what the others took shows in the seconds of the epoch alone, which hold the evaluations and are
-whole numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last step that is printed.
+From the printer's source; no real log has been read yet. `step_time` is the time of the printed step, with the wait for
+its data. The time of the other steps is only in the seconds of the epoch, which include the evaluations and are whole
+numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last printed step.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading

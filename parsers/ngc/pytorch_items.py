@@ -1,14 +1,17 @@
 """NGC DeepLearningExamples, PyTorch, DLLogger's text (since 2020): Tacotron 2, WaveGlow, NCF and SSD300.
 
 Tacotron 2 and WaveGlow print `train_items_per_sec` of an iteration of the whole job, with its seconds on the next line;
-an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside: where the lines are further
-apart than these seconds explain, the clocks count. Their own figure is the mean of the speeds of the last epoch's
-iterations. NCF prints an epoch, of which two are usual: the first holds the start, and the trainer's own figure is the
-best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size` is that of the job. SSD300
-prints one figure for the run, of which the median is quoted: every rank prints that of the job, or before units were
-printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Where it trains and
-does not only measure it prints losses, whose clocks need the devices. Keys of validation and evaluation are spelled
-alike.
+an item is a frame of a spectrogram, or a sample of audio. The seconds exclude the wait for data: if the lines are
+further apart than the seconds explain, the clocks count. Their own figure is the mean of the speeds of the last epoch's
+iterations.
+
+NCF prints a line per epoch, usually two: the first includes the start, and the trainer's own figure is the best epoch.
+An epoch shorter than a few hundredths of a second was not timed. NCF's `batch_size` is that of the job.
+
+SSD300 prints one figure for the run; its median is quoted. Every rank prints the figure of the job, or, before units
+were printed (2022), its own. `Training performance` is the sum over ranks that each counted the whole job, and is not
+read. In training, as opposed to a benchmark, SSD300 prints losses, whose clocks need the number of devices. Keys of
+validation and evaluation are spelled alike.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
@@ -46,7 +49,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        # What SSD300 prints where it trains and does not only measure.
+        # SSD300 in training, as opposed to a benchmark.
         Reading(
             "DLL {clock} - ({epoch}, {step}) loss : {loss}$",
             unit="images/s",
@@ -69,7 +72,7 @@ FORMAT = Format(
         Reading(
             " - () avg_img/sec : {_} med_img/sec : {throughput} ", unit="images/s", span="run", scope="device",
         ),
-        # What the mean beside that median comes from. Before DLLogger such a line was of one rank.
+        # The mean that is printed with that median. Before DLLogger such a line was of one rank.
         Reading(
             " images/s\nDone benchmarking. Total images: {samples}\ttotal time: {seconds}\t",
             unit="images/s", span="run", weak=True,

@@ -1,10 +1,10 @@
 """NGC DeepLearningExamples, PyTorch, DLLogger's text until 2020 (`:::NVLOGv0`): Tacotron 2, WaveGlow and NCF.
 
-A figure is spread over several lines, of which others may stand between. Tacotron 2 and WaveGlow print the speed of an
-iteration of the whole job, in frames of a spectrogram or samples of audio; the wait for data lies outside, and where the
-lines are further apart than the seconds of an iteration explain, the clocks count. Their own figure is the mean of these
-speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own figure is the best. NCF's
-`batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
+A figure is spread over several lines, with other lines between them. Tacotron 2 and WaveGlow print the speed of an
+iteration of the whole job, in frames of a spectrogram or samples of audio. It excludes the wait for data: if the lines
+are further apart than the seconds of an iteration explain, the clocks count. Their own figure is the mean of these
+speeds in the last epoch. NCF prints a line per epoch; the first includes the start, and its own figure is the best
+epoch. NCF's `batch_size` is that of the job. The lines of WaveGlow contain `Tacotron2_PyT`, too.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to

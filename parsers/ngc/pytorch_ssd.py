@@ -2,7 +2,7 @@
 
 Every rank prints `Done benchmarking` with the median of its own speeds; `Training performance` is the sum of these over
 all ranks, the figure of the job. Since DLLogger (2022) each rank has counted the whole job, and the sum is too high by the
-number of ranks: where DLLogger has printed, the line is not read.
+number of ranks. So the line is not read if the log has lines of DLLogger.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading, lacks
@@ -11,7 +11,7 @@ from perfledger.parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
 
 _DLLOGGER = rb"DLL \d{4}-\d\d-\d\d "
 _LOADING = DRAWN + rb"loading annotations into memory\.\.\.[ \t]*+\n"
-#: The seeds of all ranks stand between, and what other programs print.
+#: The seeds of all ranks come between, and the lines of other programs.
 _SEED = rb"(?m)^Using seed = \d++[ \t]*+\n(?:(?!" + _LOADING + rb")[^\n]*+\n){0,64}+" + _LOADING
 
 FORMAT = Format(

@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, TensorFlow 2 DLRM and DCNv2: a line per `--print_freq` steps, from the hundredth step on.
 
 From the printer's source alone: no real log has been read yet. The throughput counts the whole job, in millions.
-Evaluations use the same timer, so that the first interval after one holds any part of it. `batch_size` is that of the
-job.
+Evaluations use the same timer, so the first interval after an evaluation may include any part of it. `batch_size` is
+that of the job.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, TensorFlow 2 ELECTRA (`run_pretraining.py`): a line per `--log_freq` updates.
 
 From the printer's source alone: no real log has been read yet. `Perf` is the mean of the speeds of single passes,
-without the wait for data and, where the device runs behind, without the time that it takes: it does not count. The
-seconds since the start do; they hold checkpoints. `train_batch_size` in the configuration is that of a device and a
+without the wait for data and without the time of a device that runs asynchronously, so it is not used. The seconds
+since the start are used; they include checkpoints. `train_batch_size` in the configuration is that of a device and a
 pass. Every rank prints the line.
 """
 

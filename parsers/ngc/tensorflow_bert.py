@@ -3,7 +3,7 @@
 Records count the whole job and all accumulation steps. The unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). When
 the loss scaler retries, the iteration number repeats. The same line without an iteration is the average of training;
 `throughput_val` and the second `Throughput Average` are inference. The average may lack iterations that the loss scaler
-retries; the samples and seconds that it is made of are printed above it.
+retries; its samples and seconds are printed above it.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading, Window
@@ -24,7 +24,7 @@ FORMAT = Format(
             span="step",
             per_update=True,
         ),
-        # The fine-tuning prints these as well, beside lines of Estimator.
+        # The fine-tuning prints these lines, too, in addition to those of Estimator.
         Reading(
             "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),

@@ -1,17 +1,17 @@
-"""PaddleClas, static graph (`ppcls/static/train.py`), and the dynamic graph of release 2.0: a record per so many steps.
+"""PaddleClas, static graph (`ppcls/static/train.py`), and the dynamic graph of release 2.0: a record per print interval.
 
 `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and refer to one device.
-Release 2.0 (2020 to 2021) puts commas behind the epoch and the step; its means begin at step 10. The closing `END
+Release 2.0 (2020 to 2021) puts commas after the epoch and the step; its means begin at step 10. The closing `END
 epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be negative. The
 configuration names three batch sizes (train, eval, infer), in any order; that of release 2.0 is split over all devices.
-So is that of 2020, which prints the seconds of one step alone, as `elapse`, with the wait for its data; where `reader`
+So is that of 2020, which prints the seconds of a single step, as `elapse`, with the wait for its data; if `reader`
 follows (October 2020), both are running means since the first step of the epoch.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.paddle import CLAS
 
-#: Validations and checkpoints lie between the steps of two epochs.
+#: Validations and checkpoints happen between the steps of two epochs.
 _PAUSES = (
     Pause("evaluation", "valid step:", inside="none"),
     Pause("checkpoint", "Already save model in ", inside="none"),

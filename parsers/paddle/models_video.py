@@ -1,8 +1,8 @@
 """PaddlePaddle/models, TSM and SlowFast in the dynamic graph of 2020: a line per `log_interval` batches.
 
-`batch_cost` holds the wait for data, and `ips` the clips of one device over it; both are means since the last line,
-also where an epoch ends between. Validations lie outside. The networks for images beside them print the same of a batch
-size that may be that of one device or of all, and are not read.
+`batch_cost` includes the wait for data, and `ips` is the clips of one device over it. Both are means since the last
+line, even if an epoch ends in between. They exclude validations. The repository's networks for images print the same
+line, but their batch size may be that of one device or of all devices, so they are not read.
 """
 
 from perfledger.parsers.contract import Format, Reading

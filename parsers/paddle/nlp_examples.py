@@ -1,9 +1,8 @@
 """PaddleNLP's examples until 2022 (text classification, matching) and their copies: steps per second since the last line.
 
 Source: `train.py` of PaddleNLP's `examples/text_classification` and `examples/text_matching`. A step is a batch of each
-device, whose size no line states; rank 0 prints. An evaluation lies in the record that follows it. Two decimals are all
-that is printed. Copies in PyTorch that print a learning rate behind the speed take a mean since the start, and are not
-read.
+device, whose size no line states; rank 0 prints. An evaluation is part of the record after it. The speed has only two
+decimals. Copies in PyTorch that print a learning rate after the speed print a mean since the start, and are not read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """PaddleNLP, Transformer for translation (`machine_translation/transformer`): a record per `print_step` steps.
 
-Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). The first
-ones (2020) tell `words speed`, whose timer runs on during a validation, and begins anew with each epoch. `ips` is
-the throughput of one device over the interval; it varies with the length of the sentences and at the end of an epoch.
-`batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the actual
-number is `tokens`, of as many steps as lie between two lines. The record of step 0 prints no speed. Some logs print the
+Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). The
+earliest lines (2020) print `words speed`, whose timer continues during a validation, and restarts with each epoch.
+`ips` is the throughput of one device over the interval; it varies with the length of the sentences and at the end of an
+epoch. `batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the
+actual number is `tokens`, of all steps between two lines. The record of step 0 prints no speed. Some logs print the
 command at the very end.
 """
 
@@ -29,7 +29,7 @@ FORMAT = Format(
             scope="device",
             epoch_end=True,
             pauses=(
-                # The timer begins anew behind the validation and the checkpoint that follows it.
+                # The timer restarts after the validation and the checkpoint that follows it.
                 replace(_VALIDATION, inside="none"),
             ),
         ),

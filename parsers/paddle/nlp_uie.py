@@ -1,8 +1,8 @@
 """UIE of PaddleNLP (`uie/finetune.py`), and its copies in PyTorch: steps per second since the last line.
 
-A step is a batch of each device, whose size no line tells. The timer begins anew behind an evaluation with what is
-saved before it. Scripts that print the same without a logger, or with further values, divide by numbers of their own,
-and are not read.
+A step is a batch of each device, whose size no line states. The timer restarts after an evaluation and the checkpoint
+before it. Scripts that print the same without a logger, or with further values, divide by other numbers, and are not
+read.
 """
 
 from __future__ import annotations

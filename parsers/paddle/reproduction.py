@@ -1,8 +1,8 @@
 """The line that Paddle's guide to reproducing papers prescribes (TIPC), in hundreds of small repositories.
 
-A record per so many batches, with means since the last one: `avg_batch_cost` holds the wait for data, and `avg_ips` the
-samples of one device over it. Both begin anew with each epoch. Copies of the line in PyTorch exist, so that the
-framework is what the log names.
+Each record has means since the last one: `avg_batch_cost` includes the wait for data, and `avg_ips` is the samples of
+one device over it. Both restart with each epoch. Copies of the line in PyTorch exist, so the framework is the one that
+the log names.
 """
 
 from __future__ import annotations

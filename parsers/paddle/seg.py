@@ -1,16 +1,16 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
-`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 each value
-stood behind `=`, at first without `ips`. A record that contains the start of an epoch is slow. Evaluations and
-checkpoints lie outside `batch_cost`, and so does the moving average of the weights (`--use_ema`). `GPUs used` counts
-the whole job; the launcher prints `ips: 127.0.0.1`.
+`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 values were
+printed after `=`, at first without `ips`. A record that contains the start of an epoch is slow. `batch_cost` excludes
+evaluations, checkpoints, and the moving average of the weights (`--use_ema`). `GPUs used` counts the whole job; the
+launcher prints `ips: 127.0.0.1`.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 
 _PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
-#: The moving average of the weights is updated after `batch_cost` has been taken.
+#: The moving average of the weights is updated after `batch_cost` was measured.
 _EMA = Trap("clock", "omits_time", most=1.19)
 
 FORMAT = Format(

@@ -228,7 +228,6 @@ def _blocks(events: Sequence[Event], data_set: float) -> list[float]:
     first = firsts[0] if firsts else nan
     if len(firsts) > 1 and max(firsts) == first:
         # All blocks are parts of one epoch.
-
         return [nan] * len(events)
     found, done, count = [], 0.0, nan
     for each in events:

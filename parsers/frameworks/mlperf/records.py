@@ -353,6 +353,5 @@ def _evaluated_last(inside: Sequence[Event]) -> bool:
 
 def _before_training(inside: Sequence[Event], samples: Sequence[float]) -> float:
     """Return the samples that a resumed run counts at its beginning, or 0."""
-
     begun = takewhile(lambda each: each[0].kind in _BEGINNINGS, zip(inside, samples, strict=True))
     return next((number for _, number in begun if number > 0), 0.0)

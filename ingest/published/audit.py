@@ -105,8 +105,8 @@ class Disagreement:
 
 def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...]:
     """Return every published throughput with its verdict, in the order of the tables."""
-    held = _Held(publications, runs)
-    return tuple(_audited(row, held) for row in publications.rows if row.value is not None and _comparable(row))
+    available = _AvailableRuns(publications, runs)
+    return tuple(_audited(row, available) for row in publications.rows if row.value is not None and _comparable(row))
 
 
 def _comparable(row: Published) -> bool:
@@ -140,9 +140,9 @@ def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
 
 
 def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
-    """Return cells for which one source publishes different figures in several places.
+    """Return the cells whose figures differ between several places of one source.
 
-    The figures of single repeats are left out: they differ by nature. Their median is what tables publish.
+    The figures of single repeats are left out, since they differ by nature, and tables publish their median.
     """
     known = [row for row in rows if row.value is not None]
     by_cell: dict[str, list[Published]] = {}
@@ -248,7 +248,7 @@ def is_printed(row: Published, value: float) -> bool:
 
 
 def _is_shortened(printed: Decimal, number: Decimal) -> bool:
-    """Return whether a number was printed with so many digits after the point; rounded or truncated."""
+    """Return whether `printed` is the number, rounded or truncated to the digits of `printed`."""
     last = Decimal(1).scaleb(-_places(printed))
     return printed in (number.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
 
@@ -259,7 +259,7 @@ def _places(number: Decimal) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-class _Held:
+class _AvailableRuns:
     """The available runs, by the log that a figure names and by model and framework."""
 
     def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
@@ -281,7 +281,7 @@ class _Held:
         return results(list(self._runs.values()))
 
     def entry(self, row: Published) -> tuple[Result, Run] | None:
-        """Return the result that a published score is of, with its first run; None where there is none here."""
+        """Return our result of a published score, with its first run; None if we have no such result."""
         found = next((each for each in self._results if cases.is_of_entry(row, each)), None)
         return (found, self._runs[found.run_ids[0]]) if found else None
 
@@ -315,58 +315,60 @@ def _ends(path: str) -> Iterable[str]:
     return ("/".join(parts[index:]) for index in range(len(parts)))
 
 
-def _audited_score(row: Published, held: _Held) -> Audited:
+def _audited_score(row: Published, available: _AvailableRuns) -> Audited:
     """Hold a published score against that of the runs of its result; its rule is the only one."""
-    entry = held.entry(row)
+    entry = available.entry(row)
     if entry is None or (metric := entry[0].metrics.get(row.metric)) is None:
         return Audited(row, NO_LOG)
     run, value = entry[1], metric.value
     if value is None:
         return Audited(row, NO_FIGURE, run)
-    told = run.metrics[row.metric]
-    score = Figure(value, metric.unit, "job", first_line=told.first_line or 0, last_line=told.last_line or 0)
+    metric_of_run = run.metrics[row.metric]
+    score = Figure(
+        value, metric.unit, "job", first_line=metric_of_run.first_line or 0, last_line=metric_of_run.last_line or 0
+    )
     found = _log_figure(row, run, metric.rule, score)
     return Audited(row, REPRODUCED if found.close else UNSUPPORTED, run, house=found)
 
 
-def _audited(row: Published, held: _Held) -> Audited:
+def _audited(row: Published, available: _AvailableRuns) -> Audited:
     if row.metric in SCORES:
-        return _audited_score(row, held)
-    runs = held.by_log.get(row.log, []) if row.log else []
+        return _audited_score(row, available)
+    runs = available.by_log.get(row.log, []) if row.log else []
     if not runs:
         return Audited(row, NO_LOG)
     ours = _figures(row, runs, headline=True)
     house = _nearest(ours)
-    # Of two equally near, the one by another rule: which rule the source may have used is what it tells.
+    # If two are equally near, the one by another rule, since it shows which rule the source may have used.
     closest = _nearest([*_figures(row, runs, headline=False), *ours])
     run = next((each.run for each in (house, closest) if each), runs[0])
-    verdict, other = _verdict(row, run, house, closest, held)
-    return Audited(row, verdict, run, id(run) in held.recorded, house, closest, other)
+    verdict, other = _verdict(row, run, house, closest, available)
+    return Audited(row, verdict, run, id(run) in available.recorded, house, closest, other)
 
 
 def _verdict(
-    row: Published, run: Run, house: LogFigure | None, closest: LogFigure | None, held: _Held
+    row: Published, run: Run, house: LogFigure | None, closest: LogFigure | None, available: _AvailableRuns
 ) -> tuple[str, LogFigure | None]:
     if house and house.close:
         return REPRODUCED, None
     if closest and closest.close:
         return OTHER_RULE, None
-    if other := _elsewhere(row, run, held):
+    if other := _elsewhere(row, run, available):
         return OTHER_LOG, other
     if contradictions(run):
         return OTHER_LOG, None
     return (UNSUPPORTED if house or closest else NO_FIGURE), None
 
 
-def _elsewhere(row: Published, own: Run, held: _Held) -> LogFigure | None:
+def _elsewhere(row: Published, own: Run, available: _AvailableRuns) -> LogFigure | None:
     """Return the figure of another log of the same case that equals the published one."""
-    others = held.others_of_case(row, own)
+    others = available.others_of_case(row, own)
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
 
 
 def contradictions(run: Run | None) -> list[Problem]:
-    """Return the problems in which the name of a log and its content say different things about its case."""
+    """Return the problems about contradictions between the name of a log and its content."""
     return [each for each in run.problems if _contradicts(each)] if run else []
 
 
@@ -375,7 +377,7 @@ def _contradicts(problem: Problem) -> bool:
 
 
 def refutations(run: Run | None) -> list[Problem]:
-    """Return the problems in which one part of a log says that another, which may be the published figure, is wrong."""
+    """Return the problems about contradictions within a log; the published figure may be one side of them."""
     return [each for each in run.problems if each.code == "withheld"] if run else []
 
 
@@ -452,7 +454,7 @@ def _relative(found: LogFigure) -> str:
     return f"{found.difference:.6f}"
 
 
-#: What is recorded of a run besides its figures; no line of the log is.
+#: Fields of a run that are recorded in addition to its figures; lines of the log are not recorded.
 _RECORDED = ("path", "session", "sha256", "format", "outcome", "observations", "case", "problems")
 _FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line")
 

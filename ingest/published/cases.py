@@ -20,7 +20,7 @@ _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "pa
 _HALF = frozenset(PRECISION_GROUPS["half"])
 _SWITCH = {"yes": "true", "no": "false"}
 _BATCH_OF_JOB = "batch_size_of_job"
-#: What tables state of runs that update the weights with every batch, beside those that gather several.
+#: Option in tables of runs with and without gradient accumulation: these update the weights with every batch.
 _NO_ACCUMULATION = "gradient_accumulation"
 #: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
@@ -69,7 +69,7 @@ def one_device_figures(rows: Iterable[Published]) -> Mapping[Case, list[float]]:
 
 
 def may_be_of(figure: Published, plan: Plan, case: PlanCase) -> bool:
-    """Return whether a published figure may be of a planned case: they differ in nothing that both state."""
+    """Return whether a published figure may belong to a planned case: all facts that both state are equal."""
     same = {figure.precision, case.precision} <= _HALF or figure.precision in ("", case.precision)
     return (
         same
@@ -82,20 +82,20 @@ def may_be_of(figure: Published, plan: Plan, case: PlanCase) -> bool:
 
 
 def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
-    """Return whether the options that both state are the same; what only one of them states is no difference."""
+    """Return whether all options that both state are equal; an option of one side only is not a difference."""
     return all(one[name] == two[name] for name in one.keys() & two.keys())
 
 
 # ---- our results with a published figure ----
 
-#: What names an entry of a benchmark round, besides the model.
+#: Facts that identify an entry of a benchmark round, together with the model.
 _ENTRY = ("submitter", "system")
 
 
 def is_of_entry(figure: Published, result: Result) -> bool:
-    """Return whether a published score is that of a result: of the same benchmark, submitter and system.
+    """Return whether a published score and a result have the same benchmark, submitter and system.
 
-    A score says nothing else of its case. Where both state the round, it is the same too.
+    A score states no other facts of its case. If both state a round, it must be the same.
     """
     published, ours = in_one_spelling(figure.options), in_one_spelling({**result.options, "round": result.round})
     stated = all(name in published and published[name] == ours.get(name) for name in _ENTRY)
@@ -110,8 +110,8 @@ def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> C
     """Return a function that looks up the results of the case of a published figure, in the order of the results.
 
     Two cases are the same if they agree in model, framework, hardware, machines, devices, batch size (of a device or of
-    the job), precision, and in every option that both state. Where a source states a case with and without gradient
-    accumulation (`published` holds all figures), the one that says nothing of it is the one with.
+    the job), precision, and in every option that both state. If a source has a case with and without gradient
+    accumulation (`published` are all its figures), a figure without that option is the one with accumulation.
     """
     fit = options_fit(published)
     by_case: dict[Case, list[Result]] = {}
@@ -126,7 +126,7 @@ def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> C
 
 
 def options_fit(published: Iterable[Published]) -> Callable[[Published, Result], bool]:
-    """Return a function that tells whether a published figure and a result agree in every option that both state."""
+    """Return a function that returns whether a published figure and a result agree in every option that both state."""
     apart = {_of_source(row) for row in published if _NO_ACCUMULATION in row.options}
 
     def fit(figure: Published, result: Result) -> bool:
@@ -154,7 +154,7 @@ def _case(of: Result | Published, name: str) -> Case:
 
 
 def _options_match(figure: Published, result: Result) -> bool:
-    # The usual value of an option does not stand among those of a case.
+    # The options of a case lack those with their usual value.
     ours = {"accumulation": "1"} | in_one_spelling(result.options)
     published = _as_logs_say(figure.options)
     if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):

@@ -1,7 +1,7 @@
-"""Reports of published figures as data: which figures stand in which table and chart, and the words around them.
+"""Reports of published figures as data: the figures of each table and chart, and the words around them.
 
-A declaration is a file of `report_templates/reports/`. It names its source, and is shown where that source's figures
-are. Its blocks are text, facts, or figures: a selection of published figures, laid out in rows and columns. A file with
+A declaration is a file of `report_templates/reports/`. It names its source, and is shown with that source's figures.
+Its blocks are text, facts, or figures: a selection of published figures, laid out in rows and columns. A file with
 several `[[page]]` makes a report of each, all with the same blocks.
 """
 
@@ -30,9 +30,9 @@ from perfledger.ingest.common.words import Bilingual, WordsEntry
 REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"
 SECTIONS = ("summary", "model", "framework", "history")
-#: What tells one figure from another.
+#: Columns that distinguish figures.
 CASE = ("model", "framework", "hardware", "devices", "precision", "batch_size", "metric")
-#: The batch size that the head of a row prints; where a cell prints another one, it is marked there.
+#: The batch size in the head of a row; a cell with another batch size is marked.
 ROW_BATCH_SIZE = "row_batch_size"
 #: The columns of published figures that a declaration may name; besides them there is `options.NAME`. Batch sizes and
 #: precisions are those that the source prints, which those of the logs need not be.
@@ -48,7 +48,7 @@ Form = Literal["table", "bars", "speedup", "lines", "curve", "panels"]
 Speedup = Literal["", "published", "computed"]
 Section = Literal["summary", "model", "framework", "history"]
 Name = str | WordsEntry
-#: A selection: per column the values that it may have. `*` stands for any text, `line` may be `first-last`.
+#: A selection: the permitted values of each column. `*` matches any text, `line` may be `first-last`.
 Where = dict[ColumnName, tuple[str, ...]]
 
 
@@ -64,7 +64,7 @@ class ColumnDeclaration(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Delta(Struct, frozen=True, forbid_unknown_fields=True):
-    """Differences beside the figures: against the one whose `key` is among `base`, all else being equal."""
+    """Differences next to the figures: from the figure whose `key` is among `base`, with all other facts equal."""
 
     key: ColumnName
     base: tuple[str, ...]
@@ -86,11 +86,11 @@ class Facts(Struct, frozen=True, forbid_unknown_fields=True):
 class BlockEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A part of a report, as a file declares it.
 
-    With `rows` it shows the figures that `where` selects. `split` makes several tables: by columns, or `table`: as they
-    stand in the source. `rows` are the columns that a row has in common; `columns` those of a column, or `column` the
-    columns themselves. What differs between figures and is in neither is marked where it differs; `unmarked` says what
-    is not. `order` and `labels` say in which order values stand, and how they are written. With `several` a cell may
-    hold more than one figure.
+    With `rows` it shows the figures that `where` selects. `split` makes several tables: one for each value of some
+    columns, or with `table` those of the source. `rows` are the facts that a row has in common; `columns` are the facts
+    of a column, or `column` lists the columns themselves. Other facts are marked if they differ between figures, except
+    those in `unmarked`. `order` and `labels` give the order and the spelling of values. With `several` a cell may have
+    more than one figure.
     """
 
     title: Name | None = None
@@ -119,7 +119,7 @@ class Block(BlockEntry, frozen=True, kw_only=True):
 
 
 class _PageHead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a file says of all its pages, and a page of itself."""
+    """The head of a page, or of all pages of a file."""
 
     title: WordsEntry | None = None
     description: WordsEntry | None = None
@@ -142,9 +142,12 @@ class _ReportFile(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One report. `id` is the name of its page and charts; `date` is when its source published it, where that is known
-    better than by the source's year. `edition_of` is the id of the report of which it is another edition. `recipes`
-    launch its cases."""
+    """One report.
+
+    `id` is the name of its page and charts; `date` is the day of publication, if it is known more exactly than the
+    source's year. If the report is another edition of a report, `edition_of` is the id of that one. `recipes` launch
+    its cases.
+    """
 
     id: str
     source: str
@@ -211,9 +214,9 @@ def _of_file(path: Path, shared: Mapping[str, Any]) -> list[Report]:
 
 
 def _with_blocks(file: TomlFile[dict[str, Any]], keys: Keys, table: Any, shared: Mapping[str, Any]) -> Any:
-    """Return a file's or page's table with its blocks as they are decoded: shared ones merged, single values as lists.
+    """Return a file's or page's table with its blocks ready to decode: shared ones merged, single values as lists.
 
-    What is not a table stays as it is, for decoding to refuse.
+    A value that is not a table is returned unchanged, and decoding refuses it.
     """
     if not isinstance(table, dict):
         return table

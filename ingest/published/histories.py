@@ -1,7 +1,7 @@
 """Figures that others published, over time: those of one case in several editions, and the best of each edition.
 
-Nothing here is judged: a published figure rarely says how often it was measured. A figure that a publisher prints again
-later is no new point. Where an edition prints several figures of one case, the highest counts.
+The changes get no verdict, since a published figure rarely states how often it was measured. A figure that a publisher
+prints again later is not a new point. If an edition prints several figures of one case, the highest counts.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ PrintedHistory = tuple[Moment[PrintedPoint], ...]
 
 
 def dated(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> list[PrintedPoint]:
-    """Return throughput of which it is known when it was published, without what a publisher only prints again.
+    """Return the throughputs with a known date of publication, without repetitions by the same publisher.
 
-    Points of the value 0 are of figures that were announced, or not measured: they show what an edition distinguishes.
+    Points with the value 0 are figures that were announced or not measured; they show which cases an edition separates.
     """
     found: dict[Hashable, PrintedPoint] = {}
     points = (_point(row, sources[row.source]) for row in rows if row.metric == _METRIC)
@@ -53,7 +53,7 @@ def dated(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> list[P
 
 
 def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[PrintedHistory]:
-    """Return the history of each case of which one publisher printed several figures, each from another day.
+    """Return the history of each case with several figures of one publisher, each from another day.
 
     Args:
         group: returns the group of a precision; half precisions are one case.
@@ -67,9 +67,9 @@ def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[PrintedH
 
 
 def of_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[PrintedPoint, ...]]:
-    """Return the highest figures of each edition, by framework, chip and devices, where several sources have some.
+    """Return the highest figures of each edition, by framework, chip and devices, if several sources have figures.
 
-    Their hardware, batch sizes and options may differ: they are no history of one case.
+    They are not the history of one case: hardware, batch sizes and options may differ.
     """
     found: dict[Hashable, dict[Hashable, PrintedPoint]] = {}
     for each in (each for each in points if each.figure.value):
@@ -107,10 +107,10 @@ def _higher(known: PrintedPoint | None, other: PrintedPoint) -> PrintedPoint:
 
 
 def _by_options(points: Sequence[PrintedPoint]) -> list[list[PrintedPoint]]:
-    """Return points by what they state of their options, one for each date.
+    """Return points grouped by their options, one for each date.
 
-    An edition that never states an option goes with all values of it. Where one edition prints figures with an option
-    and figures without, those without are a case of their own.
+    An edition that never states an option fits all its values. If an edition prints figures with an option and figures
+    without it, those without are a separate case.
     """
     stated = [_options(each.printed) for each in points]
     telling = _told_by_absence(points, stated)

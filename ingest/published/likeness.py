@@ -1,7 +1,7 @@
 """Decide which published figures may be compared, and which of them are best.
 
-Sources print figures side by side that differ in batch size, clipping or unit. Only those are compared that state the
-same of everything but the framework and the way in which it runs the same work.
+Sources print figures side by side that differ in batch size, clipping or unit. Figures are compared only if they state
+the same facts, except for the framework and its way to run the same work.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from perfledger.ingest.published.slices import Slice
 from perfledger.schema.vocabulary import METRICS, PRECISION_GROUPS
 
 Direction = Literal["higher", "lower"]
-#: Options of how a framework runs the same work: which of them it has is part of what is compared.
+#: Options that change how a framework runs the same work; compared figures may differ in them.
 MANNER = frozenset({"xla", "dali"})
-#: Which direction is better of metrics that are published only.
+#: The better direction of metrics that only published figures have.
 _BETTER: Mapping[str, Direction] = {
     "throughput": "higher",
     "memory_ratio": "lower",

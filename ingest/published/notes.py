@@ -1,7 +1,7 @@
-"""What is said of a published figure besides its case: notes that a table writes, and those that follow from the row.
+"""Notes on published figures: those that a table contains, and those that follow from the row.
 
-A note is a code with a value, as options are, and its sentence stands in `[note]` of the words file. A part of a note
-that is none of these is somebody's own text, and stays as it is written.
+A note is a code with a value, like an option, and its sentence is in `[note]` of the words file. Any other part of a
+note is somebody's own text, and is shown unchanged.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int
 
 
 def _printed_otherwise(row: Published, first: Published) -> Iterator[PublishedNote]:
-    """Yield what a place prints in place of what the first one does, and the batch size of its row."""
+    """Yield the precision and batch size of a place if they differ from the first place's, and the row's batch size."""
     here, there = row.as_printed, first.as_printed
     if here.precision != there.precision:
         yield PublishedNote("printed_precision", here.precision)

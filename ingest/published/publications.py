@@ -1,10 +1,10 @@
-"""Read figures that others published: tables with one row per figure, beside our logs.
+"""Read figures that others published: tables with one row per figure, next to our logs.
 
-A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one
-has the columns of `COLUMNS`; those of `OPTIONAL` may be missing. Values stay as printed: `printed` is the text, `value`
-the number it says. `batch_size` and `precision` are those of the case, by the log where there is one; what the source
-prints instead stands in columns of its own. Below the folder, `recomputed/*.jsonl` records what was computed from logs
-that stay where they are: lines of the ledger, shortened.
+The tables are in a folder `published/` directly below a path given to ingest, with a `sources.toml`. Every table has
+the columns of `COLUMNS`; those of `OPTIONAL` may be missing. Values stay as printed: `printed` is the text, `value` its
+number. `batch_size` and `precision` are those of the case, from the log if there is one; if the source prints other
+values, these have columns of their own. In the folder, `recomputed/*.jsonl` are shortened lines of the ledger, for
+figures that were computed from logs elsewhere.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ METRICS: Mapping[str, frozenset[str]] = {
     "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
-#: Single repeats, and what follows from them: they are no results.
+#: Metrics of single repeats and their means and medians, which are not results.
 REPEATS = frozenset({"throughput_run", "throughput_mean", "throughput_median"})
 PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
@@ -77,8 +77,8 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A row of a table, as it is written.
 
     `batch_size` (per device) and `precision` are those of the case. `printed_batch_size` and `printed_precision` are
-    what the source prints of the figure where that is something else. `row_batch_size` is what the head of its row
-    prints where its cell prints another one; `label` is what else stands beside the figure, such as `(O2)`.
+    the source's, if they differ from the case's. `row_batch_size` is that in the head of the row, if the cell has
+    another one; `label` is a text next to the figure, such as `(O2)`.
     """
 
     source: Text
@@ -125,7 +125,7 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         self._check_printed("printed_precision", "precision", self.precision)
 
     def _check_printed(self, name: str, instead: str, value: str) -> None:
-        """Refuse a column for what is printed instead of a value where there is none, or where it is the same."""
+        """Refuse a printed value if the value of the case is missing, or if both are the same."""
         text = getattr(self, name)
         if text and not value:
             raise WrongValueError((name,), f"expected nothing without a {instead}, got {text!r}")
@@ -140,7 +140,7 @@ OPTIONAL = frozenset(each.name for each in fields(Cells) if not each.required)
 
 @dataclass(frozen=True)
 class AsPrinted:
-    """What a source prints of a figure: its batch size, that of the head of its row, and its precision."""
+    """Facts of a figure as the source prints them: batch size, batch size in the head of the row, and precision."""
 
     batch_size: int | None
     row_batch_size: int | None
@@ -151,10 +151,10 @@ class AsPrinted:
 class Published:
     """One figure as others published it.
 
-    `value` is in `unit` and None unless `state` is `measured`; `printed` and `speedup` are the texts as given. `nodes`,
-    `devices` and `batch_size` (per device) are None where the place does not say. `printed_batch_size`,
-    `row_batch_size` and `printed_precision` are None or empty where they are those of the case: `as_printed` says what
-    stands in the source. `options` maps names to texts. `file` and `row` say where the figure stands in our tables.
+    `value` is in `unit` and None unless `state` is `measured`; `printed` and `speedup` are the original texts. `nodes`,
+    `devices` and `batch_size` (per device) are None if the place does not state them. `printed_batch_size`,
+    `row_batch_size` and `printed_precision` are None or empty if they are those of the case; `as_printed` has the
+    values of the source in either case. `options` maps names to texts. `file` and `row` are the place in our tables.
     """
 
     source: str
@@ -191,7 +191,7 @@ class Published:
 
     @cached_property
     def as_printed(self) -> AsPrinted:
-        """What the source prints of the figure where its case may be another."""
+        """Batch size and precision as the source prints them."""
         batch_size = self.printed_batch_size or self.batch_size
         return AsPrinted(batch_size, self.row_batch_size or batch_size, self.printed_precision or self.precision)
 
@@ -208,7 +208,7 @@ PathAddress = Annotated[
 
 
 class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """The rule by which a source computed its figures of some logs; `*` in their pattern matches slashes too."""
+    """The rule that a source used for its figures of some logs; `*` in their pattern matches slashes, too."""
 
     logs: str
     rule: str
@@ -218,7 +218,7 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a source says of all runs behind its figures at some places: an option and its value."""
+    """An option and its value that a source states for all figures at some places."""
 
     places: str
     option: str
@@ -236,7 +236,7 @@ Date = Annotated[
 
 
 class DatedPages(Struct, frozen=True, forbid_unknown_fields=True):
-    """When a source published some of its pages, and of which version: `*` in their pattern matches slashes too."""
+    """The date and version of some pages of a source; `*` in their pattern matches slashes, too."""
 
     places: str
     date: Date
@@ -244,11 +244,10 @@ class DatedPages(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who published figures, and where: one edition, that is one state, of what they publish.
+    """A publisher of figures, and one edition of the publication.
 
-    `year` and `commit` are those of the edition, where these are known; `edition` names it, where its year does not.
-    `dated` are pages of it with a date of their own. `page` and `log` are addresses of its pages and logs, where these
-    are known.
+    `year` and `commit` are those of the edition, if known; `edition` is its name, if the year is not enough. `dated`
+    are its pages with a date of their own. `page` and `log` are addresses of its pages and logs, if known.
     """
 
     name: str
@@ -266,18 +265,18 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     dated: tuple[DatedPages, ...] = ()
 
     def pages_of(self, row: Published) -> DatedPages | None:
-        """Return the dated pages on which a figure is printed, those of the whole edition where it has a year."""
+        """Return the dated pages of a figure, else the whole edition if it has a year, else None."""
         own = next((each for each in self.dated if fnmatchcase(row.place, each.places)), None)
         return own or (None if self.year is None else DatedPages("*", str(self.year)))
 
     def address_of(self, row: Published) -> str | None:
-        """Return the address of the page on which a figure stands; None where that of its edition is not known."""
+        """Return the address of the page that prints a figure; None if the edition's address is unknown."""
         path = row.place.split(" ")[0]
         line = f"#L{row.line}" if row.line.isdigit() else ""
         return (self.page.format(path=path) + line) if self.page and path else None
 
     def address_of_log(self, row: Published) -> str:
-        """Return the address of the log that a figure names; empty where there is none."""
+        """Return the address of the log that a figure names, or an empty text."""
         return self.log.format(path=row.log) if self.log and row.log else ""
 
 
@@ -295,7 +294,7 @@ class Publications:
     digest: str = ""
 
     def rules_of(self, path: str) -> tuple[str, ...]:
-        """Return the rules by which a source computed the figures of a log, beyond those that every run has."""
+        """Return the rules that a source used for the figures of a log, in addition to those of every run."""
         found = (
             rule
             for beginning, pattern, rule in self._patterns
@@ -305,7 +304,7 @@ class Publications:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[str, str, str], ...]:
-        """What a pattern begins with, the pattern, and its rule: comparing beginnings first is much faster."""
+        """The fixed beginning of each pattern, the pattern, and its rule; comparing beginnings first is much faster."""
         return tuple(
             (re.split(r"[*?[]", each.logs, maxsplit=1)[0], each.logs, rules.parse(each.rule).name)
             for source in self.sources.values()

@@ -33,9 +33,11 @@ from perfledger.ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "metric", "unit", "state"})
-#: What stands beside a figure, however many others share it: the batch size of its cell where its row's head prints
-#: another one, what its log says instead, and its label.
-CELL_BATCH_SIZE, LOG_BATCH_SIZE = "cell_batch_size", "log_batch_size"
+#: Mark with the batch size of a cell, if the head of its row prints another one.
+CELL_BATCH_SIZE = "cell_batch_size"
+#: Mark with the batch size of the log, if the source prints another one.
+LOG_BATCH_SIZE = "log_batch_size"
+#: Marks that are shown next to every figure, even if all figures share them.
 BESIDE = (CELL_BATCH_SIZE, LOG_BATCH_SIZE, "label")
 GAP = 2  # lines between two rows of a printed table: some tables have a blank line between groups
 
@@ -66,7 +68,7 @@ class SliceFigure:
 
     @property
     def beside(self) -> Values:
-        """The marks that stand beside the figure wherever it is shown, in charts too."""
+        """The marks that are shown next to the figure everywhere, in charts, too."""
         return tuple(each for each in self.marks if each[0] in BESIDE)
 
 
@@ -234,7 +236,7 @@ def _parts(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
 
 
 def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
-    """Group figures into the tables of their source: those on lines without a gap stand in one."""
+    """Group figures into the tables of their source: figures on lines without a gap belong to one table."""
     if nowhere := [row for row in rows if not row.line.isdecimal()]:
         raise ReportError(f"{block.place}: split: {_place(nowhere[0])} has no line, so its table is not known")
     found: list[list[Published]] = []
@@ -302,7 +304,7 @@ def _row_keys(block: Block, rows: Sequence[Published], column_of: Mapping[int, i
 
 
 def case_keys(rows: Iterable[Published]) -> list[str]:
-    """Return the keys by which figures may differ, those of their options included."""
+    """Return the keys that may distinguish figures, with those of their options."""
     return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
 
 
@@ -372,7 +374,7 @@ def _marked(
 
 
 def _column(head: Head, block: Block, marks: Values, notes: tuple[PublishedNote, ...]) -> Head:
-    """Return a column's head; options behind its first key become marks."""
+    """Return a column's head; options after its first key become marks."""
     if head.text is not None:
         return Head(head.values, head.text, marks, notes)
     options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
@@ -390,7 +392,7 @@ def _groups(places: Mapping[tuple[int, int], Sequence[Published]]) -> Groups:
 
 
 def _scope(rows: Sequence[Published], state: Callable[[Published], object], groups: Groups) -> str:
-    """Return of which group all figures state the same; `cell` where there is none."""
+    """Return the first group whose figures all state the same; `cell` if no group does."""
     return next((name for name, group in groups.items() if _is_uniform(rows, state, group)), "cell")
 
 

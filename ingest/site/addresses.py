@@ -70,7 +70,7 @@ def all_results(suite: Suite) -> str:
 
 
 def further(suite: Suite) -> str:
-    """Return the page with what the page of a model has no room for, of much hardware."""
+    """Return the page for the hardware of a model that its own page has no room for."""
     return f"{model_folder(suite)}further.md"
 
 
@@ -105,7 +105,7 @@ def format_section(name: str) -> str:
 
 
 def log_file(run: Run) -> str:
-    """Return the file that holds the lines of a log for both languages, below the site's folder."""
+    """Return the file with the lines of a log for both languages, below the site's folder."""
     return f"logs/{file_slug(run.id)}.html"
 
 

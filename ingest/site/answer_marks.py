@@ -161,7 +161,7 @@ def _witnesses_page(site: Site, row: Row) -> str:
 
 
 def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
-    """Return warnings for what differs between the best two besides the framework, also if it forbids a comparison."""
+    """Return warnings about differences between the best two other than the framework, compared or not."""
     found = [
         Mark(_differs(each), _page(suite, "environment"))
         for each in reasons

@@ -1,9 +1,9 @@
-"""The answers above the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
+"""The answers above the tables: the fastest framework for a model on a hardware, by how much, and its cautions.
 
-One answer per hardware, model, precision group and number of devices, at each level of comparability; at the loosest,
-precisions and machines share one. Of the cases measured there, that is shown which most frameworks ran, then the one
-with the largest batch size, then the fastest; a framework stands for it with its fastest configuration.
-`ingest.compute.comparison` decides what may be compared and who leads.
+There is one answer per hardware, model, precision group and number of devices, at each level of comparability; at the
+loosest, precisions and machines share one. It shows the case that most frameworks ran; if several cases are equal, the
+one with the largest batch size, then the fastest. A framework is represented by its fastest configuration.
+`ingest.compute.comparison` decides which figures may be compared, and which framework leads.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Bar:
-    """One framework's line: name, bar and figure. Shares are of the fastest; None where there is no bar to draw.
+    """One framework's line: name, bar and figure. Shares are of the fastest; None without a bar.
 
-    `cautions` are what speaks against its figure by itself, `differs` is in what the results of its case differ.
+    `cautions` are warnings about its own figure; `differs` are the differences between the results of its case.
     """
 
     result: Row
@@ -200,7 +200,7 @@ def tally(found: Sequence[Part]) -> tuple[Text, ...]:
     return (*leads, *(counted(f"front.tally_{kind}", n) for kind, n in undecided.items() if n), *_sureness(compared))
 
 
-#: What the tally counts besides leads, and the verdicts that it counts as that.
+#: Further rows of the tally besides leads, with the verdicts that each counts.
 _UNDECIDED = {"close": ("close",), "units": APART}
 
 

@@ -54,19 +54,19 @@ COMPARISONS = "data/comparisons.json"
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.LINES)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
-#: Where files of ours lie that are not committed, perhaps beside files of others.
+#: Folders with our files that are not committed; they may also contain files of others.
 FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)
-#: Below these a run that was killed may have left unfinished files.
+#: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
 
-#: By whose names those are known that hold tables and JSON of ours.
+#: Names of folders with our tables and JSON files.
 JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
 
-#: Where the files of pages lie.
+#: Folders with the files of pages.
 _OF_PAGES = tuple(f"{each}/" for each in (*LANGUAGES, "charts"))
-#: What else of a page is in its front matter.
+#: Further attributes of a page in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")
 
 Files = dict[str, bytes]
@@ -74,7 +74,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did, as paths relative to the site's folder. With `check`, `stale` is what it would have changed.
+    """The result of a build, as paths relative to the site's folder. With `check`, `stale` are outdated files.
 
     `lasting` says whether the same files would give the same site.
     """
@@ -102,26 +102,26 @@ def build(
     changes: ChangeNotes | None = None,
     plans: Plans | None = None,
 ) -> Built:
-    """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
+    """Write pages, charts, tables and data under `out`, and remove our files that are no longer made.
 
     Args:
-        runs: all runs, as the ledger has them.
-        problems: those of no run.
+        runs: all runs of the ledger.
+        problems: problems that do not belong to a run.
         out: the site's folder.
-        cache: the file of what is dear to make.
-        check: write nothing, and compare the committed data only.
+        cache: the file of the cache.
+        check: write nothing, and only compare the committed data.
         published: figures that others published.
-        logs: where the logs lie whose lines are shown, by the path that their runs state.
+        logs: local places of the logs whose lines are shown, by the path that their runs state.
         shards: the ledger's file of each run, by its id.
         limits: how many runs get a page.
-        passed_over: names of files beside logs that are none.
-        accelerators: what a file states of power and prices.
-        changes: what a file states of changes over time.
+        passed_over: names of files in folders of logs that are not logs.
+        accelerators: power and prices of accelerators.
+        changes: notes on changes over time.
         plans: recipes with their cases, run or not.
 
     Raises:
-        WordsError: the words, a suite or a template are wrong; nothing has been written then.
-        OSError: a file cannot be written; what was written before it stays, and each file is whole.
+        WordsError: the words, a suite or a template are wrong; no file was written.
+        OSError: a file cannot be written; earlier files stay, and each is whole.
     """
     ordered = tuple(sorted(runs, key=lambda run: run.id))
     found = published or Publications()
@@ -166,7 +166,7 @@ def build(
 
 
 def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
-    """Return whether each log that was read could be shown; one that could not, as it changed, may be the next time."""
+    """Return whether each log that was read is shown; one that changed meanwhile may be shown by the next build."""
     return all(files.get(addresses.log_file(run), b"-") for run in site.runs if run.format)
 
 
@@ -191,7 +191,7 @@ def _hashes(known: bytes | None) -> Mapping[str, str] | None:
 
 
 def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
-    """Return whether the folder holds these files, and none of ours besides."""
+    """Return whether the folder contains these files, and no other file of ours."""
     try:
         same = all(_sha256(read_bytes(out / name, MOST_OF_SITE)) == sha256 for name, sha256 in hashes.items())
     except (OSError, DocumentError):
@@ -216,7 +216,7 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files
         key = _page_key(page, code)
         if not (made := _kept(page, cached.get(key) if key else None)):
             made = _rendered(site, words, page, cached)
-            # A log that changes while its page is made gives a page of which the key says nothing.
+            # If a log changes while its page is made, the key does not fit the page.
             if key and all(made.values()) and (page.basis is None or _page_key(page, code) == key):
                 cached.put(key, msgspec.msgpack.encode(made))
         yield made
@@ -250,16 +250,16 @@ def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
 
 
 def _page_key(page: Page, code: str) -> str:
-    """Return a hash of all that a page is made of; empty where it holds what cannot be compared, such as a function."""
+    """Return a hash of everything that a page depends on; empty if that includes a function or the like."""
     about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
     log_of = (page.log.path, page.log.sha256) if page.log else None
-    told = hashlib.sha256()
+    content = hashlib.sha256()
     try:
         for each in _parts((about, log_of, (page.basis or page.context)())):
-            told.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
+            content.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
     except (TypeError, ValueError, NotImplementedError, RecursionError):
         return ""
-    return key_of("page", code, told.hexdigest())
+    return key_of("page", code, content.hexdigest())
 
 
 def _parts(value: object, depth: int = 4) -> Iterator[object]:
@@ -301,13 +301,13 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
 
 
 def _inputs(site: Site, code: str) -> str:
-    """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
-    told = hashlib.sha256()
+    """Return a hash of everything that the site depends on; if it equals that of the last build, all files do."""
+    content = hashlib.sha256()
     for name, paths in sorted(site.logs.items()):
-        told.update(repr([name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]).encode())
-    told.update("".join(site.hashes.values()).encode())
+        content.update(repr([name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]).encode())
+    content.update("".join(site.hashes.values()).encode())
     for each in (*site.problems, *site.plans.by_recipe.values()):
-        told.update(msgspec.json.encode(each))
+        content.update(msgspec.json.encode(each))
     shown = (
         site.limits,
         site.passed_over,
@@ -315,7 +315,7 @@ def _inputs(site: Site, code: str) -> str:
         site.changes.notes,
         hashlib.sha256(repr(sorted(site.shards.items())).encode()).hexdigest(),
     )
-    return key_of(code, site.published.digest, repr(shown), told.hexdigest())
+    return key_of(code, site.published.digest, repr(shown), content.hexdigest())
 
 
 def _code() -> str:

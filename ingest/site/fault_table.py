@@ -1,4 +1,4 @@
-"""Faults that Perfledger is tested against: what is promised, what a user sees, and the tests that hold it."""
+"""Faults that Perfledger is tested against: the promise, the effect for a user, and the tests of the promise."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, cell
 HEAD = ("fault", "promise", "seen", "tried", "tests")
 
 
-class HeldPromise(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tests that hold a promise, as pytest names them, and how many cases their long form tries."""
+class PromiseTests(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tests of a promise, as pytest names them, and the number of cases in their long form."""
 
     tests: tuple[str, ...]
     tried: int
 
 
 @cache
-def faults() -> Mapping[str, HeldPromise]:
+def faults() -> Mapping[str, PromiseTests]:
     """Return the faults by name, in the order of the file."""
-    return read(TEMPLATES / "faults.toml", dict[str, HeldPromise]).data
+    return read(TEMPLATES / "faults.toml", dict[str, PromiseTests]).data
 
 
 def _name(test: str) -> str:

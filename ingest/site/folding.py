@@ -17,10 +17,13 @@ _AROUND, _TITLE, _LINE, _PLAN = 2250, 75, 45, 65
 _HEAD, _ROW, _MARKED, _FACT, _NOTE = 110, 34, 54, 52, 45
 #: The same of a chart: without its panels, with lines, the head and foot of a panel, a bar, and one below its name.
 _CHART, _LINES, _PANEL, _BAR, _NAMED = 200, 350, 64, 24, 38
-#: Panels from which on they come in two columns; letters from which on a name does not fit beside its bar, nor a title
-#: above its panel.
-_COLUMNS_FROM, _LONG, _WIDE = 4, 42, 60
-#: What tables and charts have around them: what they have in common, and where they are printed.
+#: Number of panels that are drawn in two columns, at least.
+_COLUMNS_FROM = 4
+#: Letters of a name that does not fit next to its bar, at least.
+_LONG = 42
+#: Letters of a title that does not fit above its panel, at least.
+_WIDE = 60
+#: Pixels around tables and charts, for their captions and sources.
 _PART = 60
 
 
@@ -55,7 +58,7 @@ def _letters(text: Text) -> int:
 
 
 def folded(heights: Sequence[int], most: int = TALL - _AROUND) -> list[bool]:
-    """Return for each part of a page whether it is folded: the first is open, and others up to so many pixels."""
+    """Return for each part of a page whether it is folded: the first is open, and further parts up to `most` pixels."""
     return [index > 0 and total > most for index, total in enumerate(accumulate(heights))]
 
 

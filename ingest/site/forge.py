@@ -1,8 +1,8 @@
-"""Where a forge shows the lines of a log: its address of them, where it has the same lines as we.
+"""Addresses of the lines of a log on a forge, if the forge has the same lines as we.
 
-Addresses carry the commit that is built, so that they keep leading to the same lines. A log stays on our own page where
-its lines could not be found on the forge, or not be those that were read: it is not committed or has changed, is
-compressed, larger than forges show, holds NUL bytes, or carriage returns, by which some of them count lines.
+Addresses contain the commit that is built, so that they always lead to the same lines. A log is shown on our own page
+if the forge may lack its lines or have others: it is not committed or has changed, is compressed, is larger than forges
+show, or contains NUL bytes or carriage returns, which some forges count as line breaks.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def forge_of(repository: str, named: str | None = None) -> Forge | None:
 
 
 def checkout_of(folder: Path) -> Checkout | None:
-    """Return the state of the checkout in a folder; None if it is no checkout, or git is missing."""
+    """Return the state of the checkout in a folder; None if it is not a checkout, or git is missing."""
     try:
         commit, prefix = git(folder, "rev-parse", "HEAD"), git(folder, "rev-parse", "--show-prefix")
         there = git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD")

@@ -1,6 +1,6 @@
-"""What readers call a hardware, and whether it is an accelerator.
+"""The common name of a hardware, and whether it is an accelerator.
 
-Results stay grouped by the name that their runs state: two such names never get the same product's name.
+Results stay grouped by the name that their runs state: two such names never get the same common name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Numbers = Annotated[str, Meta(pattern=r"^\d+-\d+\Z", description="family and mo
 
 
 class _Names(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that name processors, and the product of family and model, by what the name of its maker begins with."""
+    """Words that identify processors, and the names of products by family and model, for each maker."""
 
     processors: tuple[str, ...]
     products: Mapping[str, Mapping[_Numbers, str]]

@@ -1,9 +1,9 @@
 """Hardware by model: the fastest result of every model on each hardware, over that of a hardware that readers choose.
 
-One matrix per precision group, number of devices and machines, and benchmark round, so that none mixes rounds. In it
-every hardware has the batch size, framework and settings that suit it best; each figure says which. A column is one
-workload in one unit under one rule. Where a file states power and prices, the same figures stand there per watt and
-per price of an hour. The page holds the first matrix; a file holds each, and a script shows it in the same place.
+There is one matrix per precision group, number of devices and machines, and benchmark round, so that rounds are not
+mixed. Every hardware has the batch size, framework and settings that suit it best; each figure states them. A column is
+one workload in one unit under one rule. If a file states power and prices, the matrix also has figures per watt and per
+price of an hour. The page contains the first matrix; a file contains each, and a script shows it in the same place.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/matrix.js")
 
 @dataclass(frozen=True, order=True)
 class MatrixKey:
-    """What a reader chooses; `round` is empty for results of no round."""
+    """The reader's choice of a matrix; `round` is empty for results without a round."""
 
     group: str
     devices: int
@@ -55,7 +55,7 @@ class MatrixKey:
 
     @property
     def file(self) -> str:
-        """The name of the file that holds the matrix."""
+        """The name of the file with the matrix."""
         return digest(json.dumps([self.group, self.size, self.round]))[:12]
 
 
@@ -110,7 +110,7 @@ def _results(site: Site) -> Iterable[tuple[MatrixKey, tuple[str, MatrixColumn], 
 
 
 def _columns(best: Iterable[tuple[str, MatrixColumn]]) -> tuple[MatrixColumn, ...]:
-    """Return the columns: those in which most hardware is compared, then by model, the house rule before others."""
+    """Return the columns: first those with the most hardware, then by model, the house rule before others."""
     counted = Counter(column for _, column in best)
     return tuple(
         sorted(counted, key=lambda each: (-counted[each], each.order, each.workload, each.rule != HEADLINE, each))
@@ -249,19 +249,19 @@ def first(site: Site) -> Mapping[str, Any]:
 
 
 def content(site: Site, found: Matrix, shown: Sequence[View]) -> dict[str, Any]:
-    """Return a matrix as plain data: columns, and rows with their cells (None where there is no result)."""
+    """Return a matrix as plain data: columns, and rows with their cells (None without a result)."""
     figures: dict[str, _Figures] = {
-        view.key: {at: told for at, row in found.best.items() if (told := _figure(site, row, view.key))}
+        view.key: {at: figure for at, row in found.best.items() if (figure := _figure(site, row, view.key))}
         for view in shown
     }
-    close = {view: _close(found, told) for view, told in figures.items()}
+    close = {view: _close(found, of_view) for view, of_view in figures.items()}
 
     def cell(name: str, column: MatrixColumn) -> Mapping[str, Any] | None:
         at = name, column
         row = found.best.get(at)
         if row is None:
             return None
-        known = {view: told[at] for view, told in figures.items() if at in told}
+        known = {view: of_view[at] for view, of_view in figures.items() if at in of_view}
         written = {view: _written(row, each, close[view].get(at, ())) for view, each in known.items()}
         return _cell(site, row, column, written)
 
@@ -319,7 +319,7 @@ def _written(row: Row, figure: Measured, close: Sequence[int]) -> Mapping[str, A
 
 
 def _resolution(row: Row, value: float) -> float:
-    """Return the resolution of what was printed, in the unit of a figure that is computed from it."""
+    """Return the resolution of the printed figure, in the unit of a figure that is computed from it."""
     return (row.resolution or 0.0) * value / (row.value or 1)
 
 

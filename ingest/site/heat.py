@@ -1,8 +1,8 @@
-"""Models by frameworks on one hardware: each figure as a share of the fastest of its row, with how sure that is.
+"""Models by frameworks on one hardware: each figure as a share of the fastest of its row, and how sure that is.
 
-The rows are the answers of `answers` at each level of comparability, so that the table can say nothing else than they
-do; what is the same at several levels is one row. Figures that others published of the same case are shown with ours,
-and never ranked.
+The rows are the answers of `answers` at each level of comparability, so that the table agrees with them; answers that
+are equal at several levels are one row. Figures that others published for the same case are shown with ours, and never
+ranked.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from perfledger.ingest.site.render import colours
 
 #: Rows that a screen has room for.
 SCREEN = 14
-#: What a page with such tables loads; the script of charts comes with the first row that is opened.
+#: Scripts of a page with such tables; the script of charts is loaded with the first row that is opened.
 SCRIPTS = ("assets/js/front.js",)
 
 
 @dataclass(frozen=True)
 class HeatShare:
-    """One framework's figure in a row: `text` is its percentage of the fastest, or itself where nothing is compared.
+    """One framework's figure in a row: `text` is its percentage of the fastest, or the figure if it is not compared.
 
     `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about`
-    says how it was measured. `differs` is in what the figures of the row differ.
+    says how it was measured. `differs` are the differences between the figures of the row.
     """
 
     text: Text
@@ -58,9 +58,9 @@ class HeatShare:
 
 @dataclass(frozen=True)
 class HeatPublished:
-    """What others published of a framework in the case of a row: one figure, or the least and the most of several.
+    """Published figures of a framework in the case of a row: one figure, or the least and the most of several.
 
-    `share` is the percentage that the largest is of the fastest of ours; empty where nothing is compared.
+    `share` is the largest as a percentage of our fastest; empty if the row is not compared.
     """
 
     framework: Text
@@ -82,7 +82,7 @@ class HeatColumn:
 
 @dataclass(frozen=True)
 class HeatPlace:
-    """What a line is about: a model, a group of precisions, devices and case; `page` is the model's, filtered alike."""
+    """The subject of a line: a model, a precision group, devices and case; `page` is the model's, filtered for it."""
 
     suite: str
     group: str
@@ -94,10 +94,10 @@ class HeatPlace:
 
 @dataclass(frozen=True)
 class HeatRow:
-    """One comparison: a share per framework of the table (None where it has none), and its verdict.
+    """One comparison: a share per framework of the table (None without a figure), and its verdict.
 
-    `published` has what others published, per framework. `kind` is that of the verdict, `sure` its word; `lead` is the
-    ratio of the best to the next. `levels` are those at which this is said.
+    `published` has the figures of others, per framework. `kind` is that of the verdict, `sure` its word; `lead` is the
+    ratio of the best to the next. `levels` are the levels of comparability with this comparison.
     """
 
     place: HeatPlace
@@ -182,7 +182,7 @@ class Heat:
 
     @property
     def places(self) -> tuple[HeatPlace, ...]:
-        """What its lines are about."""
+        """The subjects of its lines."""
         return (*(each.place for each in self.rows), *(each.place for each in self.alone))
 
 
@@ -210,7 +210,7 @@ def heats(site: Site) -> Mapping[str, Heat]:
 def heat(site: Site, hardware: str) -> Heat:
     """Return the table of a hardware: its frameworks by how often they lead, its rows in the order of the models.
 
-    Frameworks of the usual level come first, and those of which only others have figures come last.
+    Frameworks of the usual level come first, and those with figures of others only come last.
     """
     parts = {level: answers.parts(site, hardware, level) for level in sorted(LEVELS, key=lambda each: each != DEFAULT)}
     found = sorted(
@@ -259,7 +259,7 @@ class HasPlaces(Protocol):
 
     @property
     def places(self) -> tuple[HeatPlace, ...]:
-        """What its lines are about."""
+        """The subjects of its lines."""
 
 
 def groups(found: Iterable[HasPlaces]) -> Mapping[str, Text]:

@@ -23,12 +23,12 @@ from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
 from perfledger.schema.records import Run, text_of
 from perfledger.schema.vocabulary import METRICS
 
-#: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over. The
-#: last two are of throughput.
+#: Facts that the points of a history have in common; its points differ in version, round and day. The last two facts
+#: are of throughput only.
 _CASE = (
     "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options_text", "unit", "rule",
 )  # fmt: skip
-#: What the edition of a result adds to the conditions that may differ between points.
+#: The version, which may differ between points in addition to the conditions.
 _VERSION = "framework_version"
 
 
@@ -79,7 +79,7 @@ def editions(site: Site, suite: Suite) -> list[tuple[PrintedPoint, ...]]:
 
 
 def has(site: Site, suite: Suite) -> bool:
-    """Return whether a model has a page of its history: of our results, or of what others published.
+    """Return whether a model has a page of its history, of our results or of published figures.
 
     It is asked for every model before any result is computed: runs of one case at several times are enough.
     """
@@ -101,7 +101,7 @@ def link(site: Site, suite: Suite) -> Link | None:
 
 
 def links(site: Site, framework: str) -> list[Link]:
-    """Return links to the histories of the models in which a framework has results of several days or editions."""
+    """Return links to the histories of the models with results of a framework from several days or editions."""
     shown = (each for each in site.shown if framework in _frameworks(site, each))
     return [Link(each.title, addresses.history_page(each)) for each in shown]
 
@@ -121,7 +121,7 @@ def _group(suite: Suite, precision: str) -> str:
 
 
 def _case(row: Row) -> tuple[object, ...]:
-    """Return what the points of a history have in common; of a score, the unit and rule of throughput are no part."""
+    """Return the common facts of a history's points; those of a score lack the unit and rule of throughput."""
     names = _CASE if _metric(row) == THROUGHPUT else _CASE[:-2]
     return tuple(getattr(row, each) for each in names)
 

@@ -18,9 +18,11 @@ from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Lines, P
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.table_metrics import THROUGHPUT
 
-#: More lines than these cannot be told apart, and more charts than these are no overview.
-_MOST_LINES, _MOST_CHARTS = 8, 6
-#: A line of two points says no more than its row of the table; several of them show whether they move together.
+#: Lines of a chart, at most, so that they can be distinguished.
+_MOST_LINES = 8
+#: Charts of a page, at most, so that they give an overview.
+_MOST_CHARTS = 6
+#: Lines of two points that make a chart, at least: one line repeats its row of the table.
 _POINTS, _LINES = 3, 2
 _WHEN = ("date", "version", "round")
 _Key = tuple[str, str, str]
@@ -56,7 +58,7 @@ def of_results(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> list[Ch
 
 
 def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
-    """Return a chart per framework, hardware, precision and unit of what others published."""
+    """Return a chart per framework, hardware, precision and unit of published figures."""
     groups: dict[_About, list[_Line]] = {}
     for moments in found:
         row = moments[0].point.printed
@@ -92,9 +94,9 @@ def _charts(suite: Suite, name: str, groups: Mapping[_About, Sequence[_Line]]) -
 
 
 def _chosen(lines: Sequence[_Line]) -> list[_Line]:
-    """Return as many lines as can be told apart, those with most points first, in their own order."""
-    kept = sorted(range(len(lines)), key=lambda at: (-len(lines[at].points), at))[:_MOST_LINES]
-    return [lines[at] for at in sorted(kept)]
+    """Return the lines with the most points, at most as many as can be distinguished, in their own order."""
+    longest = sorted(range(len(lines)), key=lambda at: (-len(lines[at].points), at))[:_MOST_LINES]
+    return [lines[at] for at in sorted(longest)]
 
 
 def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Chart | None:
@@ -133,7 +135,7 @@ def _point(line: _Line, point: HistoryPoint, page: str, at: int, unit: str, step
 
 
 def _places(points: Iterable[HistoryPoint]) -> dict[_Key, str]:
-    """Return the days, versions and rounds of points in their order, each by what distinguishes it from the others."""
+    """Return a name for each point, in order: the day, version or round that distinguishes it from the others."""
     keys = dict.fromkeys(map(_key, in_order(list(points))))
     varying = [at for at, _ in enumerate(_WHEN) if len({key[at] for key in keys}) > 1]
     return {key: " ".join(filter(None, (key[at] for at in varying))) for key in keys}

@@ -1,4 +1,4 @@
-"""What the pages are about: suites, their runs and results; and what a page is."""
+"""The model of the site: suites with their runs and results, and pages."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ RowKey = tuple[int, int, int, str]
 class Suite:
     """One model's page, or that of several `models`.
 
-    `groups` maps a precision group to the precise words it holds; `row_options` are options that make another workload
-    (image size, sequence length), so that only equal ones share a row; what a log does not state of them is taken to be
-    `usual`.
+    `groups` maps a precision group to its precisions. `row_options` are options that define the workload (image size,
+    sequence length), so that only results with equal ones share a row. If a log does not state one, its `usual` value
+    is assumed.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Suite:
         return self.case_words(model, self._parted(options, left_out))
 
     def case_words(self, model: str | None, options: Mapping[str, Any]) -> Text:
-        """Return the model, if the page does not name it, and options in words; one that only repeats it is none."""
+        """Return the model, if the page does not name it, and the options in words that do not only repeat it."""
         variant = self.variant_of(model)
         return listed((variant, in_words(_others(options, variant))))
 
@@ -146,13 +146,13 @@ class Site:
     #: The ledger's file of each run, by run id, where that is known.
     shards: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = LIMITS
-    #: Where the logs lie, by the path that their runs state; several where two paths are redacted to one.
+    #: Local places of logs, by the path that their runs state; several if redaction makes two paths equal.
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
-    #: Files beside logs that no format reads and that are not named like logs.
+    #: Files in folders of logs that no format reads and that are not named like logs.
     passed_over: tuple[str, ...] = ()
     #: Power and prices that a file states.
     accelerators: Accelerators = field(default_factory=Accelerators)
-    #: What people wrote down about changes over time.
+    #: Notes of people on changes over time.
     changes: ChangeNotes = field(default_factory=ChangeNotes)
     #: Recipes with their cases, run or not.
     plans: Plans = field(default_factory=Plans)
@@ -175,7 +175,7 @@ class Site:
 
     @cached_property
     def hashes(self) -> Mapping[str, str]:
-        """A hash of each run and of where it is shown, by its id."""
+        """A hash of each run and of its place on the site, by its id."""
         return {run.id: self._hash(run) for run in self.runs}
 
     def basis(self, suite: Suite) -> Mapping[str, Any]:
@@ -185,7 +185,7 @@ class Site:
         return {"suite": suite, "runs": [self.hashes[each] for each in runs], "rows": rows, "shared": self._shared}
 
     def basis_of_runs(self, runs: Iterable[Run]) -> Mapping[str, Any]:
-        """Return what follows from these runs alone, each told apart, and from what all pages share."""
+        """Return the hashes of these runs, and of everything that all pages share."""
         return {"runs": [self.hashes[each.id] for each in runs], "shared": self._shared}
 
     @cached_property
@@ -203,7 +203,7 @@ class Site:
 
     @cached_property
     def counted(self) -> tuple[Run, ...]:
-        """Runs that may stand in a result."""
+        """Runs that may be part of a result."""
         return tuple(run for run in self.runs if counts(run))
 
     @cached_property
@@ -263,7 +263,7 @@ class Site:
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
-        """Runs by the path of their log, of which an appended one holds several."""
+        """Runs by the path of their log; an appended log has several runs."""
         found: dict[str, list[Run]] = {}
         for run in self.runs:
             found.setdefault(run.path, []).append(run)
@@ -290,11 +290,11 @@ class Site:
 
     @cached_property
     def _shared(self) -> str:
-        """A hash of what all pages share: names and addresses, and what was read beside the runs."""
+        """A hash of everything that all pages share: names and addresses, and the inputs other than runs."""
         names = (self.framework_slugs, self.hardware_slugs, [(each.id, each.title) for each in self.shown])
-        beside = (self.published.digest, self.accelerators, self.changes.notes, self.plans.by_recipe)
+        inputs = (self.published.digest, self.accelerators, self.changes.notes, self.plans.by_recipe)
         found = [(each.verdict, *(self.hashes.get(run.id) for run in each.runs)) for each in self.audited]
-        return sha256(repr((names, beside, found)).encode()).hexdigest()
+        return sha256(repr((names, inputs, found)).encode()).hexdigest()
 
     def _hash(self, run: Run) -> str:
         place = (self.page(run), self.log_page(run), self.shards.get(run.id), self.suite_of[run.id].id)
@@ -341,7 +341,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Hit:
-    """What the search finds besides pages and their sections: a title, a sentence, and the page that it leads to."""
+    """A result of the search in addition to pages and their sections: a title, a sentence, and the target page."""
 
     title: Text
     text: Text
@@ -353,11 +353,11 @@ class Page:
     """One page in both languages; `context` is called once, when the page is rendered.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
-    The search ranks a page `boost` times as high as others; 0: the page is not searched.
-    Its context may hold `hits`: what the search finds besides.
-    `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
-    `basis` returns what all of the context follows from, where that costs much less than the context itself.
-    `filed` says whether its tables are offered as files too; what is on the pages of one run is in its record.
+    The search ranks a page `boost` times as high as others; with 0 the page is not searched.
+    Its context may contain `hits`, further results of the search.
+    `log` is the run whose log it shows; `picture` is the preview of a shared link, instead of the site's.
+    `basis` returns everything that the context depends on, if that is much cheaper than the context itself.
+    `filed` says whether its tables are also offered as files; the tables of one run's pages are in the run's record.
     """
 
     path: str

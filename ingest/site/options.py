@@ -14,7 +14,7 @@ _SWITCHES = {"true": "table.on", "yes": "table.on", "false": "table.off", "no": 
 
 
 def in_words(options: Mapping[str, Any], names: Iterable[str] | None = None) -> Text:
-    """Return options with their values in words; of `names` only those, if given. Empty where there are none."""
+    """Return options with their values in words, with `names` only those; empty without options."""
     chosen = options if names is None else {name: options[name] for name in names if name in options}
     return listed(_option(name, value) for name, value in sorted(chosen.items()))
 

@@ -23,14 +23,14 @@ _CPU = "(CPU)"
 
 @dataclass(frozen=True)
 class PlannedCase:
-    """A case of a plan; of what is compared, only the hardware is open."""
+    """A case of a plan; of the facts of a case, only the hardware is open."""
 
     plan: Plan
     case: PlanCase
 
 
 def planned(site: Site, suite: Suite) -> tuple[PlannedCase, ...]:
-    """Return the cases of a suite's plans of which the site has no result, in the order of their recipes.
+    """Return the cases of a suite's plans without a run on the site, in the order of their recipes.
 
     A case that ran out of memory was run.
     """

@@ -94,7 +94,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
 def is_shown(row: Published) -> bool:
     """Return whether a model's page shows a figure: one that was measured, and is not of a single repeat.
 
-    Single repeats and what follows from them stand on the pages of their reports and in the data.
+    Single repeats, and their means and medians, are on the pages of their reports and in the data.
     """
     return row.metric not in REPEATS and row.state != "not_measured"
 
@@ -138,7 +138,7 @@ def _figures(
 
 
 def _said(group: Sequence[Published]) -> list[Text]:
-    """Return what is said of a figure; of which of its places, if not of all."""
+    """Return the notes on a figure, each with its places if it does not apply to all."""
     return [
         tables.note(note)
         if len(places) == len(group)
@@ -177,7 +177,7 @@ def _label(text: Text) -> Cell:
 
 
 def _value(site: Site, group: Sequence[Published], notes: Sequence[Text]) -> Cell:
-    """Return a figure with links to the place where it was printed first, and to the other places; labels beside it."""
+    """Return a figure with links to the first place that prints it and to the other places, and its labels."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
     labels = tuple(dict.fromkeys(each.label for each in group if each.label))

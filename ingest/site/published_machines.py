@@ -21,9 +21,9 @@ from perfledger.ingest.site.render.text import slugs
 
 @dataclass(frozen=True)
 class PublishedShare:
-    """What others published of one framework in a row: one figure, or the least and the most of several.
+    """Published figures of one framework in a row: one figure, or the least and the most of several.
 
-    `batch` has the batch sizes, `about` the sources; `page` is where one figure was printed, or the comparison of all.
+    `batch` has the batch sizes, `about` the sources; `page` is the place of a single figure, or the comparison of all.
     """
 
     figure: str
@@ -43,10 +43,10 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedMachine:
-    """What others published on a hardware without a result of ours.
+    """Published figures on a hardware without a result of ours.
 
-    `key` is its name in ids. Without `rows` nobody published a throughput: then `metrics` are what was published, and
-    `models` lead to it.
+    `key` is its name in ids. If nobody published a throughput, `rows` is empty, `metrics` are the published metrics,
+    and `models` lead to them.
     """
 
     key: str
@@ -64,13 +64,13 @@ class PublishedMachine:
 
     @property
     def places(self) -> tuple[HeatPlace, ...]:
-        """What its lines are about."""
+        """The subjects of its lines."""
         return tuple(each.place for each in self.rows)
 
 
 @dataclass(frozen=True, order=True)
 class _Place:
-    """What the figures of a row have in common, in the order of the rows."""
+    """The common facts of a row's figures, in the order of the rows."""
 
     group: int
     variant: str

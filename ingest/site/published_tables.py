@@ -25,13 +25,13 @@ from perfledger.ingest.published.slices import (
 from perfledger.ingest.site.model import precision_name
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
 
-#: Options that count something large; others, such as dates, are no quantities.
+#: Options that count something large; other numbers, such as dates, are not quantities.
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
 #: Options that are on or off, as the heads of benchmark tables write them in every language.
 SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
 #: Facts that count something large, besides options.
 _BATCH_SIZES = ("batch_size", ROW_BATCH_SIZE)
-#: Options of which the value says what it is.
+#: Options whose value is clear without the option's name.
 _NAMED_BY_VALUE = ("parallel", "dataset", "reader")
 #: How a verdict is coloured; the tones are those of outcomes.
 VERDICT_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
@@ -74,7 +74,7 @@ def note(said: PublishedNote) -> Text:
 
 
 def together(notes: Sequence[PublishedNote]) -> Text:
-    """Return the notes of one place as one text; empty if there are none."""
+    """Return the notes of one place as one text; empty without notes."""
     return sentences([note(each) for each in notes])
 
 
@@ -161,15 +161,15 @@ def _option_value(name: str, text: str) -> Text:
 
 
 def published_on(source: Publisher, report: Report | None = None) -> Text:
-    """Return when a source published a report, or all that it holds, as far as that is known."""
+    """Return the date when a source published a report, or else the year of the source, or that it is unknown."""
     known = (report.date if report else "") or ("" if source.year is None else str(source.year))
     return known or phrase("report.date_unknown")
 
 
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:
-    """Return the pages that print figures, with the lines where these are known.
+    """Return the pages that print figures, with the lines if known.
 
-    A page has a link where the address of that edition is known: what stands elsewhere is another one.
+    A page has a link if the address of that edition is known; another address may show another edition.
     """
     found: dict[tuple[str, str], list[Published]] = {}
     for row in rows:
@@ -202,16 +202,17 @@ def head_text(found: Slice, head: Head) -> Text:
 
 
 def label(row: Published, key: str) -> Cell:
-    """Return what is printed of a figure under a key, for a column with the key's title, and what its log says instead.
+    """Return the printed value of a fact, for a column with the fact's title, and the log's value if it differs.
 
-    The log's is that of the case, by which figures are compared.
+    The log's value is that of the case, and figures are compared by case.
     """
-    text, said = fact(row, key), case_fact(row, key)
+    text, of_log = fact(row, key), case_fact(row, key)
     if not text:
         return absent(None)
-    if text == said or not row.log:
+    if text == of_log or not row.log:
         return cell(_label(key, text))
-    return cell(_label(key, text), None, phrase("report.log_says", value=_label(key, said)), details=(("log", said),))
+    note = phrase("report.log_says", value=_label(key, of_log))
+    return cell(_label(key, text), None, note, details=(("log", of_log),))
 
 
 def _label(key: str, text: str) -> Text:
@@ -290,7 +291,7 @@ def state(row: Published) -> Cell | None:
 
 
 def _cell(found: Slice, figures: Sequence[SliceFigure], best: Container[int]) -> Cell:
-    """Return the figures of a cell; one that was not measured is there if something is printed beside it."""
+    """Return the figures of a cell; a figure that was not measured is shown if it has a mark."""
     known = [each for each in figures if each.row.state != "not_measured" or each.beside]
     entries = tuple(entry for each in known for entry in _entries(found, each, best=id(each.row) in best))
     return Cell(entries, together([note for each in figures for note in each.notes]) or None)

@@ -1,7 +1,7 @@
-"""What a report says at a glance, made of its figures: which framework is best how often, and the largest setup.
+"""The headline of a report, computed from its figures: how often each framework is best, and the largest setup.
 
-Nothing is claimed of figures that differ in batch size, unit or an option: `published.likeness` decides what may be
-compared. Figures are written as they were printed; ratios are computed from them, with two decimals.
+Figures that differ in batch size, unit or an option are not compared: `published.likeness` decides which may be.
+Figures are written as they were printed; ratios are computed from them, with two decimals.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from perfledger.ingest.published.publications import Published
 from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, fact
 from perfledger.ingest.site.published_tables import joined, metric_name, printed, stated
 
-#: Metrics that stand for themselves; others follow from these, such as a share of the peak.
+#: Metrics that were measured; others follow from these, such as a share of the peak.
 METRICS = ("throughput", "flops", "latency", "memory", "max_num_classes")
-#: What tells lines from each other begins with these; the batch size is last, and the rest is said elsewhere.
+#: Facts that come first in the name of a line; the batch size is last, and the other facts are elsewhere.
 _FIRST = ("model", "hardware", "place", "precision")
 _SAID = frozenset({"batch_size", ROW_BATCH_SIZE, "devices", "nodes", "metric", "framework", "line", "options.repeat"})
 MOST_LINES = 6
@@ -37,7 +37,7 @@ class Headline:
 
 
 def headline(found: Cut) -> Headline:
-    """Return the headline of a report's figures; nothing where nothing can be said."""
+    """Return the headline of a report's figures; it may be empty."""
     parts = [part for parts in found.slices for part in parts]
     if found.rows and all(row.state == "pending" for row in found.rows):
         return Headline((phrase("headline.pending", n=len(found.rows)),))
@@ -58,7 +58,7 @@ def _several_frameworks(part: Slice) -> bool:
 
 
 def _tallies(found: Iterable[LikeFigures]) -> list[Phrase]:
-    """Return a sentence per metric: how often each framework is best. What two tables show counts once."""
+    """Return a sentence per metric: how often each framework is best. Figures in two tables count once."""
     once = {tuple(map(id, each.rows)): each for each in found}.values()
     by_metric = {name: [each for each in once if each.rows[0].metric == name] for name in METRICS}
     return [_tally(name, of_metric) for name, of_metric in by_metric.items() if of_metric]
@@ -225,7 +225,7 @@ def _setup(row: Published, most: int) -> Text:
 
 
 def _cases(shown: Sequence[tuple[Slice, Published]], left_out: Collection[str] = ()) -> list[Text]:
-    """Return what tells the case of each line from the others: what differs, the row's labels, and the batch size."""
+    """Return a name for the case of each line: the facts that differ, the row's labels, and the batch size."""
     without = {*_SAID, *(f"options.{name}" for name in left_out)}
     keys = [key for key in dict.fromkeys(k for part, _ in shown for k in _keys(part)) if key not in without]
     differ = {key for key in keys if _differs(key, [row for _, row in shown])}
@@ -233,7 +233,7 @@ def _cases(shown: Sequence[tuple[Slice, Published]], left_out: Collection[str] =
 
 
 def _differs(key: str, rows: Sequence[Published]) -> bool:
-    """Return whether a fact tells cases apart; what figures of another model do not state does not."""
+    """Return whether a fact distinguishes cases; one that only other models' figures lack does not."""
     known = {(row.model, fact(row, key)) for row in rows}
     return len(known) > len({model for model, _ in known}) or len({value for _, value in known if value}) > 1
 
@@ -249,6 +249,6 @@ def _keys(part: Slice) -> Iterator[str]:
 def _case(part: Slice, row: Published, keys: Sequence[str]) -> Text:
     known = [(key, fact(row, key)) for key in keys if fact(row, key)]
     texts = [part.block.labels.get(key, {}).get(text) or stated(key, text) for key, text in known]
-    # The batch size is that of the case, by which figures are compared, and not one that a source prints instead.
+    # The batch size is that of the case, since figures are compared by case, and not that of the source.
     texts += [stated("batch_size", str(row.batch_size))] if row.batch_size else []
     return joined(texts or [metric_name(row.metric)])

@@ -1,4 +1,4 @@
-"""What leads from a report to others: its editions, the reports before and after it, and its siblings."""
+"""Links from a report to others: its editions, the reports before and after it, and its siblings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Shelf:
         return [each for each in self.reports if self._publisher(each) == self._publisher(report)]
 
     def _publisher(self, report: Report) -> str:
-        """Return the source of a report, or of the report of which it is an edition."""
+        """Return the source of a report, or, for an edition, that of the original report."""
         return next((each.source for each in self.reports if each.id == report.edition_of), report.source)
 
 
@@ -90,6 +90,6 @@ def _link(report: Report) -> Link:
 
 
 def edition_name(source: Publisher, report: Report) -> Text:
-    """Return what tells an edition from others: its name, its date and its commit, each where it is known."""
+    """Return the full name of an edition: its name, its date and its commit, each if known."""
     commit = phrase("report.commit", commit=source.commit) if source.commit else phrase("report.commit_unknown")
     return joined([*([source.edition] if source.edition else []), published_on(source, report), commit])

@@ -1,7 +1,7 @@
-"""How to repeat runs, from what their run.json states: recipe, command, variables, source, image and set-up.
+"""Instructions to repeat runs, from their run.json: recipe, command, variables, source, image and set-up.
 
-Nothing here is written by hand, so that it states what was run. A recipe, or without one a command, is shown once, with
-all its cases. What was not run yet is told in the same form, from the plans of recipes.
+All of it comes from the files of runs, so it states what was run. A recipe, or a command without one, is shown once,
+with all its cases. Cases that were not run yet are shown in the same form, from the plans of recipes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from perfledger.schema.vocabulary import CASE
 
 #: How many cases of a recipe, and commands without one, a block spells out.
 CASES_SHOWN, COMMANDS_SHOWN = 80, 6
-#: What a plan names an image for.
+#: The tool of an image that a plan names.
 _CONTAINER_TOOL = "docker"
 #: A word that only the machine itself can fill in.
 _LATE = re.compile(r"\{[a-z_]+\}")
@@ -51,10 +51,10 @@ class Executed:
 class CommandBlock:
     """One recipe, or the commands of runs without one.
 
-    `again` has a line per case that makes it again, `more` counts those left out, `hosts` and `data` say whether the
-    reader has to fill such in; `facts` are source, image and launcher; `install` the steps of the set-up, and `setup`
-    the command that takes them. Only plans have `told`, the recipe's own words, which are English; the data set's
-    `folder` and the `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
+    `again` has a line per case that runs it again, and `more` counts the cases left out. `hosts` and `data` say whether
+    the reader has to fill them in. `facts` are source, image and launcher; `install` are the steps of the set-up, and
+    `setup` the command that runs them. Only plans have `told`, the recipe's own words, which are English; the data
+    set's `folder` and the `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
     """
 
     title: Text
@@ -84,20 +84,20 @@ def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
 
 
 def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
-    """Return a block per recipe of a suite, with the cases of its plan that no block of runs tells."""
+    """Return a block per recipe of a suite, with the cases of its plan that no block of runs contains."""
     runs = (run.recipe for run in site.runs_of(suite) if run.published and run.recipe)
-    told = {(recipe.name, frozenset(recipe.case.items())) for recipe in runs}
+    run_cases = {(recipe.name, frozenset(recipe.case.items())) for recipe in runs}
     left = (
-        replace(plan, cases=tuple(each for each in plan.cases if (plan.recipe, _choices(each)) not in told))
+        replace(plan, cases=tuple(each for each in plan.cases if (plan.recipe, _choices(each)) not in run_cases))
         for plan in site.plans_of(suite)
     )
     return [_of_plan(each) for each in left if each.cases]
 
 
 def of_report(site: Site, report: Report, rows: Sequence[Published]) -> list[CommandBlock]:
-    """Return a block per recipe of a report, with the cases that its figures are of.
+    """Return a block per recipe of a report, with the cases of the report's figures.
 
-    Where they are of none, as in an edition with other batch sizes, all are told.
+    If the figures fit no case, as in an edition with other batch sizes, the block has all cases.
     """
     plans = [plan for name in report.recipes if (plan := site.plans.by_recipe.get(name))]
     return [_of_plan(replace(each, cases=_of_figures(each, rows) or each.cases)) for each in plans]
@@ -134,7 +134,7 @@ def _setup(recipe: str, nodes: int) -> str:
 
 
 def _by_vocabulary(name: str) -> tuple[int, str]:
-    """Return the place of a fact among those of a case, in the order in which people write them."""
+    """Return the place of a fact in the usual order of a case's facts."""
     return (CASE.index(name) if name in CASE else len(CASE), name)
 
 
@@ -152,14 +152,14 @@ def _place(nodes: int) -> str:
 
 
 def _order(run: Run) -> tuple[bool, str, bool, str]:
-    """Sort recipes by name, then the rest; completed runs come first, since the first command is shown."""
+    """Sort recipes by name, then other runs; completed runs come first, since the first command is shown."""
     name = run.recipe.name if run.recipe else ""
     return (not run.recipe, name, run.outcome != "completed", run.id)
 
 
 def _key(run: Run) -> str:
     """Return what runs of one block share: the recipe as it was; without one, the source of the trainer."""
-    # Of one recipe, a case on one device may need no launcher.
+    # Launchers may differ within a recipe: a case on one device may not need one.
     recipe = to_json(replace(run.recipe, case={}, launcher="")) if run.recipe else run.source
     return json.dumps([bool(run.recipe), recipe], sort_keys=True)
 

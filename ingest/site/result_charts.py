@@ -19,9 +19,9 @@ from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dot
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.result_tables import representative, version_marks
 
-#: Two lines of two points, or one of three, tell more than a sentence.
+#: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
-#: More rows than these are no picture; the tables have them all.
+#: Rows of a chart, at most; the tables have all rows.
 MOST_ROWS = 40
 
 
@@ -153,8 +153,8 @@ def _page(site: Site, row: Row) -> str:
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
-    """Return the framework of each row, with what tells it from others; tooltips say all else."""
-    options = _told_apart(suite, rows)
+    """Return the framework of each row, with the facts that distinguish it; tooltips have all other facts."""
+    options = _distinguishing(suite, rows)
     precisions, batches = ({getattr(row, name) for row in rows} for name in ("precision", "batch_size"))
     return [
         listed(
@@ -172,8 +172,8 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
     ]
 
 
-def _told_apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
-    """Return the options that tell results of one framework in one place apart, or in which frameworks contradict."""
+def _distinguishing(suite: Suite, rows: Sequence[Row]) -> set[str]:
+    """Return the options that distinguish results of one framework in one place, or that differ between frameworks."""
     own: dict[object, list[Row]] = {}
     for row in rows:
         own.setdefault((row.framework, row.precision, row.batch_size, row.version, row.round, _place(row)), []).append(

@@ -171,7 +171,7 @@ def representative(site: Site, row: Row) -> Run:
 
 
 def _representatives(site: Site) -> Mapping[tuple[str, ...], Run]:
-    """Return the run that stands for each result, by the ids of its runs."""
+    """Return the representative run of each result, by the ids of its runs."""
     found = (row.run_ids for rows in site.rows.values() for row in rows)
     return {ids: representative_of([site.by_id[each] for each in ids]) for ids in found}
 
@@ -183,13 +183,13 @@ def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
 
 
 def own_marks(row: Row) -> list[Text]:
-    """Return the marks of a figure wherever it stands: the trainer's own summary, and not measured here."""
+    """Return the marks that a figure has everywhere: the trainer's own summary, and not measured here."""
     marks: list[Text] = [] if row.rule == HEADLINE else [phrase("metric.summary")]
     return [*marks, *([phrase("table.submitted", name=row.submitter)] if row.submitter else [])]
 
 
 def not_finite_cell(found: MetricFigure | ResultMetric) -> Cell:
-    """Return the cell of a metric that has no finite value: that the run diverged, or why there is none."""
+    """Return the cell of a metric without a finite value: that the run diverged, or why the value is missing."""
     if found.diverged:
         return cell(phrase("metric.diverged"), tone="bad")
     return absent(reason(found.reason) or phrase("site.unknown"))
@@ -302,7 +302,7 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
 
 
 def figure_entry(site: Site, row: Row, about: Sequence[Text], *, best: bool = False) -> Entry:
-    """Return a result's figure, linked to its run: marked with what it is about, and with how far to believe it."""
+    """Return a result's figure, linked to its run, with marks about the figure and its reliability."""
     marks: list[Text] = [*about, *spread_marks(row), repeats_text(row)]
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
@@ -317,7 +317,7 @@ def figure_entry(site: Site, row: Row, about: Sequence[Text], *, best: bool = Fa
 
 
 def repeats_text(row: Row) -> Text:
-    """Return how many runs are behind a figure, and of how many machines."""
+    """Return the number of runs of a figure, and of machines if there are several."""
     return (
         phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
         if row.hosts > 1
@@ -336,7 +336,7 @@ def spread_marks(row: Row) -> tuple[Text, ...]:
 
 
 def _unseen_end(site: Site, row: Row) -> list[Text]:
-    """Return how the first repeat ended of which the log shows no end."""
+    """Return the outcome of the first repeat that neither completed nor failed; empty if all did."""
     runs = (site.by_id[each] for each in row.run_ids)
     return [outcome(run) for run in runs if run.outcome not in {"completed", *NO_FIGURE}][:1]
 

@@ -55,9 +55,9 @@ def _said(found: Verdict, framework: str) -> Text:
     sure = phrase(f"front.{answers.manner(found)}", first=first, second=second, ratio=answers.ratio(found.contrast))
     if found.kind in answers.LEADS and found.pair[0].framework != framework:
         sure = phrase("proof.is_faster", name=first, verdict=sure)
-    told = phrase("front.verdict", verdict=sure, runs=answers.repeats(found.pair, found.contrast.more))
+    verdict_text = phrase("front.verdict", verdict=sure, runs=answers.repeats(found.pair, found.contrast.more))
     delta = cliffs_delta(*(each.figure for each in found.pair))
     if delta is not None:
         size, won = phrase(f"compare.effect_{effect(delta)}"), round((1 + delta) * 50)
-        told = phrase("proof.wins", verdict=told, name=first, n=won, effect=size, delta=f"{delta:.2f}")
-    return told
+        verdict_text = phrase("proof.wins", verdict=verdict_text, name=first, n=won, effect=size, delta=f"{delta:.2f}")
+    return verdict_text

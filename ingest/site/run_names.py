@@ -1,4 +1,4 @@
-"""What readers call a run: its case in words. Its id stays in addresses and data, and in small print."""
+"""The name of a run on pages: its case in words. Its id is in addresses, data and small print."""
 
 from __future__ import annotations
 

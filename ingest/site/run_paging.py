@@ -1,7 +1,7 @@
-"""Where each run is shown: on a page of its own or, in a site of many runs, on demand on the page of all runs.
+"""The place of each run: on a page of its own or, in a site of many runs, on demand on the page of all runs.
 
-The number of pages follows from limits, and not from the number of runs. The choice is a pure function of the runs,
-made so that one more run moves few others.
+The number of pages follows from limits, and not from the number of runs. The choice depends only on the runs, and one
+more run moves few others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIMITS = Limits()
 def chosen(runs: Sequence[Run], limits: Limits) -> frozenset[str]:
     """Return the ids of the runs that have a page of their own: all, or as many as the limit.
 
-    First come those that stand for a result, then those with problems, then the others, each by id.
+    First come the representative runs of results, then those with problems, then the others, each by id.
     """
     if len(runs) <= limits.pages:
         return frozenset(run.id for run in runs)

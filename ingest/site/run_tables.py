@@ -150,14 +150,14 @@ def tone_of(run: Run) -> str:
 
 
 def in_tables(run: Run) -> Phrase:
-    """Return whether the tables hold a run's figure, and why not where it was disturbed."""
+    """Return in words whether the tables contain a run's figure, or why not."""
     if run.unplaced:
         return phrase("proof.unplaced", facts=listed([word_for("fact", each) for each in run.missing or ()]))
     return phrase("proof.published" if run.published else "proof.disturbed" if run.disturbed else "proof.unpublished")
 
 
 def _may_show(run: Run) -> bool:
-    """Return whether a run's figure may be shown: it is in the tables, or would be if it were told only once."""
+    """Return whether a run's figure may be shown: it is published, or sound although results leave it out."""
     return run.published or run.sound
 
 
@@ -167,7 +167,7 @@ def headline(run: Run) -> Figure | None:
 
 
 def headline_cell(run: Run) -> Cell:
-    """Return a cell with the headline figure of a run, or why there is none."""
+    """Return a cell with the headline figure of a run, or the reason why it is missing."""
     if found := headline(run):
         return figure_cell(found, *reservations(run))
     return absent(why_absent(run))
@@ -233,8 +233,8 @@ def fact_line(fact: FactValue) -> int:
 def fact_origins(fact: FactValue) -> Text:
     """Return the facts that a derived one follows from, each with its place."""
     parts = (_ORIGIN.fullmatch(each) for each in fact.where.split(", "))
-    told: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
-    return _listed(told) if told else fact.where
+    places: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
+    return _listed(places) if places else fact.where
 
 
 def _fact_at(name: str, where: str) -> Text:
@@ -242,7 +242,7 @@ def _fact_at(name: str, where: str) -> Text:
 
 
 def place_of(where: str) -> Text:
-    """Return the place of a fact in what states it."""
+    """Return the place of a fact in its source."""
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
     if where == "format":

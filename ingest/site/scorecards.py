@@ -29,20 +29,20 @@ from perfledger.ingest.site.stated import joined, stated
 from perfledger.ingest.site.table_metrics import candidates
 from perfledger.schema.records import Run
 
-#: What becomes of a framework in a case. `apart`: it may not be compared with the fastest; `alone`: nobody else ran it.
+#: Result of a framework in a case. `apart`: it may not be compared with the fastest; `alone`: nobody else ran the case.
 Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone"]
 KINDS: tuple[Kind, ...] = ("clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone")
-#: Those in which two figures are compared.
+#: Kinds with a comparison of two figures.
 COMPARED: tuple[Kind, ...] = KINDS[:5]
-#: So many of the best placings are listed, and so many of the worst.
+#: Number of the best placings that are listed, and of the worst.
 LISTED = 5
-#: What the table of versions shows of the machines.
+#: Facts of the machines in the table of versions.
 _SYSTEM = ("driver", "cuda", "cudnn", "nccl", "python", "os")
 
 
 @dataclass(frozen=True)
 class Placing:
-    """What becomes of a framework in the case of an answer; `rival` is the fastest of the others, if it has any."""
+    """The result of a framework in the case of an answer; `rival` is the fastest of the others, if any."""
 
     suite: Suite
     hardware: str
@@ -132,7 +132,7 @@ class Score:
 
     @property
     def compared(self) -> int:
-        """Cases in which two figures are compared."""
+        """Number of cases with a comparison of two figures."""
         return sum(self.counted[each] for each in COMPARED)
 
 
@@ -208,7 +208,7 @@ def figure(site: Site, found: Candidate) -> Cell:
 
 
 def versions(runs: Sequence[Run]) -> Table | None:
-    """Return the versions of a framework that ran: how often, when, and on which system; None without runs."""
+    """Return a table of the framework's versions: how often, when and where each ran; None without runs."""
     by_version: dict[str, list[Run]] = {}
     for run in runs:
         by_version.setdefault(version(run) or "", []).append(run)

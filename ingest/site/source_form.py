@@ -1,10 +1,10 @@
 """The summary of a model's results in the form of benchmark reports: devices and batch size by framework.
 
-Comparisons need equal batch sizes; reports print one row for frameworks of which some had to lower theirs, and name the
-other batch size in the cell. The rows of a table, per number of devices: batch sizes in the order of how many
-frameworks ran them, first there, then in the whole table, then the larger one. Each is a row of its own, unless every
-framework that ran it lacks a figure in one of the rows before: then its results stand there, in the nearest of them,
-marked with their batch size. So no result is left out, and none stands twice.
+Comparisons need equal batch sizes; reports print one row even if some frameworks had to lower theirs, and state the
+other batch size in the cell. A table has a row for each number of devices and batch size. Batch sizes are ordered by
+the number of frameworks that ran them, first with this number of devices, then in the whole table, then by size. A
+batch size has no row of its own if every framework that ran it lacks a figure in one of the earlier rows: then its
+results are in the nearest of these rows, marked with their batch size. So every result is shown exactly once.
 
 Runs without gradient accumulation make rows of their own, after all others, where other runs on as many devices
 accumulate. A log that states nothing about it is not known to do without.
@@ -37,7 +37,7 @@ ACCUMULATION = "accumulation"
 
 @dataclass(frozen=True, order=True)
 class TablePlace:
-    """What results have in common that may share a row although their batch sizes differ."""
+    """Common facts of results that may share a row although their batch sizes differ."""
 
     without_accumulation: bool
     nodes: int
@@ -60,7 +60,7 @@ class Awaited:
 class SummaryRow:
     """A row of a summary; `batch_size` is that of the row, and may differ from that of some of its results.
 
-    `pending` are the frameworks of which the case is yet to be measured.
+    `pending` are the frameworks with a planned case that was not measured yet.
     """
 
     place: TablePlace
@@ -123,7 +123,7 @@ def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Await
     for each in awaited:
         key = (each.place, each.batch_size)
         was_run = (each.framework, each.batch_size) in _sizes(places.get(each.place, ()))
-        # What is planned for any hardware makes no row of its own: it would stand in the tables of all.
+        # A case that is planned for any hardware gets no row of its own, which would be in the tables of all hardware.
         if not was_run and (key in found or not each.everywhere):
             line = found.get(key, SummaryRow(*key))
             found[key] = replace(line, pending=line.pending | {each.framework})
@@ -175,12 +175,12 @@ def accumulated(site: Site, row: Row) -> int | None:
 
 
 def _sizes(rows: Iterable[Row]) -> set[tuple[str, int]]:
-    """Return the batch sizes that each framework ran; 0 stands for one that is not known."""
+    """Return the batch sizes that each framework ran; 0 is an unknown one."""
     return {(row.framework or "", row.batch_size or 0) for row in rows}
 
 
 def _by_batch_size(rows: Sequence[Row], ran: Mapping[int, int]) -> dict[int, list[Row]]:
-    """Return the results of a place by the batch size of the row that they stand in; the module says how."""
+    """Return the results of a place by the batch size of their row, as the module's docstring explains."""
     here = Counter(size for _, size in _sizes(rows))
     found: dict[int, list[Row]] = {}
     for size in sorted(here, key=lambda each: (-here[each], -ran[each], -each)):
@@ -193,7 +193,7 @@ def _by_batch_size(rows: Sequence[Row], ran: Mapping[int, int]) -> dict[int, lis
 
 
 def _home(framework: str, size: int, found: Mapping[int, Sequence[Row]]) -> int:
-    """Return the nearest row in which a framework has no figure; 0 where there is none."""
+    """Return the batch size of the nearest row without a figure of a framework, or 0."""
     free = [each for each in found if each and size and not _has_figure(framework, found[each])]
     return min(free, key=lambda each: (max(each, size) / min(each, size), -each), default=0)
 
@@ -243,17 +243,17 @@ class _Writer:
 
     @cached_property
     def _differing(self) -> frozenset[str]:
-        """The facts of which the table has several; a result without a figure has no unit."""
+        """The facts with several values in the table; a result without a figure has no unit."""
         names = ("unit", "precision")
         return frozenset(name for name in names if len({getattr(row, name) for row in self.rows} - {""}) > 1)
 
     def _page(self, framework: str) -> str | None:
-        """Return the page of a framework of which there are runs."""
+        """Return the page of a framework; None if it has no runs."""
         known = framework in self.site.frameworks(self.suite)
         return addresses.framework_page(self.suite, framework) if known else None
 
     def _cell(self, line: SummaryRow, framework: str) -> Cell:
-        """Return the results of a cell, each followed by what was published of it."""
+        """Return the results of a cell, each followed by its published figures."""
         found = line.of(framework)
         parts = [self._result(line, row, found) for row in found]
         entries = [entry for each in parts for entry in each.entries]
@@ -272,7 +272,7 @@ class _Writer:
         ended = tables.without_figure(self.site, row)
         if not (ended.entries or about or printed or len(beside) > 1):
             return ended
-        # Why there is none stands beside the dash: a footnote would follow all that is in the cell.
+        # The reason is next to the dash, since a footnote would come after the whole content of the cell.
         entries = ended.entries or (Entry(numbers.ABSENT, marks=tuple(filter(None, [ended.note]))),)
         return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed))
 
@@ -294,7 +294,7 @@ class _Writer:
         return [phrase("source_form.accumulated", n=stated) if stated else phrase("source_form.not_stated")]
 
     def _published(self, row: Row) -> tuple[Entry, ...]:
-        """Return the published figures of the logs behind a result, where they are not the result itself."""
+        """Return the published figures of a result's logs, unless they equal the result."""
         found = [each for run in row.run_ids for each in self.verdicts.get(run, ())]
         others = [each for each in found if not _says_the_same(each.row, row)]
         ordered = sorted(_by_figure(others), key=lambda group: audit.VERDICTS.index(group[0].verdict))
@@ -316,20 +316,20 @@ def _size(batch_size: int | None) -> Text:
     return phrase("source_form.batch_size", n=or_unknown(batch_size))
 
 
-def _distinction(row: Row, beside: Sequence[Row]) -> Text:
-    """Return the options in which a result differs from the others of its cell."""
-    several = {name for name in row.options if len({repr(each.options.get(name)) for each in beside}) > 1}
+def _distinction(row: Row, in_cell: Sequence[Row]) -> Text:
+    """Return the options of a result that differ from those of the other results of its cell."""
+    several = {name for name in row.options if len({repr(each.options.get(name)) for each in in_cell}) > 1}
     return in_words(row.options, sorted(several - {ACCUMULATION}))
 
 
 def _says_the_same(printed: Published, row: Row) -> bool:
-    """Return whether a published figure is a result, but for its rounding, and is printed as of the same batch size."""
+    """Return whether a published figure equals a result except for rounding, and is printed for the same batch size."""
     equal = row.value is not None and printed.unit == row.unit and audit.is_printed(printed, row.value)
     return equal and not printed.printed_batch_size
 
 
 def _by_figure(found: Iterable[Audited]) -> list[list[Audited]]:
-    """Return published figures by their number, of which several places may print more or fewer digits."""
+    """Group published figures by their number; several places may print more or fewer digits of it."""
     groups: list[list[Audited]] = []
     for each in found:
         there = next((group for group in groups if audit.same(group[0].row, each.row)), None)

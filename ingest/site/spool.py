@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Iterator, MutableMapping
 from typing import Self
 
-#: Bytes that are held in memory: the pages of 100,000 logs are five times as many.
+#: Bytes in memory, at most; the pages of 100,000 logs have five times as many.
 IN_MEMORY = 32 << 20
 
 
 class Spool(MutableMapping[str, bytes]):
-    """Contents by name, in the order in which they came; used as a context manager, after which they are gone.
+    """Contents by name, in the order of their arrival; the end of its context removes them.
 
-    One that is replaced keeps its bytes until the end. Raises OSError where the temporary folder is full.
+    A replaced content keeps its bytes until the end. Raises OSError if the temporary folder is full.
     """
 
     def __init__(self) -> None:

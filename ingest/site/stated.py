@@ -1,4 +1,4 @@
-"""What a run states about how it was measured, short enough for the line below a result."""
+"""Short statements of a run about its measurement, for the line below a result."""
 
 from __future__ import annotations
 

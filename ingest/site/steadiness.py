@@ -18,7 +18,7 @@ def difference(run: Run) -> float | None:
 
 
 def running_since(run: Run) -> int | None:
-    """Return the step from which the format prints running means; None if it prints intervals."""
+    """Return the step at which the running means of the format begin; None if it prints intervals."""
     from perfledger.parsers.engine.registry import formats
 
     return next((each.main.running_mean for each in formats() if each.id == run.format), None)

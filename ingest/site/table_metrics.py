@@ -1,4 +1,4 @@
-"""What a comparison can show of a case instead of its throughput, and which of several cases leads in that."""
+"""Figures that a comparison can show instead of throughput, and the case that leads in each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
-#: What is computed from throughput, and other figures that a reader compares. The order is that of the switch.
+#: Figures computed from throughput, and other figures that a reader compares, each in the order of the switch.
 DERIVED = ("efficiency", "speedup", "per_device")
 BESIDE = ("latency", "memory")
 #: Views that compare speeds: a faster result of another case takes the win from a case.
@@ -44,7 +44,7 @@ def scaling_views(unit: str) -> tuple[View, ...]:
 
 
 def measured(site: Site, row: Row, view: str) -> Measured | None:
-    """Return a row's figure in a view; None where there is none."""
+    """Return a row's figure in a view, or None."""
     if view in DERIVED:
         return _derived(row, view)
     runs = [site.by_id[each] for each in row.run_ids]
@@ -61,7 +61,7 @@ def _metric(row: Row, runs: Sequence[Run], view: str) -> Measured | None:
         return None
     read_from = tuple(sources(runs, view))
     found = _of(stated.value, stated.low, stated.high, stated.repeats, stated.spread, stated.unit, read_from)
-    # A score is no median of its runs.
+    # A score is not a median of its runs.
     return found and replace(found, groups=() if stated.rule else results.groups(runs, row.rule, view))
 
 

@@ -20,7 +20,7 @@ from perfledger.schema.records import Run, Trace
 FEWEST = 3
 SLOW = 0.8  # a record below this share of the median is marked
 MARKED = 12  # slow records; all of them stand in the log
-#: How far the median of a trace's points may be from that of all records, of which they are the extremes.
+#: Relative difference, at most, between the median of a trace's points, which are extremes, and that of all records.
 BINNED = 0.05
 
 

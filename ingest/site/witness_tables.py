@@ -14,7 +14,7 @@ from perfledger.schema.records import Run, Support, Witness
 
 METHOD = addresses.section(addresses.METHOD, "witnesses")
 _TONES = {"agrees": "good", "disagrees": "bad"}
-#: The value of this kind is the most that there can be, so that its difference is told as a share of that.
+#: The value of this kind is an upper limit, so the difference is stated as a share of the limit.
 _BOUND = "physics"
 
 
@@ -64,7 +64,7 @@ def _about(kind: str) -> tuple[Cell, ...]:
 
 
 def _example(site: Site, kind: str) -> Cell:
-    """Return the first published run, by name, in which a witness of a kind agrees."""
+    """Return the first published run, by name, that has an agreeing witness of a kind."""
     published = (run for run in site.runs if run.published)
     spoken = (
         (run, each) for run in published for each in run.witnesses if each.kind == kind and each.verdict == "agrees"
@@ -128,7 +128,7 @@ def _limit(found: Witness) -> Cell:
 
 
 def _resolution(found: Witness) -> Text:
-    """Return in words the smallest difference that a witness can tell, and what limits it."""
+    """Return in words the smallest difference that a witness can detect, and its cause."""
     return (
         phrase(f"witness.{found.kind}_resolution", percent=_percent(found.resolution or 0.0))
         if found.resolution

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perfledger.ingest.common import words
-from perfledger.ingest.site.fault_table import HeldPromise, faults, table
+from perfledger.ingest.site.fault_table import PromiseTests, faults, table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +22,7 @@ def functions_of(file: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(("name", "fault"), faults().items(), ids=faults())
-def test_every_promise_is_held_by_tests_that_exist(name: str, fault: HeldPromise) -> None:
+def test_every_promise_is_held_by_tests_that_exist(name: str, fault: PromiseTests) -> None:
     assert fault.tests
     assert fault.tried >= 1
     for each in fault.tests:

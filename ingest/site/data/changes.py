@@ -1,4 +1,4 @@
-"""`changes.json`: when a result came, and when its figure moved, as the days of its runs tell."""
+"""`changes.json`: the days when a result appeared, and when its figure moved, from the days of its runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOVED = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """One day on which a result's figure came or moved; `runs` are those of the day, `earlier` those before it."""
+    """One day when a result's figure appeared or moved; `runs` are those of the day, `earlier` those before it."""
 
     date: str
     before: Statistics | None
@@ -37,7 +37,7 @@ class Change:
 
     @property
     def grade(self) -> Grade | None:
-        """How sure it is that the runs of the day differ from those before; None where there are none before."""
+        """How sure it is that the runs of the day differ from earlier runs; None without earlier runs."""
         now, before = _measured(self.runs), _measured(self.earlier)
         return contrast(now, before).grade if now and before else None
 
@@ -77,8 +77,8 @@ def document(found: Iterable[Mapping[str, Any]]) -> bytes:
 def changes(runs: Sequence[Run]) -> list[Change]:
     """Return the changes of one result, oldest first.
 
-    Its figure over the runs up to each day is held against the one announced last, so that slow drift is told once it
-    is large enough. Runs without a date were always there.
+    Its figure over the runs up to each day is compared with the last announced one, so that a slow drift is announced
+    when it is large enough. Runs without a date come before all others.
     """
     days = sorted({day for run in runs if (day := date_of(run))})
     announced = figure([run for run in runs if date_of(run) is None])

@@ -49,13 +49,13 @@ _PROBLEM = ("code", "path", "line", "args", *(f"said_{each}" for each in LANGUAG
 
 
 def files(site: Site, found: Sequence[ResultRecord], words: Words, kept: Kept) -> dict[str, bytes]:
-    """Return the files by their paths; problems are among them where they are no JSON lines.
+    """Return the files by their paths, with the problems if these are not JSON lines.
 
     Args:
         site: the site.
         found: its results.
         words: the words of both languages.
-        kept: returns a file as an earlier build made it of the same basis, or otherwise makes it.
+        kept: returns the file of an earlier build with the same basis, or makes it.
     """
     runs = (_run(site, each) for each in site.runs)
     made = {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
@@ -109,7 +109,7 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: 
 
 
 def is_table(content: bytes) -> bool:
-    """Return whether rows were written so, by what a file of rows ends with: what a cache holds may be anything."""
+    """Return whether a content is a file of rows of ours, since a cache may contain anything."""
     import pyarrow as pa
     from pyarrow import parquet
 

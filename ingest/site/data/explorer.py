@@ -1,14 +1,14 @@
 """The runs as columns, in parts, for the page that filters and sorts them: one set of files for both languages.
 
-A column is a list with an entry per run, or `{"of": [...], "at": [...]}` where many are equal: `at` holds the place of
-each run's entry in `of`, and is left out where all are the same. A text that differs by language is `[en, zh]`. Figures
-are as pages write them, and sorted by the number that readers see. Sentences that many runs share but for names and
-numbers are in `said`, with places `{0}` for these; an entry is then a list of `[place in said, *values]`.
+A column is a list with an entry per run, or `{"of": [...], "at": [...]}` if many are equal: `at` has the place of each
+run's entry in `of`, and is left out if all are the same. A text that differs by language is `[en, zh]`. Figures are
+written as on pages, and sorted by the number that readers see. Sentences that differ between runs only in names and
+numbers are in `said`, with placeholders `{0}`; an entry is then a list of `[place in said, *values]`.
 
 The files are compressed, to a tenth: the scripts of the pages read them, and people read `runs.parquet`.
 
-What is shown on demand of the runs that have no page lies in parts of its own: the same columns and more, by the names
-of the runs in addresses, so that a reader who opens one run loads one small part.
+Runs without a page, which are shown on demand, have parts of their own: the same columns and more, by the names of the
+runs in addresses, so that a reader who opens one run loads one small part.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ENDING = ".json.gz"
 SIZE, MOST = 4000, 5000
 #: The same of the parts with all that is shown of a run on demand.
 DETAILED, MOST_DETAILED = 400, 500
-#: What the run's own name is replaced by in the address of its page.
+#: Replacement for the run's name in the address of its page.
 _NAME = "*"
 
 
@@ -69,7 +69,7 @@ class RunPart:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models of the runs, so that a reader who chose one loads the parts that hold it."""
+        """The models of the runs, so that a reader who chose one loads only the parts with its runs."""
         return tuple(dict.fromkeys(plain(model_of(run)) for run in self.runs))
 
 
@@ -112,7 +112,7 @@ Kept = Callable[[str, Callable[[], bytes]], bytes]
 
 
 def files(site: Site, words: Words, kept: Kept) -> dict[str, bytes]:
-    """Return the parts by their paths; a part follows from its runs, and from nothing else of the site."""
+    """Return the parts by their paths; a part depends only on its runs."""
     table = {each.name: kept(each.basis(site), partial(_table, site, words, each)) for each in site.once(parts)}
     more = {
         each.details: kept(f"details {each.basis(site)}", partial(_with_details, site, words, each))
@@ -136,7 +136,7 @@ def _document(columns: Mapping[str, Any]) -> bytes:
 
 
 def is_document(content: bytes) -> bool:
-    """Return whether columns were written so, and are whole: what a cache holds may be anything."""
+    """Return whether a content is a whole file of columns of ours, since a cache may contain anything."""
     try:
         text = gzip.decompress(content)
     except (OSError, EOFError, zlib.error):
@@ -209,12 +209,12 @@ def _problems(words: Words, runs: Sequence[Run]) -> dict[str, Any]:
     said: dict[tuple[str, ...], int] = {}
 
     def entry(found: Problem) -> tuple[Any, ...]:
-        told = coded("problem", found)
-        names = [name for name, _ in told.args]
+        sentence_parts = coded("problem", found)
+        names = [name for name, _ in sentence_parts.args]
         open_args = {name: f"{{{number}}}" for number, name in enumerate(names, 1)}
-        sentence = phrase("explorer.problem", place="{0}", said=phrase(told.key, **open_args))
+        sentence = phrase("explorer.problem", place="{0}", said=phrase(sentence_parts.key, **open_args))
         place = said.setdefault(tuple(words.say(each, sentence) for each in LANGUAGES), len(said))
-        return (place, plain(run_tables.place(found)), *(_value(words, value) for _, value in told.args))
+        return (place, plain(run_tables.place(found)), *(_value(words, value) for _, value in sentence_parts.args))
 
     entries = [tuple(map(entry, run.problems)) or None for run in runs]
     column = _column(entries, lambda each: each)
@@ -222,11 +222,11 @@ def _problems(words: Words, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _value(words: Words, value: object) -> str | tuple[str, ...]:
-    """Return what stands in a sentence, in each language where it differs."""
+    """Return the text of a value in a sentence, one per language if they differ."""
     if not isinstance(value, Phrase | Bilingual):
         return plain(value)
-    told = tuple(plain(words.say(language, value)) for language in LANGUAGES)
-    return told[0] if len(set(told)) == 1 else told
+    texts = tuple(plain(words.say(language, value)) for language in LANGUAGES)
+    return texts[0] if len(set(texts)) == 1 else texts
 
 
 def _machines(run: Run) -> Text | None:

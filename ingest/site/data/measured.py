@@ -24,7 +24,7 @@ from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.results import Both, Metric, ResultRecord, RunLink
 from perfledger.schema.vocabulary import METRICS
 
-#: What is known of several machines of one kind.
+#: Fields of results from several machines of one kind.
 MACHINES = ("hosts", "spread_within", "spread_between")
 
 
@@ -52,10 +52,10 @@ def identity(row: Row) -> str:
     changes it.
     """
     # The house rule is left out, so that addresses from before there were others stay.
-    told = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
-    told += [f"submitted by {row.submitter}"] if row.submitter else []
-    told += list(row.run_ids) if row.missing else []  # each is of one run
-    distinction = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
+    distinguishing = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
+    distinguishing += [f"submitted by {row.submitter}"] if row.submitter else []
+    distinguishing += list(row.run_ids) if row.missing else []  # each is of one run
+    distinction = json.dumps(distinguishing, sort_keys=True, ensure_ascii=False, default=str)
     return result_id(
         (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
     )
@@ -68,9 +68,9 @@ _IDENTITY = (
 
 
 def date_of(run: Run) -> str | None:
-    """Return the day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
+    """Return the day when a run began, as ISO 8601: of its start in UTC, or else of its log's first clock.
 
-    A clock that does not say its zone is taken as it stands.
+    The day of a clock without a time zone is used unchanged.
     """
     stated = run.start, run.clock[0] if run.clock else None
     return next((day for each in stated if each and (day := _day(each))), None)

@@ -1,7 +1,7 @@
 """Results that others published, as records of `results.json`: those that the pages of models show.
 
-Figures of one case that stand at one place are one result, and places that print the same make one, too. Single
-repeats, and what a script made of them, are no results; they stand in `published.csv`.
+Figures of one case at one place are one result, and places that print the same figures are one result, too. Single
+repeats, and figures that a script computed from them, are not results; they are in `published.csv`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
     for rows in by_case.values():
         known: set[str] = set()
         for result in _results(rows):
-            # Figures that contradict an earlier one of their trainer are distinguished by what they say.
+            # Figures that contradict an earlier one of the same trainer are distinguished by their values.
             case = _case_key(result.places[0], result.places[0].framework_source)
             distinction = case + _all_figures(result) if case in known else case
             known.add(case)
@@ -70,7 +70,7 @@ def _case_key(row: Published, trainer: str) -> str:
 
 
 def _results(rows: Sequence[Published]) -> list[_Result]:
-    """Return the results of one case: places that agree in what they both print are one result."""
+    """Return the results of one case: places whose common figures agree are one result."""
     found: list[_Result] = []
     for figures in _at_places(rows):
         one = next((index for index, each in enumerate(found) if _agree(each.figures, figures)), None)

@@ -1,4 +1,4 @@
-"""What records of measured and of published results have in common: how they are named, and why one has no figure."""
+"""Common parts of the records of measured and published results: names, and reasons for missing figures."""
 
 from __future__ import annotations
 

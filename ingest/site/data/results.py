@@ -61,7 +61,7 @@ def lines(found: Iterable[Mapping[str, Any]]) -> str:
 
 
 def table(found: Iterable[ResultRecord]) -> bytes:
-    """Return the results as CSV; an empty cell is a figure or a fact that there is none of."""
+    """Return the results as CSV; a missing figure or fact is an empty cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()

@@ -112,7 +112,7 @@ def _title(found: audit.DeviationBin) -> Text:
 
 
 def _size(each: Audited) -> float:
-    """Return by how much our figure differs from the published one; -1 where there is none."""
+    """Return the relative difference of our figure from the published one; -1 without a figure of ours."""
     return abs(each.house.difference) if each.house else -1.0
 
 
@@ -196,7 +196,7 @@ def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool
 
 
 def _difference(each: Audited) -> Cell:
-    """Return by how much our figure differs from the published one; a small deviation is no alarm."""
+    """Return the relative difference of our figure from the published one; a small one is not coloured."""
     if not each.house:
         return absent(None)
     difference = each.house.difference
@@ -205,7 +205,7 @@ def _difference(each: Audited) -> Cell:
 
 
 def _page(site: Site, found: LogFigure) -> str | None:
-    """Return the page of the run behind a figure; None where it is not on the site."""
+    """Return the page of a figure's run; None if the run is not on the site."""
     run = site.by_id.get(found.run.id)
     return site.page(run) if run else None
 
@@ -228,7 +228,7 @@ def _verdict(each: Audited) -> Cell:
 
 
 def _disagreements(site: Site) -> Table | None:
-    """Return the cases for which one source prints different figures."""
+    """Return a table of the cases with different figures in one source; None without such cases."""
     rows = [_disagreement(site, each.rows) for each in audit.disagreements(site.published.rows)]
     names = ("model", "framework", "hardware", "case", "precision", "places")
     return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None

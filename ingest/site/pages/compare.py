@@ -23,7 +23,7 @@ from perfledger.ingest.site.table_metrics import places, verdicts
 from perfledger.schema.records import text_of
 from perfledger.schema.results import ResultRecord
 
-#: What the page that compares says: tables of the words file, all of them by key.
+#: Tables of the words file that the compare page needs.
 COMPARE_WORDS = (
     "chart", "compare", "environment", "fact", "group", "metric", "option", "precision", "published_metric", "report",
     "rule", "site", "source", "support", "table",
@@ -36,7 +36,7 @@ COMPARE_SCRIPTS = (
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the compare page; its figures and verdicts are data files, so it holds names only."""
+    """Return the compare page; its figures and verdicts are data files, so it contains only names."""
     config = {
         "suites": {each.id: {"workload": each.workload} for each in site.known},
         "dimensions": DIMENSIONS,

@@ -50,7 +50,7 @@ def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any
             "title": each.title,
             "lines": list(dict.fromkeys(one.pattern for one in each.readings if isinstance(one.pattern, str))),
             "readings": [(one, [name for name in one.columns if not is_private(name)]) for one in each.readings],
-            "pauses": list(dict.fromkeys(_held(each))),
+            "pauses": list(dict.fromkeys(_included_pauses(each))),
             "runs": runs[each.id],
             "unproven": each.unproven,
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
@@ -62,8 +62,8 @@ def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any
     ]
 
 
-def _held(each: Format) -> Iterator[Pause]:
-    """Yield the pauses that records hold."""
+def _included_pauses(each: Format) -> Iterator[Pause]:
+    """Yield the pauses that records include."""
     yield from (pause for reading in each.readings for pause in reading.pauses if pause.inside != "none")
 
 
@@ -93,10 +93,10 @@ def _told(doc: str, chinese: str | None) -> Mapping[str, list[str]]:
 
 
 def _reason(why: str, chinese: Mapping[str, str]) -> Text:
-    """Return why a line is no record, in both languages where there is a translation."""
+    """Return the reason why a line is not a record, in both languages if it is translated."""
     return Bilingual(why, chinese[why]) if why in chinese else why
 
 
 def _chinese(table: str) -> Mapping[str, str]:
-    """Return Chinese for what the modules say: docstrings by the id of their format (`format`), or reasons (`why`)."""
+    """Return Chinese texts for format modules: docstrings by the id of the format (`format`), or reasons (`why`)."""
     return read(TEMPLATES / "formats.zh.toml", dict[str, dict[str, str]]).data[table]

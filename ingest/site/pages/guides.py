@@ -70,7 +70,7 @@ def _data(site: Site) -> Page:
 
 
 def rule_table() -> Table:
-    """Return every rule's name and definition; of those of other publishers, where they stand."""
+    """Return a table of every rule's name and definition, with the source of other publishers' rules."""
     sources = {**dict.fromkeys(NAMES, ""), **{name: each.source for name, each in PUBLISHERS.items()}}
     body = tuple(
         (cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition")), cell(_shown(source), source or None))

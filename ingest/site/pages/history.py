@@ -1,4 +1,4 @@
-"""The page of a model's results over time: by day, version and round, and by edition of what others published."""
+"""The page of a model's results over time: by day, version and round, and by edition of published figures."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from perfledger.schema.vocabulary import METRICS
 
 #: How a word is coloured.
 _TONES: Mapping[Word, str] = {"regression": "bad", "suspicious": "warn", "improvement": "good"}
-#: What programs read of a configuration.
+#: Fields of a configuration for programs.
 _CASE = ("devices", "batch_size", "precision", "options_text")
-#: What tells points apart, in the order of the columns.
+#: Fields that distinguish points, in the order of the columns.
 _WHEN = ("date", "version", "round")
 
 
@@ -117,7 +117,7 @@ def _configuration(site: Site, one: OwnHistory) -> Cell:
 
 
 def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:
-    """Return the figure of a point, linked to its run; over several runs it is none of theirs, and links to each."""
+    """Return the figure of a point, linked to its run; a figure of several runs has a link to each instead."""
     point, metric = moment.point, one.metric
     unit = point.figure.unit if metric == THROUGHPUT else METRICS[metric].unit
     level = (phrase("history.level"),) if moment.mark else ()
@@ -163,7 +163,7 @@ def ratio(found: Contrast) -> str:
 
 
 def label(point: HistoryPoint, other: HistoryPoint) -> str:
-    """Return what tells a point from another: its version, its round, or its day."""
+    """Return the version, round or day that distinguishes a point from another."""
     names = ((each.version, each.round, each.date) for each in (point, other))
     return next((own for own, others in zip(*names, strict=True) if own and own != others), "")
 
@@ -173,7 +173,7 @@ def label(point: HistoryPoint, other: HistoryPoint) -> str:
 
 @dataclass(frozen=True)
 class _About:
-    """What a history is of, as far as an entry of changes.toml may name it."""
+    """The facts of a history that an entry of changes.toml may name."""
 
     model: str
     framework: str
@@ -187,7 +187,7 @@ def _notes(site: Site, about: _About, before: HistoryPoint | None, after: Histor
 
 
 def _is_of_step(note: ChangeNote, before: HistoryPoint | None, after: HistoryPoint) -> bool:
-    """Return whether an entry tells of the step to a point: its version and round come here, and its day has passed."""
+    """Return whether an entry belongs to the step to a point: its version and round begin there, on the step's days."""
     new = all(
         not stated or (stated == getattr(after, name) and stated != getattr(before, name, ""))
         for name, stated in (("version", note.version), ("round", note.round))
@@ -211,8 +211,8 @@ def _condition(found: ChangedCondition) -> Text:
 
 def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
-    told = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
-    noted = any(each.entries for notes in told for each in notes)
+    all_notes = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
+    noted = any(each.entries for notes in all_notes for each in notes)
     head = (
         *_printed_head(),
         Column(phrase("history.previous"), True),
@@ -220,14 +220,14 @@ def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table:
     )
     body = tuple(
         (*_printed_line(site, each.point), _plain(each.previous), *([note] if noted else []))
-        for moments, notes in zip(found, told, strict=True)
+        for moments, notes in zip(found, all_notes, strict=True)
         for each, note in zip(moments, notes, strict=True)
     )
     return Table(head, body, name="published-history")
 
 
 def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Table:
-    """Return a row per edition with the highest figure of a framework on so many devices."""
+    """Return a table with a row per edition: the highest figure of a framework on a number of devices."""
     body = tuple(_printed_line(site, each) for points in found for each in points)
     return Table(_printed_head(), body, name="editions")
 

@@ -1,8 +1,8 @@
 """A log's page: the lines that other pages link to, with their surroundings.
 
-A page shows a short log whole. Of a long one it shows head, tail and the surroundings of every line that is linked to,
-so that a page never grows with its log. Lines are counted as `parsers.engine.scan` does, by the newline alone; what
-they say is cleaned, redacted and escaped. They are written once for both languages, and put into the pages of each.
+A page shows a short log whole. For a long log it shows head, tail and the surroundings of every line with a link, so
+that a page never grows with its log. Lines are counted as `parsers.engine.scan` does, by the newline alone; their text
+is cleaned, redacted and escaped. They are written once for both languages, and put into the pages of each.
 """
 
 from __future__ import annotations
@@ -40,20 +40,27 @@ from perfledger.schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
 WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
-#: Of a longer one: lines of its head and tail, and on either side of what is linked to.
-HEAD, TAIL, AROUND = 120, 60, 12
+#: Lines of the head of a longer log.
+HEAD = 120
+#: Lines of the tail of a longer log.
+TAIL = 60
+#: Lines on either side of a linked line of a longer log.
+AROUND = 12
 #: A longer line is cut, since a progress bar may be one line of many megabytes: characters kept on either side.
 FRONT, BACK = 1500, 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
-#: First and last line, kind, and what they tell.
+#: First and last line, kind, and text.
 _Statement = tuple[tuple[Any, Any], str, Text]
 _About = tuple[int, tuple[tuple[str, Any], ...]]
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
-#: Characters that are looked at beyond what is shown; a word that is cut off in front of them, and one behind.
+#: Characters that are redacted beyond the shown ones.
 LOOKED_AT = 300
-_CUT_OFF, _CUT_ON = re.compile(r"(?<![\w.+/-])[\w.+/-]{16,}+\Z"), re.compile(r"\A[\w.+/-]+")
+#: A word that may be cut at the end of a text.
+_CUT_OFF = re.compile(r"(?<![\w.+/-])[\w.+/-]{16,}+\Z")
+#: A word that may be cut at the beginning of a text.
+_CUT_ON = re.compile(r"\A[\w.+/-]+")
 _HIDDEN, _LONGEST_KEY = b"<private key>", 200
 _READ, _KEPT = 1 << 14, 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
@@ -76,7 +83,7 @@ class LineMark:
 
 @dataclass(frozen=True)
 class Line:
-    """One line as it is shown: `more` characters are left out of its middle."""
+    """One shown line; `more` characters are left out of its middle."""
 
     number: int
     front: str
@@ -86,7 +93,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineRange:
-    """Lines that stand together, `skipped` lines after the ones before."""
+    """Consecutive lines, `skipped` lines after the range before."""
 
     name: str
     lines: tuple[Line, ...]
@@ -119,7 +126,7 @@ class VisibleLog:
 
     @property
     def skipped(self) -> int:
-        """Lines after the last that is shown."""
+        """Number of lines after the last shown one."""
         return self.lines - self.ranges[-1].last if self.ranges else 0
 
 
@@ -153,7 +160,7 @@ def _log(site: Site, run: Run) -> Page:
         scripts=("assets/js/log.js",),
         log=run,
         filed=False,
-        # The lines follow from the bytes of the log, of which the run states the hash.
+        # The lines depend on the bytes of the log, and the run states their hash.
         basis=lambda: {**known, "state": _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]},
     )
 
@@ -189,8 +196,8 @@ def visible_log(site: Site, run: Run) -> VisibleLog:
 
 def anchors_left_out(run: Run, found: VisibleLog) -> list[str]:
     """Return the anchors of links to lines that are not shown."""
-    there = {line.number for each in found.ranges for line in each.lines}
-    return sorted({each.anchor for each in marks(run) if each.first not in there})
+    shown = {line.number for each in found.ranges for line in each.lines}
+    return sorted({each.anchor for each in marks(run) if each.first not in shown})
 
 
 def snippet(site: Site, run: Run) -> bytes:
@@ -280,7 +287,7 @@ def _read_log(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, 
 
 
 def _file_as_read(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
-    """Return the file with the bytes that were read, or why there is none. A pipe is never opened."""
+    """Return the file with the bytes that were read, or the reason why it is missing. A pipe is never opened."""
     state = "missing"
     for path in paths:
         try:
@@ -345,10 +352,10 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
 
 
 def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Mapping[str, int]]:
-    """Clean, cut and redact lines, and count what is taken out; more is looked at than shown, and a word that is cut
-    is left out.
+    """Clean, cut and redact lines, and count the findings.
 
-    The trap: a secret with colour codes in it, or cut in its middle, is no longer recognised.
+    More characters are redacted than shown, and a word that is cut is left out. The trap: a secret with colour codes in
+    it, or cut in its middle, is not recognised.
     """
     ends = [_ends(each) for each in given]
     # Whole private keys are gone already.

@@ -52,7 +52,7 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 #: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
 ROWS_SHOWN, ROWS_AT_LEAST = 14, 3
 VERDICTS_SHOWN = 6  # of a hardware; the others are folded
-#: Hardware of which a model's page has charts, scaling and other metrics; a page of its own has those of others.
+#: Number of hardware with charts, scaling and other metrics on a model's page; another page has those of the rest.
 HARDWARE_SHOWN = 5
 
 
@@ -70,12 +70,12 @@ class ModelSlice:
 
     @property
     def titles(self) -> tuple[Text, ...]:
-        """What its tables have in common."""
+        """The common title of its tables."""
         return (product(self.hardware), group_name(self.group), result_tables.units(self.rows))
 
     @property
     def facets(self) -> Facets:
-        """What the filters of the page know it by."""
+        """Its names and values for the filters of the page."""
         return (("hardware", self.hardware), ("precision", self.group))
 
     @property
@@ -104,7 +104,7 @@ class Verdicts:
 
     @property
     def facets(self) -> Facets:
-        """What the filters of the page know them by."""
+        """Their names and values for the filters of the page."""
         return (("hardware", self.hardware), ("level", " ".join(self.levels)))
 
 
@@ -181,7 +181,7 @@ def _beside(
     description: Text,
     context: Callable[[], Mapping[str, Any]],
 ) -> Page:
-    """Return a page beside that of a model, which leads to it."""
+    """Return a page next to that of a model, which has a link to it."""
     head = {"title": title, "suite_title": suite.title, "model_page": addresses.model_page(suite)}
     return Page(
         address,
@@ -233,7 +233,7 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
 
 
 def _near_and_far(found: Sequence[ModelSlice]) -> tuple[list[ModelSlice], list[ModelSlice]]:
-    """Return the slices that a model's page shows whole, and those of which it shows the comparison alone."""
+    """Return the slices that a model's page shows whole, and those with only their comparison there."""
     shown = list(dict.fromkeys(each.hardware for each in found))[:HARDWARE_SHOWN]
     return [each for each in found if each.hardware in shown], [each for each in found if each.hardware not in shown]
 
@@ -273,7 +273,7 @@ def _verdicts_of(hardware: str, found: Sequence[Answer], levels: Sequence[Level]
 
 
 def _filters(suite: Suite, found: Sequence[ModelSlice]) -> list[Filter]:
-    """Return the filters by which there is something to choose, that of the hardware in the order of the page."""
+    """Return the filters with several choices; those of the hardware are in the order of the page."""
     rows = [row for each in found for row in each.rows]
     every: dict[str, Mapping[str, Text]] = {
         "hardware": {each.hardware: product(each.hardware) for each in found},

@@ -50,7 +50,7 @@ def _with_cases(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Tex
 
 
 def _unread(site: Site) -> Mapping[str, Run]:
-    """Return the runs of logs that no format reads, but whose model something beside them states, by path."""
+    """Return the runs of logs that no format reads, but whose model a layout or another file states, by path."""
     return {run.path: run for run in site.runs if run.format is None and run.case.model is not None}
 
 

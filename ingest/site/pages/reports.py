@@ -25,9 +25,9 @@ from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.report_headlines import headline
 from perfledger.ingest.site.report_links import Shelf
 
-#: What an axis of groups is called, by the first key of their rows.
+#: Name of an axis of groups, by the first key of their rows.
 ACROSS = {"devices": "devices", "place": "version"}
-#: Two lines of two points, or one of three, tell more than a sentence.
+#: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
 
 
@@ -107,7 +107,7 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
 
 
 def _blocks(site: Site, report: Report, found: Cut) -> list[Mapping[str, Any]]:
-    """Return the blocks; in each, `folded` are the parts from the first for which a long report has no room.
+    """Return the blocks; in each, `folded` are the parts after those that fit on the page of a long report.
 
     In a long report, tables of details below a title of the third level are folded first.
     """
@@ -155,7 +155,7 @@ def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], com
 def _parts(
     site: Site, report: Report, block: Block, found: Sequence[Slice], index: int, common: Values
 ) -> list[Mapping[str, Any]]:
-    """Return a slice as parts, each of which may be folded: its table with its first chart, and every other chart."""
+    """Return the parts of a slice, which may be folded: its table with its first chart, and every other chart."""
     of, charts = found[index], slice_charts(report, block, found, index, common)
     first = {
         "caption": tables.caption(of, common),
@@ -177,7 +177,7 @@ def report_charts(report: Report, found: Cut) -> list[Chart]:
 
 
 def slice_charts(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
-    """Return the charts of one of a block's slices, in the order in which they are declared."""
+    """Return the charts of one of a block's slices, in the order of the declaration."""
     found = parts[index]
     name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"
     only_slice = block.title is not None and len(parts) == 1
@@ -256,7 +256,7 @@ def _framework(found: Slice) -> Text:
 
 
 def _row_name(found: Slice, head: Head) -> Text:
-    """Return what a row is of, in words; a count says of what."""
+    """Return the name of a row in words; a count is followed by its noun."""
     stated = [_fact_text(found, *each) for each in head.values if each[1]]
     marks = [tables.mark(found, each) for each in head.marks]
     return joined([*stated, *marks]) if stated or marks else head.text or ""

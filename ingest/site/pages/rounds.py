@@ -51,7 +51,7 @@ class Entrant:
 
 
 def pages(site: Site) -> list[Page]:
-    """Return a page per round of which there are results."""
+    """Return a page per round with results."""
     return [
         Page(
             addresses.round_page(name),
@@ -158,7 +158,7 @@ def _line(
 
 
 def _score_cell(entrant: Entrant, page: str) -> Cell:
-    """Return the score with a link to its runs, or why there is none."""
+    """Return the score with a link to its runs, or the reason why it is missing."""
     score = entrant.score
     if score.value is None:
         return absent(reason(score.reason))

@@ -47,7 +47,7 @@ from perfledger.schema.vocabulary import CASE, METRICS
 REPEATS_SHOWN = 20
 #: Facts that the arithmetic of a throughput may rest on.
 RESTS_ON = ("devices", "batch_size", "batch_size_of_job", "accumulation", "sequence_length", "tokens_per_step", "nodes")
-#: What readers look for first comes first.
+#: Figures in the order of their importance for readers.
 ORDER = (
     "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
     "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
@@ -142,7 +142,7 @@ def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
 
 
 def steps(site: Site, run: Run) -> list[Step]:
-    """Return the steps from the log to the figure, or to the reason why there is none."""
+    """Return the steps from the log to the figure, or to the reason why it is missing."""
     found = headline(run)
     first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
     if found is None:
@@ -165,7 +165,7 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 
 def _refusal(run: Run) -> Text | None:
-    """Return why a figure that the log gives is not shown."""
+    """Return the reason why a figure of the log is not shown."""
     return coded("problem", run.problems[0]) if run.headline and run.problems else None
 
 
@@ -393,7 +393,7 @@ def _window_step(site: Site, run: Run, found: Figure) -> Step:
 
 
 def _paused(found: Pauses | None) -> Iterator[Text]:
-    """Yield what took time in the records that are no training steps, and how much."""
+    """Yield the time of records with other work than training steps, and the kinds of work."""
     if found is None:
         return
     share = None if found.percent is None else found.percent / 100
@@ -419,7 +419,7 @@ def _used_records(site: Site, run: Run) -> Iterator[Sign]:
 
 
 def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
-    """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
+    """Compare the figure with the median of the printed values; they agree in a run without stalls and drift."""
     share = steadiness.difference(run) if headline(run) else None
     if share is not None:
         text = numbers.signed_percent(share)
@@ -463,7 +463,7 @@ def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
 
 
 def _where(fact: FactValue) -> Text:
-    """Return the place of a fact in what states it."""
+    """Return the place of a fact in its source."""
     return fact_origins(fact) if fact.source == DERIVED else place_of(fact.where)
 
 
@@ -513,7 +513,8 @@ def telemetry_section(run: Run) -> Mapping[str, Any] | None:
 def telemetry_table(found: Telemetry) -> Table | None:
     """Return every telemetry figure, and the same between first and last record if both clocks agree.
 
-    Where power was sampled, they are told of the records that count, too, of which the energy per sample is.
+    If power was sampled, a further column has the figures of the records that the headline counts, which give the
+    energy per sample.
     """
     known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
     inner = found.window if found.part == "file" else None

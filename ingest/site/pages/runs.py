@@ -18,13 +18,13 @@ from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
 #: The library that sorts, filters and scrolls, and the scripts that make the table of it.
 EXPLORER_SCRIPTS = ("assets/vendor/tabulator.min.js", addresses.SITE_SCRIPT, "assets/js/explorer.js")
-#: What the table can be sorted by, in the order of its columns.
+#: Columns that the table can be sorted by, in their order.
 COLUMNS = (
     "model", "framework", "hardware", "devices", "batch_size", "precision", "options", "outcome", "throughput", "date",
     "run",
 )  # fmt: skip
 
-#: What is shown of a run on demand, by the names that the script knows, in order.
+#: Details of a run that are shown on demand, by the names that the script uses, in order.
 DETAILS = (
     ("outcome", phrase("table.outcome")),
     ("throughput", phrase("table.view_throughput")),
@@ -48,7 +48,7 @@ DETAILS = (
 
 @dataclass(frozen=True)
 class FactChoices:
-    """What the runs have of one fact, as a part of the data names it, with its words."""
+    """The values of one fact among the runs, as a part of the data names them, with their words."""
 
     name: str
     values: tuple[tuple[str | int, Text], ...]

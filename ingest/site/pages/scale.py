@@ -13,9 +13,9 @@ from perfledger.ingest.site.render.table import Cell, Column, Table, cell
 
 @dataclass(frozen=True)
 class MeasuredScale:
-    """What `python -m bench scale` measured for so many logs: seconds of one core, and peak memory in MiB.
+    """Measurements of `python -m bench scale` for a number of logs: seconds of one core, and peak memory in MiB.
 
-    `read` is without pages, and `pages` is all of these new; `changed` is a build after a change of one log.
+    `read` is without pages, and `pages` writes all pages; `changed` is a build after a change of one log.
     """
 
     logs: int
@@ -35,8 +35,15 @@ MEASURED = (
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300
-#: What is estimated: so many logs, so many bytes, read by so many cores, over so many bytes a second.
-LOGS, BYTES, CORES, BYTES_A_SECOND = 10_000_000, 50 * 10**12, 100, 2 * 10**9
+#: Logs of the estimate.
+LOGS = 10_000_000
+#: Bytes of these logs.
+BYTES = 50 * 10**12
+#: Cores that read them.
+CORES = 100
+#: Bytes per second of the network.
+BYTES_A_SECOND = 2 * 10**9
+#: Names in one answer of an object store's listing.
 _NAMES_OF_LISTING = 1_000
 _HOUR, _GB = 3_600, 10**9
 

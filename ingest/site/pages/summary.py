@@ -28,7 +28,7 @@ from perfledger.ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
 LATEST = 5
-#: Lines of tables that the page holds; scripts load those of other hardware from its page.
+#: Lines of tables on the page; scripts load those of other hardware from its page.
 LINES = 150
 
 
@@ -84,15 +84,13 @@ def _hardware_compared(site: Site) -> Text | None:
 
 
 def _shown(found: Sequence[heat.Heat]) -> Sequence[heat.Heat]:
-    """Return the tables for which the page has room; the others are on the pages of their hardware."""
+    """Return the tables that fit on the page; the others are on the pages of their hardware."""
     lines = accumulate(each.lines for each in found)
     return [each for nth, (each, total) in enumerate(zip(found, lines, strict=True)) if nth == 0 or total <= LINES]
 
 
 def ranked(found: Iterable[heat.Heat]) -> list[heat.Heat]:
-    """Return tables in the order of the page: with comparisons before without, accelerators before processors, and
-    then by how much they hold.
-    """
+    """Return tables in the order of the page: those with comparisons first, then accelerators, then the longest."""
     return sorted(
         found,
         key=lambda each: (
@@ -103,7 +101,7 @@ def ranked(found: Iterable[heat.Heat]) -> list[heat.Heat]:
 
 @dataclass(frozen=True)
 class ListedChange:
-    """One change: of which result, on what hardware, and what; `page` is the run that made it."""
+    """One change of a result on a hardware; `page` is that of the run that caused it."""
 
     title: Text
     hardware: Text
@@ -115,7 +113,7 @@ class ListedChange:
 
 @dataclass(frozen=True)
 class LatestChanges:
-    """What the latest day with a change brought: how many results are new and how many moved, and some of them."""
+    """The changes of the latest day: the numbers of new and of moved results, and some of them."""
 
     date: str
     new: int
@@ -124,7 +122,7 @@ class LatestChanges:
 
 
 def latest(site: Site) -> LatestChanges | None:
-    """Return the changes of the latest day that has any, those of moved figures first; None where there are none."""
+    """Return the changes of the latest day that has any, those of moved figures first; None without changes."""
     found = changes.of_results(site)
     if not found:
         return None
@@ -148,7 +146,7 @@ def _changed(site: Site, found: changes.OfResult) -> ListedChange:
 
 
 def _case(suite: Suite, row: Row) -> tuple[Text, ...]:
-    """Return whose result it is, and of what case."""
+    """Return the framework and the case of a result."""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     words = suite.case_words(row.model, row.options)
     parts = (named(row.framework), precision_name(row.precision), answers.devices(row), batch, words)

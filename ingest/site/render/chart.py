@@ -73,7 +73,7 @@ class Point(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class ChartLine(Struct, frozen=True, omit_defaults=True):
-    """Points in the order in which they are joined."""
+    """Points in the order of the line that joins them."""
 
     label: Text
     ink: str

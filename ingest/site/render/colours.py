@@ -19,7 +19,7 @@ Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour s
 
 
 class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a framework is drawn: on white and on slate, and with which marker (matplotlib's) on lines."""
+    """The style of a framework: its colours on white and on slate, and its marker (matplotlib's) on lines."""
 
     match: tuple[str, ...]
     light: Colour
@@ -38,7 +38,7 @@ def inks(source: Path = _SOURCE) -> tuple[Ink, ...]:
     """Return all inks in the order of the file.
 
     Raises:
-        FileError: the file is not TOML, or an entry lacks a field or holds a wrong value.
+        FileError: the file is not TOML, or an entry lacks a field or has a wrong value.
     """
     return tuple(Ink(id=name, **asdict(style)) for name, style in read(source, dict[str, Style]).data.items())
 
@@ -52,7 +52,7 @@ def ink(framework: str) -> Ink:
 
 
 def variable(found: Ink) -> str:
-    """Return an ink as a CSS colour that follows the theme; where there is no style sheet it is the one for white."""
+    """Return an ink as a CSS colour that follows the theme; without a style sheet it is the one for white."""
     return f"var(--pl-ink-{found.id}, {found.light})"
 
 

@@ -37,8 +37,10 @@ VALUE = 0.75  # inches right of the scale, for the value of the longest row
 MOST = 2.6  # inches of a label at most, and how far above its row a longer one is
 UNDER = 0.17
 TICKS = 5
-#: Panels from which on they come in two columns, and the widest labels that leave room for that.
-COLUMNS_FROM, COLUMN_LABEL = 4, 1.7
+#: Number of panels that are drawn in two columns, at least.
+COLUMNS_FROM = 4
+#: Width of labels, in inches, that leaves room for two columns, at most.
+COLUMN_LABEL = 1.7
 GUTTER = 0.3
 NEAR = 0.08  # the share of an axis left free above and below lines that need not start at zero
 
@@ -282,7 +284,7 @@ def apart(values: Sequence[float], gap: float, top: float) -> list[float]:
 
 
 def nice(least: float, most: float) -> list[float]:
-    """Return round ticks from below the least to above the most value; of a range that is none, from zero on."""
+    """Return round ticks from below the least to above the most value; an empty range is extended to zero."""
     if not least < most:
         least, most = min(least, 0.0), max(most, 0.0) or 1.0
     rough = (most - least) / (TICKS - 1)
@@ -357,7 +359,7 @@ def _sheet(height: float) -> tuple[Figure, Axes]:
 
 
 def _canvas(plot: float, right: float) -> tuple[Figure, Axes]:
-    """Return a figure with a plot of so many inches, and room at its right for names."""
+    """Return a figure with a plot of `plot` inches, and `right` inches for names."""
     height = plot + ABOVE + BELOW
     figure = _figure(height)
     axes = figure.add_axes((LEFT / WIDTH, BELOW / height, (WIDTH - LEFT - right) / WIDTH, plot / height))
@@ -409,16 +411,16 @@ def _set_rcparams() -> None:
 def _svg(figure: Figure) -> str:
     out = io.StringIO()
     with warnings.catch_warnings():
-        # Names may hold glyphs that the measuring font lacks; the reader's browser draws them.
+        # Names may contain glyphs that the measuring font lacks; the reader's browser draws them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return _themed(out.getvalue())
 
 
-#: What begins the id of a shape that says something; the rest of it is what it says.
+#: Beginning of the id of a shape with a tooltip; the rest of the id is its text.
 _POINTED = "says:"
 _NUMBER = re.compile(r"([0-9][0-9,]*)(?:\.([0-9]+))?(?![0-9.])([%×]?)")
-#: What matplotlib writes and what takes its place, in this order.
+#: Patterns in matplotlib's output and their replacements, in this order.
 _REWRITTEN = (
     (rf"""<g id=(["']){_POINTED}([^>]*)\1>""", r"<g><title>\2</title>"),
     (r"(?s)\s*<metadata>.*?</metadata>|<!--.*?-->", ""),
@@ -455,7 +457,7 @@ def _short(path: str) -> str:
     return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.1f}", data.replace(" L ", " "))
 
 
-#: What shows nothing: areas without ink, and lines that end where they begin.
+#: Invisible shapes: areas without ink, and lines that end at their beginning.
 _IDLE = re.compile(r"""<path [^>]*style="fill: none; opacity: 0"/>\n|<path d="M [-\d.]+ [-\d.]+"[^>]*/>\n""")
 #: A group of one thing or of none, and what all of a drawing has.
 _LONE = re.compile(r"<g>\n((?:(?!</?g[ >]).*\n)?)</g>\n")

@@ -1,6 +1,6 @@
 """Tables as HTML in one language, with links to their CSV and JSON.
 
-A template lays the table out. A site holds some hundred thousand cells: these are joined from plain strings here, which
+A template lays the table out. A site has some hundred thousand cells: these are joined from plain strings here, which
 takes a third of the time. Every text goes through `escape` first.
 """
 
@@ -84,7 +84,7 @@ class Writer:
     """Writes tables in one language; `link` turns a page of ours into a link target relative to the present page.
 
     One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there,
-    and keeps by name those whose files lie beside it, so that these can be written too. `page` is the page's path.
+    and collects by name the tables that are also written as files next to it. `page` is the page's path.
     """
 
     words: Words
@@ -143,7 +143,7 @@ class Writer:
         return f"{slug(name)}-{self._counts[name]}"
 
     def _files(self, table: Table, name: str) -> Iterator[Mapping[str, object]]:
-        """Yield links to the table's files, which lie in a folder beside the page that has all of its rows."""
+        """Yield links to the table's files, which are in a folder next to the page with all of its rows."""
         folder = posixpath.relpath(
             table_files.folder(table.rest.page if table.rest else self.page), posixpath.dirname(self.page) or "."
         )
@@ -159,7 +159,7 @@ class Writer:
             yield {"key": Markup(key), "number": column.number, "title": title, "units": units, "facets": facets}
 
     def _units(self, table: Table, column: Column) -> Iterator[Mapping[str, object]]:
-        """Yield what stands below the title of a column, in every view."""
+        """Yield the line below the title of a column, in every view."""
         if column.switched and table.views:
             for view in table.views:
                 seen = _view([view.key], table.views[0].key) if len(table.views) > 1 else None
@@ -175,7 +175,7 @@ class Writer:
     def _row(
         self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]
     ) -> list[tuple[Markup, Markup]]:
-        """Return the attributes of each cell, and what stands in it."""
+        """Return the attributes and the content of each cell."""
         cells = []
         for column, content, room in zip(table.columns, row, rooms, strict=True):
             inside, attributes = self._cell(table, column, content, notes, room)
@@ -247,7 +247,7 @@ class Writer:
         return f'<span class="pl-v"{sides}>{escape(found)}</span>'
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
-        """Return the values before rounding, by which scripts sort."""
+        """Return the values before rounding, which scripts use for sorting."""
         return "".join(self._value(column, each) + _details(each) for each in entries)
 
     def _first_value(self, column: Column, content: Cell) -> str:
@@ -330,12 +330,12 @@ def attributes(facets: Facets) -> Markup:
 
 
 def _tint(entry: Entry) -> str:
-    """Return the class of a share of the best, in steps that a reader can tell apart."""
+    """Return the class of a share of the best, in steps that a reader can distinguish."""
     return "" if entry.share is None else f" pl-heat-{min(int(entry.share * 5), 4)}"
 
 
 def _view(keys: Sequence[str], first: str) -> Mapping[str, object] | None:
-    """Return in which views something is seen, if only in some; without scripts, the first view is shown."""
+    """Return the views of an element that is not in all views; without scripts, the first view is shown."""
     return {"names": " ".join(keys), "hidden": bool(first) and first not in keys} if any(keys) else None
 
 

@@ -52,7 +52,7 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
-    """Return the tables whose files lie beside this page as CSV and as JSON, by path below the language's folder."""
+    """Return the files of this page's tables, CSV and JSON, by path below the language's folder."""
     address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
     about = {
         "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FOLDER = "share"
-#: What every PNG begins with.
+#: The first bytes of every PNG.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 #: As services that show a preview ask for it.
 WIDTH, HEIGHT = 1200, 630
@@ -32,7 +32,7 @@ _ACROSS, _LETTER = 1056, 0.74
 
 @dataclass(frozen=True)
 class Picture:
-    """What a picture says: counts of won, tied and lost cases, over all and by hardware, and the best result.
+    """The content of a picture: counts of won, tied and lost cases, in total and by hardware, and the best result.
 
     `name` is that of its file.
     """
@@ -95,7 +95,7 @@ def _stripe(figure: Figure, left: float, bottom: float, width: float, height: fl
 
 
 def _write(figure: Figure, top: int, text: str, size: int, *, colour: str = _INK, weight: str = "normal") -> None:
-    """Write one line, its middle so many pixels below the top; sizes are pixels, but for the dots per inch."""
+    """Write one line with its middle `top` pixels below the upper edge; `size` is in pixels."""
     points = size * 72 / _DPI * 1.2
     figure.text(
         0.06,
@@ -109,7 +109,7 @@ def _write(figure: Figure, top: int, text: str, size: int, *, colour: str = _INK
 
 
 def _latin(text: str, most: int) -> str:
-    """Return one line that the font can draw and the picture can hold."""
+    """Return one line that the font can draw and that fits into the picture."""
     line = plain(text).encode("latin-1", "replace").decode("latin-1")
     return line if len(line) <= most else f"{line[: most - 3]}..."
 

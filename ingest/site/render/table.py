@@ -16,7 +16,7 @@ from perfledger.ingest.common.words import Phrase, Text, Words, phrase
 from perfledger.ingest.site.render.text import slug
 
 Value = float | int | str
-#: Names and values by which the filters of a page choose: hardware, devices, precision, framework.
+#: Names and values for the filters of a page: hardware, devices, precision, framework.
 Facets = tuple[tuple[str, Value], ...]
 
 BEST_OF_ROW = phrase("table.best")
@@ -37,7 +37,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Tag:
-    """A short mark of a figure: what it means is read out, and stands below the table, linked to where it is explained.
+    """A short mark of a figure. Its meaning is read out, and is below the table with a link to its explanation.
 
     `tone` is `good`, or `warn`.
     """
@@ -50,11 +50,11 @@ class Tag:
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure in a cell: its text and link, small print beside it, and links to the runs it came from.
+    """One figure in a cell: its text and link, small print next to it, and links to its runs.
 
     `tag` is the last of the small print. `value` is the figure before rounding, for sorting and for programs; a plain
     number's text is its own value. `details` are named values for programs only: spread (a share of one), repeats,
-    runs, precision. `anchor` is the id by which links find it. `share` is that of the best of its row, which tints it.
+    runs, precision. `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
     """
 
     text: Text
@@ -72,9 +72,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cell:
-    """The content of a cell: entries one below the other; or nothing, with a note that says why.
+    """The content of a cell: entries one below the other; or a note that says why it is empty.
 
-    `views` is what stands there instead when the reader switches to another of the table's views, by its key.
+    `views` are the contents for the table's other views, by key, which the reader can switch to.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -84,11 +84,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title, unit, and kind: the figures of a `number` column stand point under point.
+    """A column's title, unit, and kind: the figures of a `number` column are aligned at the decimal point.
 
-    `key` names it to programs, in every language; without one it is made of the English title. In a `switched` column,
-    cells change with the table's view, and so does the unit, which then follows the column's own. `facets` are what
-    the filters of a page know it by.
+    `key` is its name for programs, in every language; without one it is made from the English title. In a `switched`
+    column, cells change with the table's view, and so does the unit, which then follows the column's own. `facets` are
+    its names and values for the filters of a page.
     """
 
     title: Text
@@ -167,7 +167,7 @@ class Table:
 
     @property
     def switching(self) -> tuple[str, ...]:
-        """The keys of the views that a reader can switch between; one without a name where there is no choice."""
+        """The keys of the views that a reader can switch between; one empty key without a choice."""
         return tuple(each.key for each in self.views) if len(self.views) > 1 else ("",)
 
     def keys(self, words: Words) -> list[str]:

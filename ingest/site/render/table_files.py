@@ -1,4 +1,4 @@
-"""Tables as files for programs, beside the page that shows them: CSV and JSON with the values before rounding."""
+"""Tables as files for programs, next to the page that shows them: CSV and JSON with the values before rounding."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class Field:
 class Flat:
     """A table for programs: a value per field, and a row per row of the table.
 
-    Further figures in one cell are numbered (`pytorch_2`); what is known of a figure stands behind it
-    (`pytorch_spread`), words beside it and why it is absent in `pytorch_note`.
+    Further figures in one cell are numbered (`pytorch_2`); details of a figure follow it (`pytorch_spread`), and
+    `pytorch_note` has the words next to it and the reason if it is absent.
     """
 
     fields: tuple[Field, ...]
     rows: tuple[Row, ...]
 
     def csv(self) -> bytes:
-        """Return the rows as RFC 4180 has them: a head of keys, nothing for what is absent."""
+        """Return the rows as CSV (RFC 4180): a head of keys, and empty cells for absent values."""
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow([no_formula(each.name) for each in self.fields])
@@ -103,7 +103,7 @@ def flat(table: Table, words: Words, language: str) -> Flat:
 
 @dataclass(frozen=True)
 class _Head:
-    """A column: its key and title; and per view its unit, and what stands below the title."""
+    """A column: its key and title; and per view its unit, and the line below the title."""
 
     key: str
     title: str
@@ -113,7 +113,7 @@ class _Head:
 
 
 class _Figure(NamedTuple):
-    """One entry of a cell: its text, value and details, the words beside it, and why it is absent."""
+    """One entry of a cell: its text, value and details, the words next to it, and the reason if it is absent."""
 
     view: str
     text: str
@@ -129,7 +129,7 @@ class _Figure(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Why it is absent; or what stands beside it, unless that says its details."""
+        """The reason if it is absent; or the words next to it, unless these repeat its details."""
         return self.note or ("" if self.details else self.beside)
 
 
@@ -228,7 +228,7 @@ def _figure(name: str, figure: _Figure) -> Iterator[tuple[str, Value | None]]:
 
 
 def _texts(name: str, entries: Sequence[_Figure], *, beside: bool) -> Iterator[tuple[str, Value | None]]:
-    """Entries that are no figures: the cell's text, or words beside its figures."""
+    """Yield the fields of entries without figures: the cell's text, or the words next to its figures."""
     text = "; ".join(each.text for each in entries if each.text)
     if beside and text:
         yield f"{name}_note", text

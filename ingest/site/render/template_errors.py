@@ -1,4 +1,4 @@
-"""What people get wrong in templates, said with the template's file and line instead of a traceback."""
+"""Report mistakes in templates with file and line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class TemplateError(UsageError):
 
 @contextmanager
 def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
-    """Says of every error that a template can make where it stands.
+    """Add file and line to every error of a template.
 
     Args:
         template: the name of the page's template.
-        names: what templates may use, to suggest one where a name is unknown.
+        names: names that templates may use, to suggest one for an unknown name.
 
     Raises:
         TemplateError: for any of Jinja's errors, for words that are missing, and for a call that a template gets wrong.

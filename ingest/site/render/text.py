@@ -59,9 +59,9 @@ def code(text: object) -> Markup:
 
 
 def code_block(lines: str) -> Markup:
-    """Return a block of code or of a log, each line kept; signs of markup become entities.
+    """Return a block of code or of a log with unchanged lines; signs of markup become entities.
 
-    It is not searched: the index is fetched with every page, and would be made of samples of logs for the most part.
+    It is not searched: every page loads the index, which would consist mostly of samples of logs.
     """
     # &#10; instead of line breaks: a blank line would end the HTML block.
     body = "&#10;".join(verbatim(line) for line in lines.splitlines() or [""])
@@ -69,7 +69,7 @@ def code_block(lines: str) -> Markup:
 
 
 def verbatim(line: str) -> Markup:
-    """Return one line of a block of code or of a log, its blanks kept."""
+    """Return one line of a block of code or of a log with its blanks."""
     line = line.expandtabs()
     seen = line if line.isprintable() else "".join(_visible(each) for each in line)
     return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))

@@ -117,8 +117,8 @@ def _changed(head: Path, base: str) -> Iterator[tuple[str, str, str]]:
         cause = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no cause given"])[-1]
         raise UsageError(f"{head}: git cannot compare it with {base}: {cause}")
     fields = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    for told, path in zip(fields[::2], fields[1::2], strict=False):
-        _, mode, _, _, status = told.split(" ")
+    for entry, path in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, _, _, status = entry.split(" ")
         yield path, status, mode
 
 

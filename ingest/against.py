@@ -296,8 +296,8 @@ def table(found: Acceptance) -> str:
 
 def _counts(found: Acceptance) -> str:
     counts = {name: sum(each.verdict == name for each in found.cases) for name in ("reached", "below", "missing")}
-    told = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return f"{found.metric}, at least {found.at_least:g} of the baseline: {told}"
+    verdicts = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{found.metric}, at least {found.at_least:g} of the baseline: {verdicts}"
 
 
 def _cells(row: AcceptedCase) -> list[str]:

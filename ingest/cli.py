@@ -319,10 +319,10 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
         raise UsageError("no PATH given; give the folder that the layout describes")
     named = layouts.load(layout)
     found = named.logs_of(walk(paths))
-    told = {each.name: beside.path_facts(each, named) for each in found.inputs}
-    wrong = dict.fromkeys(message(problem) for each in told.values() for problem in each.problems)
-    lines = [printable(f"{name}: matches no template") for name, each in told.items() if each.path is None]
-    print("\n".join([*lines, *wrong, f"{len(told)} paths, of which {len(lines)} fit no template"]))
+    by_name = {each.name: beside.path_facts(each, named) for each in found.inputs}
+    wrong = dict.fromkeys(message(problem) for each in by_name.values() for problem in each.problems)
+    lines = [printable(f"{name}: matches no template") for name, each in by_name.items() if each.path is None]
+    print("\n".join([*lines, *wrong, f"{len(by_name)} paths, of which {len(lines)} fit no template"]))
     return NOT_ALL if lines or wrong else UNDERSTOOD
 
 
@@ -357,8 +357,8 @@ def unwrap(name: str, export: Path | None) -> int:
     from perfledger.parsers.unwrap import FILTERS
 
     if name not in FILTERS or export is None:
-        told = "\n".join(f"  {each:9} {str(made.__doc__).partition(chr(10))[0]}" for each, made in FILTERS.items())
-        raise UsageError(f"give --from NAME FILE, where NAME is one of\n{told}")
+        filters = "\n".join(f"  {each:9} {str(made.__doc__).partition(chr(10))[0]}" for each, made in FILTERS.items())
+        raise UsageError(f"give --from NAME FILE, where NAME is one of\n{filters}")
     try:
         stream = export.open("rb")
     except OSError as error:
@@ -578,8 +578,8 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
     if as_json:
         print(msgspec.json.encode(checks).decode())
     else:
-        told = [f"{name}:\n{submissions.table(some)}" for name, some in found]
-        text = "\n".join(told) or "nothing below raw_logs/submitted/ is touched: no submission to check"
+        tables = [f"{name}:\n{submissions.table(some)}" for name, some in found]
+        text = "\n".join(tables) or "nothing below raw_logs/submitted/ is touched: no submission to check"
         print(as_called(printable(text)))
     if any(each.state == "fail" for each in checks):
         return NOT_ALL
@@ -601,11 +601,11 @@ def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     """
     from perfledger.ingest import verify as chain
 
-    told = chain.verify(site, chain.read_again(inputs) if inputs.paths or inputs.stores else None, ledger)
-    for each in told.wrong:
+    verified = chain.verify(site, chain.read_again(inputs) if inputs.paths or inputs.stores else None, ledger)
+    for each in verified.wrong:
         print(printable(each), file=sys.stderr)
-    print(as_called(chain.summary(told)))
-    return NOTHING if told.wrong else UNDERSTOOD if inputs.paths or inputs.stores else NOT_ALL
+    print(as_called(chain.summary(verified)))
+    return NOTHING if verified.wrong else UNDERSTOOD if inputs.paths or inputs.stores else NOT_ALL
 
 
 @commands.command("new-suite")

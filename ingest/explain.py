@@ -45,10 +45,10 @@ def explain(given: Input, layout: Layout) -> Iterator[str]:
         yield f"not read   {message(Problem(error.code, given.name, args=error.details))}"
         return
     yield from _detected(log)
-    told, stated = path_facts(given, layout), of_log(given.path, given.name)
-    yield from (f"problem    {message(each)}" for each in (*stated.problems, *told.problems))
+    of_path, stated = path_facts(given, layout), of_log(given.path, given.name)
+    yield from (f"problem    {message(each)}" for each in (*stated.problems, *of_path.problems))
     for session in log.sessions:
-        yield from _session(given, session, log, stated, told)
+        yield from _session(given, session, log, stated, of_path)
 
 
 def _detected(log: Log) -> Iterator[str]:
@@ -58,8 +58,8 @@ def _detected(log: Log) -> Iterator[str]:
         yield "           more than one format claims it, so none reads it"
 
 
-def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told: PathFacts) -> Iterator[str]:
-    merged, sessions = facts_of(session, stated, told), len(log.sessions)
+def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, of_path: PathFacts) -> Iterator[str]:
+    merged, sessions = facts_of(session, stated, of_path), len(log.sessions)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""

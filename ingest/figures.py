@@ -75,8 +75,8 @@ def _row(run: RunFigure, longest: int) -> list[str]:
     figure = "—" if run.value is None else f"{run.value:.4g} {run.unit}{scope}"
     interval = f"{run.interval[0]:.4g} to {run.interval[1]:.4g}" if run.interval else ""
     devices = "" if run.devices is None else str(run.devices)
-    told = "; ".join(filter(None, (run.verdict, run.reason)))
-    return [path, run.format or "—", run.model or "", devices, figure, interval, told]
+    remarks = "; ".join(filter(None, (run.verdict, run.reason)))
+    return [path, run.format or "—", run.model or "", devices, figure, interval, remarks]
 
 
 def _cut(line: str, width: int) -> str:

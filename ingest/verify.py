@@ -67,7 +67,6 @@ class Verified:
 def verify(site: Path, state: State | None, ledger: str = "") -> Verified:
     """Follow every figure of a built site to the ledger and, with `state`, to the logs.
 
-
     Args:
         site: the folder that `mkdocs build` wrote.
         state: the logs, read again; None to compare the site only with its ledger.

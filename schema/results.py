@@ -1,6 +1,5 @@
 """The records of `results.json`: every result of a site, measured here from logs or published by others.
 
-
 `RESULTS_VERSION` is raised when a key is removed or changes its meaning; keys may be added at any time.
 """
 

@@ -55,7 +55,6 @@ def packed(value: bytes) -> bytes:
 def unpacked(value: bytes) -> bytes:
     """Return the original of a packed value.
 
-
     Raises:
         zlib.error: it is not a packed value, or is too large.
     """

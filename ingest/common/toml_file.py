@@ -335,7 +335,6 @@ def _dotted(keys: Keys) -> str:
 
 def _code(source: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers, without those inside a text over several lines."""
-
     closing = ""
     for number, line in enumerate(source.split("\n"), 1):
         if not closing:

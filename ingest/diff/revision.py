@@ -75,8 +75,8 @@ def _files(out: Path) -> dict[str, bytes]:
 
 def _commit(rev: str, folder: Path) -> Commit:
     # Git would take a name that begins with a dash as an option.
-    asked = ["rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"]
-    found = None if rev.startswith("-") or not rev.strip() else _called(folder, *asked)
+    arguments = ["rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"]
+    found = None if rev.startswith("-") or not rev.strip() else _called(folder, *arguments)
     if found is None or found.returncode:
         shallow = _called(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
         why = "this clone is shallow and does not hold it" if shallow else "git knows no such revision"

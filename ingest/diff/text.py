@@ -174,7 +174,6 @@ class _Cells:
 
     def _state(self, row: LoggedResult) -> str:
         """Return a result's figure, or the reason why it is missing."""
-
         found = row.result
         if found.value is not None:
             return _with_unit(numbers.figure(found.value, found.spread), found)

@@ -78,7 +78,6 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_wrap(text: str, at: int) -> bool:
     """Return whether a line break is that of a terminal: the line is long, and the break splits a long word."""
-
     columns = at - text.rfind("\n", 0, at) - 1
     after = _RUN.match(text, at + 1)
     word = text[max(at - _SHORTEST, 0) : at]

@@ -180,6 +180,5 @@ def machine_rules() -> RuleSet:
 def naming_rules() -> RuleSet:
     """Return the rules whose matches name a host or a user."""
     # By their text, since compiling all rules takes 0.25 s of every start.
-
     named = ("(?P<host>", "(?P<user>")
     return RuleSet(tuple(rule for rule in every_rule().rules if any(each in rule.pattern for each in named)))

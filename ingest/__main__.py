@@ -8,8 +8,10 @@ from typing import NoReturn
 
 from perfledger import INSTALLED
 
-#: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
-FAULT, NOTHING = 3, 2
+#: Exit code of an internal error. Python's own, 1, would mean that the site is built.
+FAULT = 3
+#: Exit code of a missing package.
+NOTHING = 2
 #: Bytes of address space that one process needs to read a few logs and to write their pages; half of it is Arrow's.
 LEAST_MEMORY = 600_000_000
 _REMEDY = (

@@ -32,7 +32,8 @@ EXIT_CODES = (
     "was written."
 )
 _ENDED = "every file is either as before or complete"
-_SHORT, _CLOSED = "Free what is short (disk, memory, open files)", "Allow this user to open it"
+_SHORT = "Free what is short (disk, memory, open files)"
+_CLOSED = "Allow this user to open it"
 #: Names of files that the summary names at most.
 _NAMES_SHOWN = 5
 

@@ -7,7 +7,8 @@ import re
 import sys
 
 #: Most formats use this: a possessive group whose alternatives are possessive as well.
-_PATTERN, _TEXT = rb"(?:[^\nb]++|b(?!atch))*+batch", b"xx by yy batch"
+_PATTERN = rb"(?:[^\nb]++|b(?!atch))*+batch"
+_TEXT = b"xx by yy batch"
 
 
 def possessive_quantifiers_work() -> bool:

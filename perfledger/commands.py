@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 #: The files of a new repository.
 _STARTER = TEMPLATES / "starter"
-#: Placeholders in these files, for the version of Perfledger and for the folder's name.
-_VERSION, _NAME = "@VERSION@", "@NAME@"
+#: Placeholder in these files for the version of Perfledger.
+_VERSION = "@VERSION@"
+#: Placeholder in these files for the folder's name.
+_NAME = "@NAME@"
 
 
 @click.group(

@@ -15,8 +15,11 @@ from msgspec import Meta, Struct
 from perfledger.schema.records import Amount
 
 SCHEMA: Literal["perfledger.submission/1"] = "perfledger.submission/1"
-#: raw_logs/submitted/SUBMITTER/ID/submission.json, and next to it SUITE/FRAMEWORK/CASE/REPEAT/run.json.
-RAW_LOGS, FOLDER, MANIFEST = "raw_logs", "submitted", "submission.json"
+#: The folder of logs. Submissions are RAW_LOGS/FOLDER/SUBMITTER/ID/MANIFEST, and next to the manifest
+#: SUITE/FRAMEWORK/CASE/REPEAT/run.json.
+RAW_LOGS = "raw_logs"
+FOLDER = "submitted"
+MANIFEST = "submission.json"
 #: Bytes of one file of a submission, at most.
 LARGEST_FILE = 32 << 20
 #: Bytes of all files of a submission, at most.

@@ -46,8 +46,11 @@ from perfledger.ingest.site.spool import Spool
 from perfledger.schema.records import Problem, Result, Run, text_of
 from perfledger.schema.results import ResultRecord
 
-PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
-RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
+PUBLISHED = "data/published.csv"
+AUDIT = "data/audit.csv"
+RESULTS = "data/results.json"
+RESULTS_TABLE = "data/results.csv"
+CHANGES = "data/changes.json"
 #: For the compare page alone; it follows from the results.
 COMPARISONS = "data/comparisons.json"
 #: Committed, for those who read figures without building the site, and for `--diff`.

@@ -11,12 +11,35 @@ from perfledger.ingest.site.render.table import Table
 
 #: Pixels that a page may be tall at a width of 1,440.
 TALL = 6000
-#: Of these, what a report has above and below its blocks, the title of a block, a line of its text, and a folded plan.
-_AROUND, _TITLE, _LINE, _PLAN = 2250, 75, 45, 65
-#: About how tall a table is without its rows, its rows with one line and with small print, a row of words, and a note.
-_HEAD, _ROW, _MARKED, _FACT, _NOTE = 110, 34, 54, 52, 45
-#: The same of a chart: without its panels, with lines, the head and foot of a panel, a bar, and one below its name.
-_CHART, _LINES, _PANEL, _BAR, _NAMED = 200, 350, 64, 24, 38
+# Heights in pixels, approximately.
+#: Parts of a report above and below its blocks.
+_AROUND = 2250
+#: Title of a block.
+_TITLE = 75
+#: Line of a block's text.
+_LINE = 45
+#: Folded plan.
+_PLAN = 65
+#: Table without its rows.
+_HEAD = 110
+#: Row of a table with one line.
+_ROW = 34
+#: Row of a table with small print.
+_MARKED = 54
+#: Row of words.
+_FACT = 52
+#: Note below a table.
+_NOTE = 45
+#: Chart without its panels.
+_CHART = 200
+#: Chart with lines.
+_LINES = 350
+#: Head and foot of a panel.
+_PANEL = 64
+#: Bar next to its name.
+_BAR = 24
+#: Bar below its name.
+_NAMED = 38
 #: Number of panels that are drawn in two columns, at least.
 _COLUMNS_FROM = 4
 #: Letters of a name that does not fit next to its bar, at least.

@@ -22,8 +22,10 @@ from perfledger.ingest.site.table_metrics import THROUGHPUT
 _MOST_LINES = 8
 #: Charts of a page, at most, so that they give an overview.
 _MOST_CHARTS = 6
-#: Lines of two points that make a chart, at least: one line repeats its row of the table.
-_POINTS, _LINES = 3, 2
+#: Points of a single line, at least: a line of two points repeats its row of the table.
+_POINTS = 3
+#: Lines of two points, at least: several lines show whether they move together.
+_LINES = 2
 _WHEN = ("date", "version", "round")
 _Key = tuple[str, str, str]
 #: Framework, hardware, precision and unit.

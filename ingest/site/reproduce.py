@@ -30,8 +30,10 @@ from perfledger.schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
 from perfledger.schema.records import Run, text_of, to_json
 from perfledger.schema.vocabulary import CASE
 
-#: How many cases of a recipe, and commands without one, a block spells out.
-CASES_SHOWN, COMMANDS_SHOWN = 80, 6
+#: Cases of a recipe in a block, at most.
+CASES_SHOWN = 80
+#: Commands without a recipe in a block, at most.
+COMMANDS_SHOWN = 6
 #: The tool of an image that a plan names.
 _CONTAINER_TOOL = "docker"
 #: A word that only the machine itself can fill in.

@@ -21,7 +21,9 @@ from perfledger.ingest.site.table_metrics import places, verdicts
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
 AT_MOST = 500
-_COLOUR, _DIVERGED = "blue", "orange"
+_COLOUR = "blue"
+#: Colour of a result whose loss diverged.
+_DIVERGED = "orange"
 
 
 def badges(site: Site, words: Words) -> dict[str, bytes]:

@@ -25,7 +25,8 @@ from perfledger.schema.results import ResultRecord
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RESULTS, RUNS = "data/results.parquet", "data/runs.parquet"
+RESULTS = "data/results.parquet"
+RUNS = "data/runs.parquet"
 #: Written into each file, and raised where a column is removed or changes its meaning.
 VERSION = 1
 #: Rows that are written at once, so that few are in memory twice.

@@ -33,10 +33,14 @@ from perfledger.schema.submission import submitter_of
 
 FOLDER = "data/explorer"
 ENDING = ".json.gz"
-#: Runs per part: on average somewhat fewer than SIZE, and MOST at most.
-SIZE, MOST = 4000, 5000
-#: The same of the parts with all that is shown of a run on demand.
-DETAILED, MOST_DETAILED = 400, 500
+#: Runs per part; the average is somewhat lower.
+SIZE = 4000
+#: Runs per part, at most.
+MOST = 5000
+#: Runs per part with details that are shown on demand; the average is somewhat lower.
+DETAILED = 400
+#: Runs per part with details, at most.
+MOST_DETAILED = 500
 #: Replacement for the run's name in the address of its page.
 _NAME = "*"
 

@@ -17,8 +17,10 @@ from perfledger.ingest.site.render.table import Cell, Link, cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.scorecards import Placing
 
-#: Replaced by the address of the site, which only its build knows; and who draws a badge.
-SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
+#: Placeholder for the address of the site, which only its build knows.
+SITE = "%SITE%/"
+#: Service that draws badges.
+SHIELDS = "https://img.shields.io/endpoint?url="
 
 
 def pages(site: Site) -> list[Page]:

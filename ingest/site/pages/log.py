@@ -38,16 +38,20 @@ from perfledger.schema.redaction.redact import redacted_text
 from perfledger.schema.redaction.rules import KINDS
 from perfledger.schema.vocabulary import METRICS
 
-#: A log of no more lines and bytes than this is shown whole.
-WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
+#: Lines of a log that is shown whole, at most.
+WHOLE_LINES = 1500
+#: Bytes of a log that is shown whole, at most.
+WHOLE_BYTES = 400_000
 #: Lines of the head of a longer log.
 HEAD = 120
 #: Lines of the tail of a longer log.
 TAIL = 60
 #: Lines on either side of a linked line of a longer log.
 AROUND = 12
-#: A longer line is cut, since a progress bar may be one line of many megabytes: characters kept on either side.
-FRONT, BACK = 1500, 500
+#: First characters of a line that are shown; a longer line is cut, since a progress bar may have many megabytes.
+FRONT = 1500
+#: Last characters of a line that are shown.
+BACK = 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
 #: First and last line, kind, and text.
@@ -61,8 +65,14 @@ LOOKED_AT = 300
 _CUT_OFF = re.compile(r"(?<![\w.+/-])[\w.+/-]{16,}+\Z")
 #: A word that may be cut at the beginning of a text.
 _CUT_ON = re.compile(r"\A[\w.+/-]+")
-_HIDDEN, _LONGEST_KEY = b"<private key>", 200
-_READ, _KEPT = 1 << 14, 1 << 12
+#: Replacement for a private key.
+_HIDDEN = b"<private key>"
+#: Lines of a private key, at most.
+_LONGEST_KEY = 200
+#: Bytes of a piece of a long line.
+_READ = 1 << 14
+#: Last bytes of a long line that stay in memory.
+_KEPT = 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
 
 

@@ -46,11 +46,15 @@ from perfledger.ingest.site.render.table import Cell, Column, Entry, Facets, Res
 from perfledger.ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from perfledger.schema.records import Run
 
-#: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
-RANKED_FIRST, RANKED_NEXT = 10, 6
+#: Rank in the search of the page of a model that ran here; a model's page comes before reports about it.
+RANKED_FIRST = 10
+#: Rank in the search of the page of another model.
+RANKED_NEXT = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
-#: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
-ROWS_SHOWN, ROWS_AT_LEAST = 14, 3
+#: Rows of all tables of results on a model's page; scripts load further rows.
+ROWS_SHOWN = 14
+#: Rows of each table of results on a model's page, at least.
+ROWS_AT_LEAST = 3
 VERDICTS_SHOWN = 6  # of a hardware; the others are folded
 #: Number of hardware with charts, scaling and other metrics on a model's page; another page has those of the rest.
 HARDWARE_SHOWN = 5

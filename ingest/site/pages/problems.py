@@ -13,9 +13,12 @@ from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.run_tables import problem_list, size_text
 from perfledger.schema.records import Problem, Run
 
-#: Problems of a site that are all listed, one by one; of more, groups of one kind below one folder, with examples.
+#: Problems of a site that are listed one by one, at most.
 PROBLEMS_SHOWN = 50
-GROUPS_SHOWN, EXAMPLES = 5, 2
+#: Groups of one kind below one folder that are listed if there are more problems.
+GROUPS_SHOWN = 5
+#: Examples of a group.
+EXAMPLES = 2
 
 
 def pages(site: Site) -> list[Page]:

@@ -22,7 +22,9 @@ from perfledger.ingest.site.run_tables import log_lines_text, outcome
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS
 
-SCORE, SAMPLES, ENERGY = "time_to_train", "samples_to_train", "energy_to_train"
+SCORE = "time_to_train"
+SAMPLES = "samples_to_train"
+ENERGY = "energy_to_train"
 _COLUMNS = ("submitter", "system", "devices")
 
 

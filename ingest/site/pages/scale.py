@@ -33,8 +33,10 @@ MEASURED = (
     MeasuredScale(10_000, 66.3, 0.4, 6.1, 21.9, 380, 2.8),
     MeasuredScale(100_000, 666.1, 1.2, 40.3, 84.8, 992, 21.1),
 )
-#: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
-SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300
+#: Seconds of one core for a gigabyte of a long log.
+SECONDS_OF_GIGABYTE = 20.0
+#: Bytes of memory for each object that a store lists.
+BYTES_LISTED = 300
 #: Logs of the estimate.
 LOGS = 10_000_000
 #: Bytes of these logs.
@@ -45,7 +47,10 @@ CORES = 100
 BYTES_A_SECOND = 2 * 10**9
 #: Names in one answer of an object store's listing.
 _NAMES_OF_LISTING = 1_000
-_HOUR, _GB = 3_600, 10**9
+#: Seconds.
+_HOUR = 3_600
+#: Bytes.
+_GB = 10**9
 
 
 def pages(site: Site) -> list[Page]:

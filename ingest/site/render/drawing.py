@@ -31,8 +31,18 @@ PAPER = "#fdfeff"  # replaced by the page's ground
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
 BOLD = 1.12  # how much wider bold letters are
 LETTER = 0.076  # inches of a label's letter at nine points, as wide as a browser may draw it
-#: Inches: across a chart, between two rows, of a panel's title, around a plot.
-WIDTH, ROW, HEAD, BELOW, ABOVE, LEFT = 7.2, 0.23, 0.3, 0.5, 0.3, 0.75
+#: Width of a chart in inches.
+WIDTH = 7.2
+#: Inches between two rows.
+ROW = 0.23
+#: Inches for the title of a panel.
+HEAD = 0.3
+#: Inches below a plot.
+BELOW = 0.5
+#: Inches above a plot.
+ABOVE = 0.3
+#: Inches at the left of a plot.
+LEFT = 0.75
 VALUE = 0.75  # inches right of the scale, for the value of the longest row
 MOST = 2.6  # inches of a label at most, and how far above its row a longer one is
 UNDER = 0.17

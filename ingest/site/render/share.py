@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 FOLDER = "share"
 #: The first bytes of every PNG.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-#: As services that show a preview ask for it.
-WIDTH, HEIGHT = 1200, 630
+#: Width in pixels that services with previews ask for.
+WIDTH = 1200
+#: Height in pixels that services with previews ask for.
+HEIGHT = 630
 _DPI = 100
-_INK, _LIGHT, _PAPER = "#1b2430", "#515d6b", "#ffffff"
+_INK = "#1b2430"
+_LIGHT = "#515d6b"
+_PAPER = "#ffffff"
 #: Won, too close to call, and lost.
 _TONES = ("#00684a", "#b8c0c8", "#b3261e")
 #: Lines of hardware, at most.
 _LINES = 3
-#: Pixels across a line, and of a letter for a size of 1.
-_ACROSS, _LETTER = 1056, 0.74
+#: Pixels across a line.
+_ACROSS = 1056
+#: Width of a letter as a share of its size.
+_LETTER = 0.74
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ENOUGH, SHORTEST = 10, 3
 #: More levels than these are noise, or no history that a reader takes in.
 _MOST_LEVELS = 12
-#: What a level costs, in units of the logarithm of the number of points; asv's.
+#: Cost of a level, in units of the logarithm of the number of points; asv's.
 _PENALTY = 4.0
 #: A fit without any deviation counts as one with this share of the deviations around a single level.
 _EXACT = 1e-6
@@ -88,7 +88,7 @@ def _costs(values: Sequence[float]) -> NDArray[np.float64]:
 def _deviations(values: Sequence[float]) -> list[float]:
     """Return the sum of absolute deviations from the median of the first 1, 2, ... values.
 
-    Two heaps hold the lower and the upper half, and their sums: the lower has one more where the number is odd.
+    Two heaps contain the lower and the upper half, and their sums: the lower has one more if the number is odd.
     """
     lower: list[float] = []
     upper: list[float] = []

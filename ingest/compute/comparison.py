@@ -2,8 +2,8 @@
 
 A dimension is what is compared, such as the framework. Everything else must agree, except what follows from the
 dimension: another framework has another version, another image, and brings the CUDA libraries that it was built with.
-How closely the rest must agree is a level that the reader chooses (see `comparison_levels`). What nobody states is not
-known to differ.
+How closely the rest must agree is a level that the reader chooses (see `comparison_levels`). A condition that no
+result states is not known to differ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from perfledger.schema.records import Container, Plain, Result, Run
 from perfledger.schema.results import Conditions, ResultRecord
 
 Kind = Literal["fact", "option", "condition"]
-#: What can be said of several frameworks in one case: how sure it is that the best is ahead, or why it is not compared;
+#: Verdicts on several frameworks in one case: how sure it is that the best is ahead, or why it is not compared;
 #: `conditions`: the two fastest may not be compared.
 Outcome = Grade | Literal["alone", "units", "conditions", "none"]
 
@@ -48,7 +48,7 @@ DIMENSIONS: Mapping[str, str] = {
     "batch": "batch_size",
 }
 _BUILD = ("image", "python", "cuda", "cudnn", "nccl")
-#: What differs as soon as a dimension differs, and is no reason of its own.
+#: Conditions that differ as soon as a dimension differs, and are not a reason of their own.
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "framework": ("framework_version", *_BUILD),
     "version": _BUILD,
@@ -77,13 +77,13 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "python": ("python",),
     "topology": ("topology",),
 }
-#: Options that make another workload, with the value that is meant where none is stated; None: no value is meant.
+#: Options that make another workload, with their default values; None without a default.
 Workload = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a result states about its case and how it was measured."""
+    """The statements of a result about its case and how it was measured."""
 
     facts: Mapping[str, Values]
     options: Mapping[str, Values]
@@ -96,7 +96,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Difference:
-    """A fact, an option or a condition in which two results are not known to agree.
+    """A fact, an option or a condition that two results may not have in common.
 
     Attributes:
         strict: a value that only one of the two states is a difference too.
@@ -113,7 +113,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparability:
-    """What two results say about each other.
+    """The comparison of two results.
 
     Attributes:
         reasons: what forbids the comparison; none where it is allowed.
@@ -130,7 +130,7 @@ class Comparability:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A result that takes part in a comparison, with the figure that is compared and the runs behind it."""
+    """A result that takes part in a comparison, with the figure that is compared and its runs."""
 
     result: Result
     figure: Measured
@@ -143,7 +143,7 @@ class Candidate:
 
     @cached_property
     def statement(self) -> Statement:
-        """What is stated about the figure."""
+        """The statements about the figure."""
         return statement(self.result, self.figure, conditions_of(self.runs))
 
 
@@ -161,7 +161,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What can be said of the frameworks in one case.
+    """The comparison of the frameworks in one case.
 
     Attributes:
         ranked: each framework's best candidate in `unit`, the best first.
@@ -233,7 +233,7 @@ def conditions_of(runs: Sequence[Run]) -> Conditions:
 
 
 def image_of(run: Run) -> str:
-    """Return the image that a run was made in, by its digest where that is known; empty where there was none."""
+    """Return the image that a run was made in, by its digest if that is known; empty if it was made without one."""
     container = (run.recipe.container if run.recipe else None) or Container()
     image, digest = container.image or run.environment.get("image"), container.digest
     return f"{image}@{digest}" if image and digest else str(image or "")
@@ -270,7 +270,7 @@ def _text(value: object) -> str:
 
 
 def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
-    """Return every fact, option and condition in which two results differ, or that one of them does not state."""
+    """Return every fact, option and condition that two results state differently, or only one of them."""
     found = [_fact(name, a, b, strict=True) for name in _CASE]
     found += [_option(name, a, b, workload) for name in sorted({*a.options, *b.options})]
     found += [_fact(name, a, b) for name in _MANNER]
@@ -346,7 +346,7 @@ def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]
 
 
 def cases(rows: Sequence[Result], key: Callable[[Result], Hashable], level: Level = DEFAULT) -> list[list[Result]]:
-    """Return rows by what must be equal to rank them at a level.
+    """Return rows by the statements that must be equal to rank them at a level.
 
     That is the key and the options that frameworks state differently; of `identical` the precision, too; of
     `everything` nothing, so that all rows are one case.

@@ -1,11 +1,11 @@
-"""How alike two results must be for a ratio of their figures: three levels, of which the reader chooses one.
+"""How alike two results must be for a ratio of their figures: three levels; the reader chooses one.
 
-- `identical`: everything that both state is equal. What only one states is not known to differ, except a fact of the
-  case, such as the batch size, and an option of the workload, such as the image size.
+- `identical`: everything that both state is equal. A statement of one alone is not known to differ, except a fact of
+  the case, such as the batch size, and an option of the workload, such as the image size.
 - `workload`, the level of every page unless the reader chooses another: both did the same work on the same hardware.
-  FP16, BF16 and AMP are one precision; versions that differ behind their second number, builds of one version and
+  FP16, BF16 and AMP are one precision; versions that differ after their second number, builds of one version and
   digests of one image are the same; options that say how the same work is done, such as DALI, XLA and the data layout,
-  may differ. Batch size, devices, all other options, and the rule by which a figure is computed, are part of the
+  may differ. Batch size, devices, all other options, and the rule of a figure are part of the
   workload.
 - `everything`: all results on the same hardware with the same number of devices, if their figures have the same unit.
 
@@ -25,11 +25,11 @@ Level = Literal["identical", "workload", "everything"]
 #: From the strictest to the loosest.
 LEVELS: tuple[Level, ...] = get_args(Level)
 DEFAULT: Level = "workload"
-#: What is stated of a fact as sorted texts, so that `535` and `["535"]` are the same; none where nothing is.
+#: The statements about a fact as sorted texts, so that `535` and `["535"]` are the same; empty without a statement.
 Values = tuple[str, ...]
 
 _WORK = ("devices", "nodes", "batch_size", "workload")
-#: What is equal of all results that a page places together, as keys of a record of `results.json`; `workload` is the
+#: Statements that all results of one place on a page share, as keys of a record of `results.json`; `workload` is the
 #: options that make another one.
 PLACE: Mapping[Level, tuple[str, ...]] = {
     "identical": ("hardware", "precision", *_WORK),
@@ -46,7 +46,7 @@ _SWITCH = frozenset({"true", "false"})
 
 @functools.lru_cache(maxsize=4096)
 def coarse(name: str, values: Values) -> Values:
-    """Return what the level `workload` tells apart of the values of a fact or a condition."""
+    """Return the values of a fact or a condition as far as the level `workload` distinguishes them."""
     if name == "precision":
         return tuple(sorted({_group(each) for each in values}))
     if name in _VERSIONS:
@@ -55,7 +55,7 @@ def coarse(name: str, values: Values) -> Values:
 
 
 def coarse_option(name: str, values: Values) -> Values:
-    """Return what the level `workload` tells apart of the values of an option."""
+    """Return the values of an option as far as the level `workload` distinguishes them."""
     return ("tuning",) if values and is_tuning(name, values) else values
 
 
@@ -65,7 +65,7 @@ def is_tuning(name: str, values: Iterable[str]) -> bool:
 
 
 def tolerant(name: str, first: Values, second: Values) -> Level | None:
-    """Return the strictest level that allows a difference, by what `workload` tells apart of both; None: none does."""
+    """Return the strictest level that allows these values, as `workload` distinguishes them; None without one."""
     if name == _NEVER:
         return None
     return "workload" if first and first == second else "everything"

@@ -2,7 +2,7 @@
 
 The page places results together that agree in what the reader's level asks for (`comparison_levels.PLACE`), except in
 what it compares. What else they state decides whether they may be compared. Results differ little in that: each gets
-the number of its statement, and a table holds the verdict on every two statements.
+the number of its statement, and a table contains the verdict on every two statements.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Figures = Mapping[tuple[str, str], Measured]
 THROUGHPUT = "throughput"
 #: Any figure without a unit: a speed-up, an efficiency, or one that is absent.
 RATIO = "ratio"
-#: Facts that the page's reader chooses, and by which it groups results.
+#: Facts that the page's reader chooses; the page groups results by them.
 _CHOSEN = ("hardware", "precision", "devices", "batch_size")
 
 
 class PairOutcome(Struct, frozen=True, omit_defaults=True):
-    """What comparing two results says, as `kind.name`: what differs; if they did the same work, what is unknown too.
+    """The comparison of two results: differences as `kind.name`; if they did the same work, unknown conditions, too.
 
     Attributes:
         workload: what differs, and is allowed to from this level on.
@@ -61,7 +61,7 @@ class Lead(Struct, frozen=True, omit_defaults=True):
     Attributes:
         grade: how sure that is.
         more: about how many runs of each would settle it.
-        wins: the share of pairs of runs in which it is ahead, in percent; None with too few runs.
+        wins: the share of pairs of runs that it wins, in percent; None with too few runs.
         effect: how large the effect is.
     """
 
@@ -74,7 +74,7 @@ class Lead(Struct, frozen=True, omit_defaults=True):
 
 
 class StatementTable(Struct, frozen=True):
-    """What the results of a suite state about one metric.
+    """The statements of a suite's results about one metric.
 
     Attributes:
         numbers: by result id, the number of its statement.
@@ -162,7 +162,7 @@ def _statement_table(
 
 
 def _values(stated: Statement, options: Sequence[str], workload: Workload) -> tuple[Values, ...]:
-    """Return what a statement says, and what of it the level `workload` tells apart."""
+    """Return a statement, and as much of it as the level `workload` distinguishes."""
     named = [*stated.facts.items(), *stated.conditions.items()]
     chosen = [(name, stated.option(name, workload)) for name in options]
     return (
@@ -257,7 +257,7 @@ def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
 
 
 def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:
-    """Return results measured here by what is equal at every level; others state no repeats, and lead nothing."""
+    """Return results measured here by what is equal at every level; others state no repeats, and never lead."""
     found: dict[tuple[object, ...], list[ResultRecord]] = {}
     for record in records:
         if record.origin == "measured":

@@ -1,6 +1,6 @@
 """Say how sure the difference of two figures is: clear, likely, or too close to call, with their ratio as a range.
 
-Pure functions over numbers. What may be compared at all is decided elsewhere, and so is who leads among several.
+Pure functions over numbers. Other modules decide which figures may be compared, and which of several leads.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Contrast:
-    """What two figures say of each other.
+    """The comparison of two figures.
 
     Attributes:
         low: the lower end of the range of the first figure over the second.
         high: its upper end.
-        against: the rules by which the other one is larger.
+        against: the rules that call the other one larger.
         more: about how many repeats each needs for a clear difference; None where that would not settle it.
     """
 
@@ -86,7 +86,7 @@ class Contrast:
 
 
 def contrast(first: Measured, second: Measured) -> Contrast:
-    """Return what two figures say of each other; the smaller number of repeats decides by which rule."""
+    """Compare two figures; the smaller number of repeats decides on the rule."""
     grade, (low, high) = _judged(first, second)
     more = None if grade == "clear" else _needed(first, second)
     return Contrast(grade, low, high, _against(first, second), more)
@@ -151,7 +151,7 @@ EFFECTS: Mapping[float, Effect] = {0.147: "small", 0.33: "medium", 0.474: "large
 
 
 def cliffs_delta(first: Measured, second: Measured) -> float | None:
-    """Return the share of pairs of runs in which the first is larger, less that of the others; None of too few runs.
+    """Return the share of pairs of runs with a larger first one, less that of the others; None for too few runs.
 
     Source: Cliff, Dominance statistics: ordinal analyses to answer ordinal questions, 1993.
     """
@@ -195,7 +195,7 @@ def _against(first: Measured, second: Measured) -> tuple[str, ...]:
 
 
 def _needed(first: Measured, second: Measured) -> int | None:
-    """Return the repeats by which half an interval becomes smaller than the gap, as far as the spread tells.
+    """Estimate, from the spread, the repeats with an interval whose half is smaller than the gap.
 
     The standard error of a ratio of medians is about that of the mean, times the root of half of pi (Kenney and
     Keeping, Mathematics of Statistics, part 2).

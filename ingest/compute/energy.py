@@ -9,11 +9,11 @@ from perfledger.schema.records import MetricFigure, Reason, Run
 from perfledger.schema.vocabulary import METRICS, UNITS
 
 _PER_SAMPLE, _PER_TOKEN = ("energy_per_sample", "samples_per_joule"), ("energy_per_token", "tokens_per_joule")
-#: The unit of a throughput that counts parts of samples, and has an energy all the same.
+#: The unit of a throughput that counts parts of samples, and still has an energy.
 _TOKENS = "tokens/s"
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.
 _MOST_PAUSES = 5.0
-#: Code of the reason for each cause with which `telemetry_figures.mean_power` returns no watts.
+#: Code of the reason by the cause that `telemetry_figures.mean_power` returns instead of watts.
 _CAUSES = {
     "devices": "energy_devices",
     "no_clock": "energy_clock",
@@ -25,7 +25,7 @@ _CAUSES = {
 
 
 def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
-    """Return joules per sample or token and its inverse, or why there are none; nothing where no power was sampled.
+    """Return joules per sample or token and its inverse, or why they are absent; empty if no power was sampled.
 
     Args:
         run: with its figures and pauses.
@@ -45,7 +45,7 @@ def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
 
 
 def _refused(run: Run, power: float | str) -> str:
-    """Return the code of the reason why there is no energy, empty where there is one."""
+    """Return the code of the reason for a missing energy, empty if there is one."""
     found = run.headline
     if isinstance(power, str):
         return _CAUSES[power]

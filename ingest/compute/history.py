@@ -1,7 +1,7 @@
 """A result over rounds, versions and dates: each point against the one before, the best before it, and that of a year
 before.
 
-Pure functions over points. Nothing depends on the day on which they are called.
+Pure functions over points. They do not depend on the date of a call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from perfledger.ingest.compute.change_points import change_points
 from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import SEVERAL, Contrast, Measured, contrast
 
-#: What a difference from an earlier point is called. `suspicious`: likely worse; `promising`: likely better.
+#: Names of a difference from an earlier point. `suspicious`: likely worse; `promising`: likely better.
 Word = Literal["regression", "suspicious", "no_change", "promising", "improvement", "insufficient"]
 Better = Literal["higher", "lower"]
 
@@ -41,7 +41,7 @@ P = TypeVar("P", bound=HistoryPoint)
 
 @dataclass(frozen=True)
 class Judgment(Generic[P]):
-    """What a point says against an earlier one: `contrast` has the later figure over the earlier one."""
+    """A comparison of a point with an earlier one: `contrast` has the later figure over the earlier one."""
 
     earlier: P
     contrast: Contrast
@@ -50,7 +50,7 @@ class Judgment(Generic[P]):
 
 @dataclass(frozen=True)
 class ChangedCondition:
-    """A condition in which two points differ."""
+    """A condition that two points state differently."""
 
     name: str
     before: Values
@@ -59,7 +59,7 @@ class ChangedCondition:
 
 @dataclass(frozen=True)
 class Moment(Generic[P]):
-    """A point with what it says against earlier ones; None where there is none.
+    """A point with its comparison with earlier ones; None for the first.
 
     Attributes:
         best: against the best of all earlier points.
@@ -77,7 +77,7 @@ class Moment(Generic[P]):
 
 
 def history(points: Sequence[P], better: Better = "higher") -> tuple[Moment[P], ...]:
-    """Return points of one case in their order, with what each says against earlier ones."""
+    """Return points of one case in their order, each compared with earlier ones."""
     found = in_order(points)
     marks = change_points([each.figure.value for each in found])
     return tuple(_moment(each, found[:at], better, at in marks) for at, each in enumerate(found))
@@ -123,10 +123,10 @@ def against(point: P, earlier: P, better: Better = "higher") -> Judgment[P]:
 
 
 def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "higher") -> Word:
-    """Return what the difference of two figures is called.
+    """Return the name of the difference of two figures.
 
-    Clear and worse is a regression, clear and better an improvement. What is likely is suspicious, or promising. What
-    is too close to call is no change, unless one side has too few repeats to say so, or more of them would settle it.
+    Clear and worse is a regression, clear and better an improvement. A likely one is suspicious, or promising. One that
+    is too close to call is not a change, unless one side has too few repeats to say so, or more would settle it.
     """
     if found.grade == "close":
         few = min(later.repeats, earlier.repeats) < SEVERAL

@@ -153,7 +153,7 @@ def shown_samples(given: Intervals) -> Column | None:
         advanced = np.diff(given.step, prepend=np.nan)
         gaps = np.where(advanced > 1, gaps / advanced, gaps)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.nan
-    # The first record, and one with which the count begins again, covers as many as usual, or fewer if the run or the
+    # The first record, and one that begins the count again, covers as many as usual, or fewer if the run or the
     # epoch began within it. NeMo counts nothing on its first line.
     consumed = np.where(np.isnan(consumed) & (np.arange(len(consumed)) == 0), usual, consumed)
     return np.where(gaps >= 0, gaps, np.minimum(consumed, usual))

@@ -1,6 +1,6 @@
 """Figures other than throughput: time per step, memory, arithmetic done, loss; each with unit and direction.
 
-What a log says nothing about is left out.
+A metric that a log does not state is left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SLICE = re.compile(r"\bMIG\b", re.IGNORECASE)
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
 #: Above this multiple of the first loss, training counts as diverged; smaller rises are noise.
 _DIVERGED = 2.0
-#: Steps by which a sum of whole steps may be off, in floating point.
+#: Error of a sum of whole steps, in floating point.
 _COUNT_ROUNDING = 1e-6
 
 
@@ -55,7 +55,7 @@ def metrics(
         case: facts of the case, as the rules get them.
         headline: the throughput under the house rule.
         slower: clock over printed seconds, where the clock gives the headline.
-        untimed: why the seconds of the records are no time per step.
+        untimed: why the seconds of the records are not a time per step.
     """
     with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
@@ -229,7 +229,7 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
 
 
 def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, MetricFigure]:
-    """Return minutes and samples until the target was reached, or why there are none, of a run that trains to one."""
+    """Return minutes and samples to the target of a run that trains to one, or why they are absent."""
     run = next((each for each in session.records if "target_seconds" in each and len(each)), None)
     if run is None:
         return {}
@@ -316,7 +316,7 @@ def has_tf32(hardware: str) -> bool:
 
 
 def _listed(hardware: str, names: Iterable[str]) -> str | None:
-    """Return the longest name that is the beginning of a device's, by whole words; None if there is none."""
+    """Return the longest name that is the beginning of a device's, by whole words; None without one."""
     folded = hardware.lower().replace(" ", "-")
     found = [name for name in names if folded == name or folded.startswith(f"{name}-")]
     return max(found, key=len, default=None)

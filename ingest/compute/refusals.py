@@ -19,7 +19,7 @@ LARGEST = 1e100
 
 @dataclass
 class NoFigureError(Exception):
-    """There is no figure, for this reason."""
+    """A figure is absent, for this reason."""
 
     reason: Reason
 

@@ -2,8 +2,8 @@
 
 Runs of several machines of one kind are repeats within a machine only: each machine counts once, by its own median.
 
-Runs of other framework versions, benchmark rounds or submitters are no repeats of each other. What a run does not state
-is not guessed from others: runs without a version are repeats of each other only.
+Runs of other framework versions, benchmark rounds or submitters are not repeats of each other. A fact that a run does
+not state is not guessed from others: runs without a version are repeats of each other only.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ _ORDER = (
 
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
-#: What two cases that differ only in their number of devices have in common, besides their options.
+#: Facts that two cases share, in addition to their options, if only their numbers of devices differ.
 _WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule", "submitter")
 _THROUGHPUT = "throughput"
 #: A run with these metrics counts in the score of its result.
 SCORED = frozenset({"time_to_train"})
-#: Rules that tell which of two results is faster: the house's, the median of the same records, the trainer's summary.
+#: Rules that decide which of two results is faster: the house's, the median of the same records, the trainer's summary.
 SPEAKING = (HEADLINE, "median", SUMMARY)
-#: What a figure may rest on, the weakest first.
+#: The evidence for a figure, the weakest first.
 _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
-#: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
+#: The peak of a device does not confirm a figure below it: most wrong figures are below it, too.
 _BOUND = "physics"
-#: Units of a witness that tells how far a run came, but not how fast.
+#: Units of a witness that shows how far a run came, but not how fast.
 PLANNED = frozenset({"steps", "epochs"})
 #: So far apart, as a share, the figures of two formats may lie that read the same run.
 ALIKE = 0.02
-#: What parts results of one case.
+#: Conditions that separate results of one case.
 _EDITION = ("version", "round")
-#: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
+#: Packages whose version is that of the framework, by a part of its name; the first one that is stated counts.
 _PACKAGES: Mapping[str, tuple[str, ...]] = {
     "paddle": ("paddlepaddle-gpu", "paddlepaddle"),
     "pytorch": ("torch",),
@@ -83,13 +83,13 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
     """Return one result per case, framework version, benchmark round and rule of the headline.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
-    sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
-    is the median of the machines' medians, and the spreads within and between them are told apart. `speedup` is against
+    sample standard deviation over the mean (None for one repeat). If the runs are of several machines, `hosts`, it
+    is the median of the machines' medians, and the spreads within and between them are separate. `speedup` is against
     one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`;
     so is that of runs that several formats read with figures that are not alike.
 
     Args:
-        runs: duplicates and those not published are left out, out-of-memory outcomes are kept. Disturbed runs count
+        runs: duplicates and those not published are left out, but not out-of-memory outcomes. Disturbed runs count
             only where a case has no others: its result is then absent, and says so.
         rule: which figure; by default the headline of each run.
     """
@@ -107,7 +107,7 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
 
 
 def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
-    """Return the runs behind each result, of those that count."""
+    """Return the runs of each result, of those that count."""
     return [each.runs for each in _cases(_counted(runs), rule)]
 
 
@@ -168,7 +168,7 @@ def _cases(runs: Sequence[Run], rule: str | None) -> list[_Repeats]:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What repeats give: their median, extremes, and the sample standard deviation over the mean (of one, None).
+    """The statistics of repeats: median, extremes, and the sample standard deviation over the mean (of one, None).
 
     `hosts` counts the machines, 0 where none is stated; the spreads within and between them are known of several only.
     """
@@ -202,7 +202,7 @@ def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[t
 def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | None:
     """Return that figures of a case are of several formats and unlike each other, if they are.
 
-    What a case states may be the same of two programs, such as two trainers of PyTorch, whose runs are no repeats. One
+    Two programs may have the same case, such as two trainers of PyTorch; their runs are not repeats. One
     program may leave two logs of a run, whose figures are alike.
     """
     values: dict[str, list[float]] = defaultdict(list)
@@ -245,7 +245,7 @@ def representative(runs: Sequence[Run], rule: str | None = None) -> Run:
 
 
 def _counted(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that stand in results, without those disturbed where their case has others."""
+    """Return the runs that results use, without disturbed ones if their case has others."""
     counted = [run for run in runs if counts(run)]
     keys = {id(run): _key(run) for run in counted} if any(run.disturbed for run in counted) else {}
     calm = {keys[id(run)] for run in counted if keys and not run.disturbed}
@@ -269,7 +269,7 @@ def _is_of_unknown_case(problem: Problem) -> bool:
 
 
 def counts(run: Run) -> bool:
-    """Return whether a run may stand in a result table: with its figure, or with an out-of-memory as its result."""
+    """Return whether a run may be in a result table: with its figure, or with an out-of-memory as its result."""
     if run.duplicate_of or run.format is None:
         return False
     known = not facts.missing(run.case.known(), run.case.options)
@@ -384,7 +384,7 @@ def _coarsest(runs: Sequence[Run], rule: str | None) -> float | UnsetType:
 
 
 def _outcome(well: Sequence[Run]) -> str:
-    """Return how the repeats behind a figure ended: completed, unless the end of one was not seen."""
+    """Return how the repeats of a figure ended: completed, unless the end of one was not seen."""
     return next((run.outcome for run in well if run.outcome != "completed"), "completed")
 
 
@@ -405,7 +405,7 @@ _MANY, _DROPPED_OF_MANY = 40, 4
 
 
 def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric:
-    """Return a metric with the score of its repeats, times the factor that the round declares; or why there is none.
+    """Return a metric with the score of its repeats, times the factor that the round declares, or why it is absent.
 
     Source: the rules of MLPerf Training and its result summarizer. A run that did not reach its target is the slowest.
     """
@@ -459,7 +459,7 @@ def _grouped(values: Sequence[float], hosts: Sequence[str]) -> Mapping[str, Sequ
 
 
 def _spread(values: Sequence[float]) -> float | None:
-    """Return the coefficient of variation; of one value there is none."""
+    """Return the coefficient of variation; None for one value."""
     import statistics
 
     return statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None

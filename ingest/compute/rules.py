@@ -99,7 +99,7 @@ def figure(
         rule: a rule or its written form.
         session: what the log states.
         case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used if a rule needs them.
-        given: returns the session's throughput, if it is computed already.
+        given: a function that returns the session's throughput, if it is computed already.
     """
     rule = parse(rule) if isinstance(rule, str) else rule
     given = given or partial(throughput, session, case)

@@ -57,9 +57,9 @@ ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
 #: Longest pause between two samples over which energy is integrated: multiple of the usual pause, share of the whole.
 _PAUSE, _PAUSE_SHARE = 5.0, 0.01
-#: Beyond so many seconds, and this share of the whole, samples are too far apart, however regular they are.
+#: Samples are too far apart beyond this many seconds and this share of the whole, however regular they are.
 _LONGEST, _LONGEST_SHARE = 10.0, 0.05
-#: Samples of each device from which a mean power over a measured window is told.
+#: Samples of each device that a mean power over a measured window needs.
 _FEWEST = 5
 #: Share of a run that telemetry must cover before we assume that both used the same clock.
 COVERED = 0.9
@@ -78,7 +78,7 @@ class UsedDevices:
 
 
 def figures(given: Recording, job: UsedDevices) -> Telemetry:
-    """Compute everything that some samples say; `absent` says why there is no energy."""
+    """Compute everything that some samples say; `absent` says why the energy is missing."""
     found: dict[str, int | float | None] = dict.fromkeys(KEYS)
     rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
     found |= {key: _number(_peak(given, name)) for key, name in PEAKS.items()}
@@ -161,7 +161,7 @@ def _number(value: float | None) -> float | int | None:
 
 
 def _energy(given: Recording, rows: Sequence[Mask], job: UsedDevices) -> float | str | None:
-    """Return joules of all devices of the job, or why there is no such figure; None if the power was not measured."""
+    """Return joules of all devices of the job, or the reason for their absence; None if the power was not measured."""
     import numpy as np
 
     power = given.values.get("power")
@@ -176,7 +176,7 @@ def _energy(given: Recording, rows: Sequence[Mask], job: UsedDevices) -> float |
 
 
 def _integral(time: Column, power: Column) -> float | str:
-    """Return joules of one device by the trapezoidal rule, or why there are none."""
+    """Return joules of one device by the trapezoidal rule, or the reason for their absence."""
     import numpy as np
 
     stamps = time[np.isfinite(time)]
@@ -204,7 +204,7 @@ def covered(window: Period, whole: Period) -> float:
 
 
 def mean_power(given: Recording, job: UsedDevices, window: Period | None) -> float | str | None:
-    """Return watts of all devices of the job over a window, or why there is no such figure; None if none was measured.
+    """Return watts of all devices of the job over a window, or the reason for their absence; None if none was measured.
 
     Each device counts over its own samples, since those of one sweep are not taken at once. They may end as far within
     the window as samples are apart: none is missing there.
@@ -285,7 +285,7 @@ def chosen(given: Recording, names: Sequence[str]) -> Recording:
 
 
 def sweep(given: Recording) -> int | None:
-    """Return how many devices a recording without device names samples in each sweep; None if its clock does not tell.
+    """Return how many devices a recording without names of devices samples in each sweep; None if unknown.
 
     Rows of one sweep lie milliseconds apart, sweeps as far as the user asked for.
     """
@@ -303,7 +303,7 @@ def sweep(given: Recording) -> int | None:
 def together(given: Sequence[Recording]) -> Recording | None:
     """Merge recordings of one printer; return None if they may be of other devices or of other times.
 
-    Devices with an identity of their own are told apart by it. Otherwise recordings that follow upon each other are
+    Devices with an identity of their own are distinguished by it. Other recordings that follow upon each other are
     parts of one, and such that all overlap are of different machines.
     """
     if len(given) == 1:

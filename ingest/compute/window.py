@@ -1,7 +1,7 @@
 """The house window: which intervals a figure uses, and what else it contains.
 
 The window drops the first fifth of the intervals as warm-up, unless it is faster than the rest. Intervals with an
-evaluation, a checkpoint or the end of an epoch are no training steps and are left out of it, and so is the first of a
+evaluation, a checkpoint or the end of an epoch are not training steps and are left out of it, and so is the first of a
 program that was started again if it is slow; a stall without such a reason stays in.
 """
 
@@ -28,7 +28,7 @@ ENOUGH_RECORDS = 5
 ENOUGH_SECONDS = 30.0
 #: An interval below this share of the median speed is a stall.
 SLOW = 0.8
-#: Largest ratio between the median speeds of both halves of the window; beyond it the run has not settled. The noise of
+#: Largest ratio between the median speeds of both halves of the window; beyond it the pace still changes. The noise of
 #: shared machines reaches 1.5, as in raw_logs/resnet50/pytorch/cpu-n1d1-bs8-bf16/2.
 _RISES = 2.0
 #: Share of the intervals of the first fifth that must be faster than the rest, since the others start the program.
@@ -77,7 +77,7 @@ def too_few(given: Intervals) -> Reason | None:
 
 
 def too_short(records: int, seconds: float) -> Reason:
-    """Return that so many intervals of training, and their seconds, are too few; the seconds may be unknown (NaN)."""
+    """Return the reason for a window with too few intervals of training; its seconds may be unknown (NaN)."""
     took = "?" if math.isnan(seconds) else float(f"{seconds:.3g}")
     needed = {"needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
     return Reason("too_short", {"records": records, "seconds": took, **needed})

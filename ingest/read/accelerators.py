@@ -25,7 +25,7 @@ _CURRENCY = re.compile("[A-Z]{3}")
 
 
 class Accelerator(Struct, frozen=True, forbid_unknown_fields=True):
-    """What one device draws and costs.
+    """Power and price of one device.
 
     Args:
         date: when it was looked up.
@@ -54,7 +54,7 @@ class Accelerator(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Accelerators:
-    """What is stated of each accelerator, by the folded name of the hardware."""
+    """The entries of each accelerator, by the folded name of the hardware."""
 
     by_name: Mapping[str, Accelerator] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -67,7 +67,7 @@ class Accelerators:
 def found(paths: Iterable[Path]) -> Accelerators:
     """Return what the files directly below the given paths state; of two entries of one name, the later given counts.
 
-    A file with a fault is a problem, and nothing of it is used.
+    A file with a fault is a problem, and is not used.
     """
     entries: dict[str, Accelerator] = {}
     problems = []

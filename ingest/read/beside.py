@@ -22,7 +22,7 @@ from perfledger.parsers.contract import without_folders
 from perfledger.schema.records import FactValue, Origin, Plain, Problem, Stated
 from perfledger.schema.vocabulary import FACTS, PRECISIONS
 
-#: The source of a fact that a file beside the log states.
+#: The source of a fact that a file next to the log states.
 BESIDE = "beside"
 #: The same of a file that yields to the log.
 FOLDER = "folder"
@@ -34,7 +34,7 @@ _GPU = re.compile(r"(?:.*: )?GPU \d+: (.+?)\s*(?:\(UUID: .*\))?")
 #: A key of a `config.yaml` of Weights & Biases, and its value: `value:` is indented once below the key.
 _CONFIG_KEY = re.compile(r"([\w./-]++):\s*+")
 _CONFIG_VALUE = re.compile(r"(\s++)value:\s++(['\"]?+)(.*?)\2\s*+")
-#: What stands where nothing is known. None of something is no count of it.
+#: Words for an unknown value; zero of something is not a count of it.
 _UNKNOWN = frozenset({"", "0", "n/a", "na", "none", "null", "unknown", "-", "could not collect"})
 
 #: Values by key, each with its line.
@@ -43,9 +43,9 @@ Entries = Mapping[str, tuple[Any, int]]
 
 @dataclass(frozen=True)
 class PathFacts:
-    """What is stated of one log besides its run.json and itself.
+    """The statements about one log, apart from its run.json and itself.
 
-    A layout states facts by the log's path (None if no template fits), and by each file beside it. `weak` names the
+    A layout states facts by the log's path (None if no template fits), and by each file next to it. `weak` names the
     facts of the path that yield to the log. `reader` are the facts that the reader of the log states, and those of
     files that yield.
     """
@@ -62,7 +62,7 @@ class PathFacts:
 
 
 def path_facts(log: Input, layout: Layout) -> PathFacts:
-    """Return what a layout says of a log, with the problems of files beside it."""
+    """Return what a layout says of a log, with the problems of files next to it."""
     match = layout.match(absolute(log.path))
     reader, origin, own = dict(log.stated), layout.origin(absolute(log.path)), layout.of(absolute(log.path)).name
     if match is None:
@@ -99,7 +99,7 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
 
 
 class _WrongEntryError(ValueError):
-    """A value that is none of its fact, with its line."""
+    """A value that its fact cannot have, with its line."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""What people wrote down about changes, such as a new driver, in `changes.toml` at the top of a folder of logs.
+"""Notes of people about changes, such as a new driver, in `changes.toml` at the top of a folder of logs.
 
 The file is append-only: an entry says what was known when it was written, and is not edited afterwards.
 """
@@ -28,7 +28,7 @@ Link = Annotated[str, Meta(pattern=r"^(?:https://\S+)?\Z", description="an addre
 class ChangeNote(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """An entry: what changed, since which day, version or round, and which results it is about.
 
-    `model`, `framework` and `hardware` are named as in the results; one that is empty stands for all.
+    `model`, `framework` and `hardware` are named as in the results; an empty one means all.
     """
 
     text: WordsEntry
@@ -71,7 +71,7 @@ class ChangeNotes:
 def found(paths: Iterable[Path]) -> ChangeNotes:
     """Return the entries of the files directly below the given paths.
 
-    A file with a fault is a problem, and nothing of it is used.
+    A file with a fault is a problem, and is not used.
     """
     notes: list[ChangeNote] = []
     problems = []

@@ -1,4 +1,4 @@
-"""`environment.json` beside a log: details of a machine that are too long for `run.json`. They are only displayed."""
+"""`environment.json` next to a log: details of a machine that are too long for `run.json`. They are only displayed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | 
     """Return what the document that run.json names says of topology, InfiniBand, GPUs and installed packages.
 
     Returns:
-        Its known parts, None if there is no valid document; and the problems that make it invalid.
+        Its known parts, None without a valid document; and the problems that make it invalid.
         A file that changed since is not read; `record.run` reports it.
     """
     at = f"{log.name.rpartition('/')[0]}/{NAME}"

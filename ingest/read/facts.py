@@ -93,7 +93,7 @@ def merge(
     """Merge the sources of one run.
 
     Args:
-        run_json: `case` of run.json, empty where there is none.
+        run_json: `case` of run.json, empty without one.
         log: facts that the log states.
         of_path: facts of the log by its path, by files next to it, and by its reader.
         implied: what the format itself says (framework), weaker than everything.
@@ -203,7 +203,7 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
 def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValue) -> bool:
     """Return whether one batch is the other times the devices, and the accumulation: both from one source.
 
-    Where it does not fill the machines, devices share samples, and nothing tells how many do.
+    If it does not fill the machines, devices share samples, and the log does not state how many do.
     """
     steps = merged["accumulation"].value if "accumulation" in merged else 1
     batches, rest = divmod(job.value, each.value * steps)
@@ -212,12 +212,12 @@ def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValu
     return alike and (steps == 1 or _is_of_update(merged, job)) and fills and not _is_cut(merged)
 
 
-#: Share by which the samples of all steps may differ from those of all epochs.
+#: Largest difference between the samples of all steps and those of all epochs, as a share.
 _PART = 0.05
 
 
 def _is_of_update(merged: Mapping[str, FactValue], job: FactValue) -> bool:
-    """Return whether the job's batch holds all that an update accumulates: the stated steps then take all epochs.
+    """Return whether the job's batch contains all samples of an update: the stated steps then take all epochs.
 
     Each epoch may end with a part of a batch; where that is most of it, one without the accumulation would fit, too.
     """
@@ -239,8 +239,8 @@ def _printed_of_group(merged: Mapping[str, FactValue], job: FactValue, each: Fac
 def shares_samples(job: int, each: int, devices: int, steps: int) -> bool:
     """Return whether a step has fewer batches than devices, and divides them: some seem to share the samples of each.
 
-    Trainers print the batch of such a group as that of a device. A job's batch that holds one of each device, although
-    batches are accumulated, may leave out the accumulation instead.
+    Trainers print the batch of such a group as that of a device. A job's batch that contains one of each device,
+    although batches are accumulated, may leave out the accumulation instead.
     """
     groups, rest = divmod(job, each * steps)
     left_out = steps > 1 and job == each * devices
@@ -328,7 +328,7 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
 
 
 def _family(precision: str) -> str:
-    """Return the family of a precision, within which a weaker source may use the looser word."""
+    """Return the family of a precision; a weaker source may use a looser word of it."""
     return PRECISIONS[precision].family if precision in PRECISIONS else precision
 
 

@@ -1,4 +1,4 @@
-"""The names of hosts and users that a log tells, for all that is published of it."""
+"""The names of hosts and users that a log prints, for all that is published of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
 from perfledger.schema.redaction.names import NO_NAMES, Names, names_in
 
-#: A log tells its names early. One that comes later is taken out only where a rule finds it.
+#: A log prints its names early. One that comes later is taken out only where a rule finds it.
 _READ, _PIECE = 8 << 20, 1 << 16
 #: A longer line is read in pieces.
 _LONGEST_LINE = 1 << 14
@@ -17,7 +17,7 @@ _LONGEST_LINE = 1 << 14
 
 @lru_cache(maxsize=4)
 def names_of(path: Path, sha256: str) -> Names:
-    """Return the names that a log tells, in the order in which they appear; none of a file that cannot be read.
+    """Return the names that a log prints, in order of appearance; empty for a file that cannot be read.
 
     Its hash is for the cache of calls alone.
     """

@@ -63,7 +63,7 @@ class ObjectFolder:
         return Path("/", parts.netloc, *(each for each in parts.path.split("/") if each not in ("", ".", "..")))
 
     def listed(self) -> list[StoredObject]:
-        """Return all objects below the folder, by name; of one object, itself and what tells of its run.
+        """Return all objects below the folder, by name; of one object, itself and the documents of its run.
 
         Raises:
             UsageError: the store refuses to list them, or does not answer.
@@ -86,7 +86,7 @@ class ObjectFolder:
         return self._asked(name, lambda client, key: _object(client.head(key), prefix))
 
     def get(self, name: str) -> bytes | None:
-        """Return the bytes of an object; None if there is none.
+        """Return the bytes of an object; None if it does not exist.
 
         Raises:
             UsageError: the store does not give it.
@@ -161,7 +161,7 @@ def has_changed(error: Exception) -> bool:
 
 
 def cause(error: Exception) -> str:
-    """Return why a store gives nothing, in words of ours: those of the library may hold signed addresses."""
+    """Return why a store gives nothing, in words of ours: those of the library may contain signed addresses."""
     from obstore import exceptions
 
     known: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
@@ -188,7 +188,7 @@ def object_folder(address: str) -> ObjectFolder:
     """Return the folder of an object store that has an address.
 
     Raises:
-        UsageError: it is of a kind that is not known, names no bucket, holds credentials or a query, or obstore is not
+        UsageError: its kind is unknown, it names no bucket or contains credentials or a query, or obstore is not
             installed.
     """
     parts = urlsplit(address)
@@ -230,7 +230,7 @@ def _single(found: ObjectFolder) -> ObjectFolder | None:
 
 
 def _reached(url: str) -> tuple[Any, str]:
-    """Return the client of a folder, and what stands before the names of its objects there.
+    """Return the client of a folder, and the prefix of its objects' names there.
 
     Web servers list names as below their top, so that is where their clients begin.
     """

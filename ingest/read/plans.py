@@ -1,4 +1,4 @@
-"""Plans: recipes with their cases, run or not, as `python -m runners export` writes them beside the logs."""
+"""Plans: recipes with their cases, run or not, as `python -m runners export` writes them next to the logs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perfledger.schema.plans import PLANS_FOLDER, SCHEMA, Plan
 from perfledger.schema.records import Problem, from_text
 from perfledger.schema.redaction.redact import redact_record
 
-#: Where a file names its schema, so that other folders called `plans` are left alone.
+#: Bytes in which a file names its schema, so that other folders called `plans` are left alone.
 _HEAD = 200
 
 
@@ -24,7 +24,7 @@ class Plans:
 
 
 def is_plans(folder: Path) -> bool:
-    """Return whether a folder holds plans, and so no logs."""
+    """Return whether a folder contains plans instead of logs."""
     return folder.name == PLANS_FOLDER and any(_is_plan(path) for path in folder.glob("*.json"))
 
 

@@ -1,4 +1,4 @@
-"""Power logs beside results of MLPerf: a file of readings over time per machine, and one of an estimate per switch."""
+"""Power logs next to results of MLPerf: a file of readings over time per machine, and one of an estimate per switch."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _MARK = ":::MLLOG "
 
 
 class PowerError(ValueError):
-    """A power log that does not tell a mean; the message is its name."""
+    """A power log without a mean; the message is its name."""
 
 
 def watts(paths: Sequence[Path]) -> float:
     """Return the mean power of all machines and switches together.
 
-    Source: the result summarizer of MLPerf Training. A reading holds for the time since the one before it.
+    Source: the result summarizer of MLPerf Training. A reading is valid for the time since the one before it.
 
     Raises:
-        PowerError: a file tells none.
+        PowerError: a file has none.
     """
     return sum(map(_mean, paths))
 

@@ -35,7 +35,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 @dataclass(frozen=True)
 class RunJsonFile:
-    """The outcome of reading a run.json beside a log: a valid document, a problem with it, or neither.
+    """The outcome of reading a run.json next to a log: a valid document, a problem with it, or neither.
 
     `facts` are those that its case states beyond the ones that most cases have. `ignored` names entries that are not
     used.
@@ -48,7 +48,7 @@ class RunJsonFile:
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong with it, whether it is used or not."""
+        """All problems with it, whether it is used or not."""
         return [each for each in (self.problem, self.ignored) if each]
 
     @property
@@ -209,7 +209,7 @@ def _parsed(path: Path) -> Any:
 
     Raises:
         OSError: it cannot be opened.
-        ValueError: it is no document, no JSON, or holds numbers that are none.
+        ValueError: it is not a document, not JSON, or contains invalid numbers.
         RecursionError: it is nested too deep to be read.
     """
     return json.loads(read_text(path), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
@@ -244,7 +244,7 @@ def _depth(document: Any, deepest: int) -> int:
 
 
 def _without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document without keys that hold null, which mean the same as missing ones."""
+    """Return the document without keys whose value is null; they mean the same as missing ones."""
     kept = {key: value for key, value in document.items() if value is not None}
     return {key: value if key in _OPEN else _nested_without_nulls(value) for key, value in kept.items()}
 

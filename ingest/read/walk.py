@@ -2,7 +2,7 @@
 
 A name is the path below the given one with that one's own name in front, so that no page names the machine's folders.
 A folder with a run.json is one run: its logs lie directly in it, and what lies below is of its ranks and further
-machines. A folder with a launch.json and no run.json is a run that was not collected yet; nothing of it is read.
+machines. A folder with a launch.json and no run.json is a run that was not collected yet; it is not read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
 COMPANIONS = frozenset({RUN_JSON, "launch.json", "environment.json", "expected.csv", MANIFEST})
 #: Other programs have files of these names too; ours name their schema.
 _RUN, _LAUNCH = (RUN_JSON, b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
-#: Words in the names of logs, and names of what lies beside logs in every repository.
+#: Words in the names of logs, and names of other files next to logs in every repository.
 _LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
 _DOCUMENT = re.compile(
     r"(?:licen[cs]e|readme|notice|copying|authors|contributors|contributing|change(?:s|log)|requirements|citation|version"
@@ -43,10 +43,10 @@ _DOCUMENT = re.compile(
 )
 #: Endings of logs that text for people has as well.
 _PROSE = frozenset({"", ".txt"})
-#: Where a run's files are gathered before they are checked.
+#: Folders of a run whose files are gathered before they are checked.
 _INCOMING = "incoming"
 _HEAD = 1 << 16
-#: No logs, and perhaps telemetry of those beside them.
+#: Not logs, and perhaps telemetry of the logs next to them.
 _TELEMETRY = frozenset({".csv", ".mem"})
 NOT_LOGS = frozenset(
     f".{each}"
@@ -63,9 +63,9 @@ class Input:
     """One file to read: its path, and its name on the site.
 
     `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
-    files of its run: what was recorded beside it, and what its ranks and further machines left. `beside` are files
+    files of its run: recordings next to it, and files that its ranks and further machines left. `beside` are files
     that state something of it by the layout, whether they exist or not. `asked` is one that the user named, rather
-    than a folder that holds it. `stated` are the facts that the reader states of it, by name.
+    than a folder that contains it. `stated` are the facts that the reader states of it, by name.
     """
 
     path: Path
@@ -83,7 +83,7 @@ class Input:
 
     @cached_property
     def run_json(self) -> Path:
-        """Where the document of its run lies, if there is one."""
+        """The path of the document of its run, if there is one."""
         return self.path.with_name(RUN_JSON)
 
     @cached_property
@@ -94,11 +94,11 @@ class Input:
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """What the given paths contain."""
+    """The contents of the given paths."""
 
     inputs: tuple[Input, ...]
     problems: tuple[Problem, ...]
-    #: Files that are no logs, and may be telemetry of those.
+    #: Files that are not logs, and may be telemetry of those.
     beside: tuple[Input, ...] = ()
     #: Layouts that folders carry themselves.
     layouts: tuple[Path, ...] = ()
@@ -271,7 +271,7 @@ def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
 
 
 def _is_ours(folder: Path, name: str, schema: bytes) -> bool:
-    """Return whether a folder holds a document of ours, which says so near its beginning."""
+    """Return whether a folder contains a document of ours, which says so near its beginning."""
     return schema in head(folder / name, _HEAD)
 
 

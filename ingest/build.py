@@ -145,10 +145,7 @@ def read(inputs: Inputs) -> State:
     named = layout.load(inputs.layout)
     found = reader_facts.with_facts(named.logs_of(walked), dict(inputs.assumed))
     stated = accelerators.found(inputs.paths)
-    pairs = zip(stores, there, strict=True)
-    folders, wrong = remote.listed(
-        [remote.StoredLogs(each, name, inputs.layout, others.rules_of) for each, name in pairs]
-    )
+    folders, wrong = remote.listed(dict(zip(there, stores, strict=True)), inputs.layout, others.rules_of)
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
     found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))
     if not (found.inputs or folders):

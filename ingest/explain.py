@@ -21,9 +21,8 @@ from perfledger.ingest.read.beside import PathFacts, path_facts
 from perfledger.ingest.read.layout import Layout
 from perfledger.ingest.read.run_json import RunJsonFile, of_log
 from perfledger.ingest.read.walk import FoundFiles, Input
-from perfledger.ingest.record.observed import outcome_of
 from perfledger.ingest.record.reader import problem_of
-from perfledger.ingest.record.run_facts import facts_of
+from perfledger.ingest.record.run_facts import facts_of, outcome_of
 from perfledger.ingest.record.run_problems import of_several_runs
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError

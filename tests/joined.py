@@ -29,7 +29,7 @@ from perfledger.ingest.compute.one_run import CHECKS, one_run
 from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.run_json import RunJsonFile
 from perfledger.ingest.read.walk import walk
-from perfledger.ingest.record.run import facts_of
+from perfledger.ingest.record.run_facts import facts_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session

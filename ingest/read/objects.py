@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -139,8 +140,8 @@ def _fetched(client: Any, prefix: str, wanted: StoredObject, path: Path) -> Exce
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Of an object that was replaced since it was listed, the store then gives nothing.
-        only = {"if_match": wanted.tag} if _is_etag(wanted.tag) else None
+        # With its ETag, the store refuses an object that was replaced since it was listed.
+        only = {"if_match": wanted.tag} if wanted.tag.startswith(('"', "W/")) else None
         given = client.get(prefix + wanted.name, options=only)
         with path.open("wb") as stream:
             for chunk in given.stream(min_chunk_size=_CHUNK):
@@ -250,21 +251,11 @@ def _client(url: str) -> Any:
     client: ObjectStore = from_url(
         url,
         client_options={"timeout": "60s", "connect_timeout": "10s", "allow_http": plain},
-        retry_config={"max_retries": _RETRIES, "retry_timeout": _seconds(_RETRY_SECONDS)},
+        retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
     )
     return client
-
-
-def _seconds(count: int) -> Any:
-    from datetime import timedelta
-
-    return timedelta(seconds=count)
 
 
 def _object(meta: Mapping[str, Any], prefix: str) -> StoredObject:
     tag = meta["e_tag"] or meta["last_modified"].isoformat()
     return StoredObject(str(meta["path"]).removeprefix(prefix), int(meta["size"]), str(tag))
-
-
-def _is_etag(tag: str) -> bool:
-    return tag.startswith(('"', "W/"))

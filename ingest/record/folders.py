@@ -104,12 +104,11 @@ class LogFiles:
         """Return the folders of the logs, and problems of files that belong to no log."""
         hashes = _hashes([*self.logs, *self.beside], cached)
         found = telemetry.sort_out(self.logs, self.beside, partial(_kind, hashes, cached, code_of(self.layout)))
-        samples = telemetry.by_folder(found.files)
         by_folder: dict[str, list[Input]] = defaultdict(list)
         for each in found.logs:
             by_folder[folder_of(each.name, beside_run=each.run_json.is_file())].append(each)
         return [
-            self._folder(name, tuple(logs), telemetry.in_folders_of(logs, samples), hashes)
+            self._folder(name, tuple(logs), found.in_folders_of(logs), hashes)
             for name, logs in sorted(by_folder.items())
         ], found.problems
 

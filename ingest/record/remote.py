@@ -128,58 +128,57 @@ class StoredFolder:
         return f"{self.label}/{given.name}"
 
 
-@dataclass(frozen=True)
-class StoredLogs:
-    """All logs below a folder of an object store; `label` is its name on the site."""
-
-    store: ObjectFolder
-    label: str
-    layout: str
-    extra_rules: ExtraRules
-
-    def folders(self) -> list[StoredFolder]:
-        """List the store and return its folders of logs, by name.
-
-        Raises:
-            UsageError: the store cannot be listed.
-        """
-        known = _without_published({each.name: each for each in self.store.listed() if not _is_left_out(each.name)})
-        runs = {posixpath.dirname(name) for name in known if posixpath.basename(name) in _RUNS}
-        groups: dict[str, list[StoredObject]] = defaultdict(list)
-        for name, each in known.items():
-            groups[_folder(name, runs)].append(each)
-        named = layouts.load(self.layout)
-        beside = {name: _beside(self.store, name, named, known) for name in known if may_be_log(Path(name))}
-        read_beside = {each for found in beside.values() for each in found}
-        made = []
-        for folder in sorted(groups):
-            own = [each for each in groups[folder] if each.name not in read_beside and _may_be_read(each.name, runs)]
-            if any(map(_begins, (each.name for each in own))):
-                elsewhere = {one for each in own for one in beside.get(each.name, ())}
-                made.append(self._folder(own, [known[each] for each in sorted(elsewhere)]))
-        return made
-
-    def _folder(self, own: Sequence[StoredObject], elsewhere: Sequence[StoredObject]) -> StoredFolder:
-        names = [f"{self.label}/{each.name}" for each in own]
-        rules = {name: found for name in names if (found := self.extra_rules(name))}
-        listed = [[each.name, each.size, each.tag] for each in (*own, *elsewhere)]
-        content = json.dumps([self.store.url, self.label, listed, len(own), sorted(rules.items())])
-        key = key_of("stored", code_of(self.layout), content)
-        return StoredFolder(self.store, self.label, tuple(own), tuple(elsewhere), self.layout, rules, key)
-
-
-def listed(stores: Sequence[StoredLogs]) -> tuple[list[StoredFolder], list[Problem]]:
+def listed(
+    stores: Mapping[str, ObjectFolder], layout: str, extra_rules: ExtraRules
+) -> tuple[list[StoredFolder], list[Problem]]:
     """List stores and return their folders of logs, by name; a problem for each store without logs.
+
+    Args:
+        stores: folders of object stores, by their names on the site.
+        layout: the layout of the logs.
+        extra_rules: returns the rules of those who published figures of a log.
 
     Raises:
         UsageError: a store cannot be listed.
     """
     made, problems = list[StoredFolder](), list[Problem]()
-    for each in stores:
-        found = each.folders()
+    for label, store in stores.items():
+        found = [_stored(store, label, layout, extra_rules, *each) for each in _groups(store, layouts.load(layout))]
         made += found
-        problems += [] if any(folder.logs for folder in found) else [Problem("no_logs", each.label)]
+        problems += [] if any(folder.logs for folder in found) else [Problem("no_logs", label)]
     return made, problems
+
+
+def _groups(store: ObjectFolder, layout: Layout) -> Iterator[tuple[list[StoredObject], list[StoredObject]]]:
+    """List a store; yield the objects of each folder of logs, and objects elsewhere that the layout reads with them."""
+    known = _without_published({each.name: each for each in store.listed() if not _is_left_out(each.name)})
+    runs = {posixpath.dirname(name) for name in known if posixpath.basename(name) in _RUNS}
+    groups: dict[str, list[StoredObject]] = defaultdict(list)
+    for name, each in known.items():
+        groups[_folder(name, runs)].append(each)
+    beside = {name: _beside(store, name, layout, known) for name in known if may_be_log(Path(name))}
+    read_beside = {each for found in beside.values() for each in found}
+    for _, group in sorted(groups.items()):
+        own = [each for each in group if each.name not in read_beside and _may_be_read(each.name, runs)]
+        if any(_begins(each.name) for each in own):
+            elsewhere = {one for each in own for one in beside.get(each.name, ())}
+            yield own, [known[each] for each in sorted(elsewhere)]
+
+
+def _stored(
+    store: ObjectFolder,
+    label: str,
+    layout: str,
+    extra_rules: ExtraRules,
+    own: Sequence[StoredObject],
+    elsewhere: Sequence[StoredObject],
+) -> StoredFolder:
+    names = [f"{label}/{each.name}" for each in own]
+    rules = {name: found for name in names if (found := extra_rules(name))}
+    objects = [[each.name, each.size, each.tag] for each in (*own, *elsewhere)]
+    content = json.dumps([store.url, label, objects, len(own), sorted(rules.items())])
+    key = key_of("stored", code_of(layout), content)
+    return StoredFolder(store, label, tuple(own), tuple(elsewhere), layout, rules, key)
 
 
 def _without_published(known: Mapping[str, StoredObject]) -> dict[str, StoredObject]:

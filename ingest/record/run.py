@@ -20,9 +20,8 @@ from perfledger.ingest.read.layout import Layout
 from perfledger.ingest.read.names import names_of
 from perfledger.ingest.read.run_json import of_log
 from perfledger.ingest.read.walk import Input
-from perfledger.ingest.record import observed, run_problems
+from perfledger.ingest.record import run_facts, run_problems
 from perfledger.ingest.record.identity import fingerprint
-from perfledger.ingest.record.run_facts import environment_of, facts_of
 from perfledger.ingest.record.run_problems import JudgedSession, LogFile
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
@@ -107,7 +106,7 @@ def _run(started: Run, file: LogFile, log: Log, session: Session, extra_rules: S
         session: the session.
         extra_rules: rules of figures for the audit.
     """
-    merged = facts_of(session, file.run_json, file.path_facts)
+    merged = run_facts.facts_of(session, file.run_json, file.path_facts)
     case = merged.for_rules()
     found = measured(session, case, merged.of_records)
     beside = _with_energy(metrics(session, case, found.headline, found.slower, found.untimed), file.path_facts)
@@ -123,7 +122,7 @@ def _run(started: Run, file: LogFile, log: Log, session: Session, extra_rules: S
         sessions=len(log.sessions),
         case=of_case,
         facts=dict(merged.stated),
-        environment=environment_of(session, file.run_json, file.path_facts),
+        environment=run_facts.environment_of(session, file.run_json, file.path_facts),
         environment_details=details,
         metrics=beside,
         audit=_rounded(audited) if audited else UNSET,
@@ -149,9 +148,9 @@ def _observed(judged: JudgedSession) -> dict[str, Any]:
         "unproven": session.format.unproven or UNSET,
         "outcome": outcome,
         "outcome_line": session.ending.line if outcome in (session.ending.outcome, "missed") else 0,
-        "progress": observed.progress_of(session),
-        "observations": observed.observations(session),
-        "clock": observed.clock_of(session),
+        "progress": run_facts.progress_of(session),
+        "observations": judged.observations,
+        "clock": run_facts.clock_of(session),
     }
 
 
@@ -161,8 +160,8 @@ def _figures(found: Measurement) -> dict[str, Any]:
         "figures": _rounded(found.figures),
         "rule": found.rule,
         "witnesses": found.witnesses,
-        "measured_clock": observed.measured_clock_of(found.given, found.headline),
-        **observed.curve_of(found.given),
+        "measured_clock": run_facts.measured_clock_of(found.given, found.headline),
+        **run_facts.curve_of(found.given),
     }
 
 

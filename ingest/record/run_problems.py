@@ -19,7 +19,7 @@ from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.layout import OWN
 from perfledger.ingest.read.run_json import RunJsonFile
 from perfledger.ingest.read.walk import Input, may_be_log, named_like_log
-from perfledger.ingest.record.observed import observations, outcome_of
+from perfledger.ingest.record.run_facts import observations, outcome_of
 from perfledger.parsers.engine.read import Log
 from perfledger.parsers.engine.registry import current_id
 from perfledger.parsers.engine.session import Session
@@ -95,6 +95,11 @@ class JudgedSession:
     def outcome(self) -> str:
         """How the run ended."""
         return outcome_of(self.session, self.log, self.file.run_json)
+
+    @cached_property
+    def observations(self) -> int:
+        """Number of records of the main metric."""
+        return observations(self.session)
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -217,7 +222,7 @@ def of_several_runs(name: str, session: Session) -> list[Problem]:
 def _other_format(judged: JudgedSession) -> list[Problem]:
     """Return a problem if run.json expects another format."""
     expected, found = judged.file.run_json.expected_format, judged.session.format.id
-    if expected and current_id(expected) != found and observations(judged.session):
+    if expected and current_id(expected) != found and judged.observations:
         return [Problem("other_format", judged.file.name, args={"expected": expected, "found": found})]
     return []
 
@@ -250,7 +255,7 @@ def _problem_of_reason(judged: JudgedSession, reason: Reason) -> Problem:
         return Problem("withheld", name, int(args["line"]), {**named, "remedy": args["witness"]})
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(args["line"]), {"count": args["count"]})
-    if not observations(session) and missing(reason) != "whole_step":
+    if not judged.observations and missing(reason) != "whole_step":
         return _without_records(judged)
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
     return Problem(code, name, int(args.get("line", session.first_line)), {"reason": to_json(reason)})

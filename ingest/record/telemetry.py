@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 
@@ -83,6 +83,18 @@ class Sorted:
     files: tuple[File, ...]
     problems: tuple[Problem, ...]
 
+    @cached_property
+    def _by_folder(self) -> Mapping[Path, Sequence[File]]:
+        found: dict[Path, list[File]] = defaultdict(list)
+        for each in self.files:
+            found[each.given.folder].append(each)
+        return found
+
+    def in_folders_of(self, logs: Sequence[Input]) -> tuple[File, ...]:
+        """Return the telemetry in the folders of some logs."""
+        folders = dict.fromkeys(each.folder for each in logs) if self.files else {}
+        return tuple(each for folder in folders for each in self._by_folder.get(folder, ()))
+
 
 def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Input], str | Problem]) -> Sorted:
     """Separate telemetry from logs.
@@ -100,20 +112,6 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[I
     logs = tuple(each for each in inputs if not found[each.name])
     problems = [*faults, *_without_log(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
     return Sorted(logs, files, tuple(problems))
-
-
-def by_folder(files: Sequence[File]) -> Mapping[Path, Sequence[File]]:
-    """Return the telemetry in each folder."""
-    found: dict[Path, list[File]] = defaultdict(list)
-    for each in files:
-        found[each.given.folder].append(each)
-    return found
-
-
-def in_folders_of(logs: Sequence[Input], files: Mapping[Path, Sequence[File]]) -> tuple[File, ...]:
-    """Return the telemetry in the folders of some logs."""
-    folders = dict.fromkeys(each.folder for each in logs) if files else {}
-    return tuple(each for folder in folders for each in files.get(folder, ()))
 
 
 def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:

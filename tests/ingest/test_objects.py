@@ -26,7 +26,7 @@ from perfledger.ingest.read import objects
 from perfledger.ingest.read.objects import StoredObject
 from perfledger.ingest.record import reader, remote
 from perfledger.ingest.record.folders import FolderRead
-from perfledger.ingest.record.remote import StoredFolder, StoredLogs
+from perfledger.ingest.record.remote import StoredFolder
 
 pytest.importorskip("obstore", reason="obstore is not installed")
 
@@ -354,7 +354,7 @@ def test_a_folder_is_a_store_too(tree: Path, ingest: Ingest) -> None:
 def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(tree: Path) -> None:
     write_run(tree, "seg/paddleseg/bs2/crash", seg([9.0] * 12, batch=2), run=run_json(batch_size=2, repeat=3))
     store = objects.object_folder(f"file://{tree}/seg/paddleseg/bs2")
-    (folder,), _ = remote.listed([StoredLogs(store, "bs2", "perfledger", lambda _: ())])
+    (folder,), _ = remote.listed({"bs2": store}, "perfledger", lambda _: ())
 
     def read(job: StoredFolder) -> FolderRead | Death:
         return Death(-signal.SIGSEGV) if "bs2/crash/train.log" in job.logs else job.read()

@@ -151,7 +151,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str | int]]:
 def _layout(sources: Sequence[SourceLog]) -> str:
     gpus = (f'gpu{n + 1} = {{ hardware = "Made-up accelerator {n + 1}" }}' for n in range(ACCELERATORS))
     cases = (f"c{place:04d} = {{ {_toml(each.facts)} }}" for place, each in enumerate(sources))
-    paths = (f'[[path]]\ntemplate = "{each}/{{case}}/{{rest}}"\n\n' for each in ("stated", "{gpu}"))
+    paths = (f'[[path]]\ntemplate = "{each}/{{case}}/{{*}}"\n\n' for each in ("stated", "{gpu}"))
     head = 'title = "Logs made for measuring"\n\n' + "".join(paths)
     return head + "\n".join(["[words.gpu]", *gpus, "", "[words.case]", *cases, ""])
 

@@ -26,8 +26,10 @@ from perfledger.schema.vocabulary import FACTS, PRECISIONS
 BESIDE = "beside"
 #: The same of a file that yields to the log.
 FOLDER = "folder"
-#: Deeper and larger than anybody describes a machine.
-_DEEPEST, _LARGEST = 8, 1 << 20
+#: Levels of the deepest JSON document that describes a machine.
+_DEEPEST = 8
+#: Bytes of the largest file that describes a machine.
+_LARGEST = 1 << 20
 #: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
 _LINE = re.compile(r"\s*(?:(?P<named>[^:=]+?)\s*[:=]|(?P<word>\S+)(?=\s))\s*(?P<value>.*?)\s*")
 _GPU = re.compile(r"(?:.*: )?GPU \d+: (.+?)\s*(?:\(UUID: .*\))?")

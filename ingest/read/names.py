@@ -9,8 +9,10 @@ from pathlib import Path
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
 from perfledger.schema.redaction.names import NO_NAMES, Names, names_in
 
-#: A log prints its names early. One that comes later is taken out only where a rule finds it.
-_READ, _PIECE = 8 << 20, 1 << 16
+#: Bytes that are searched: a log prints its names early. A later name is removed only if a rule finds it.
+_READ = 8 << 20
+#: Bytes that are read at once.
+_PIECE = 1 << 16
 #: A longer line is read in pieces.
 _LONGEST_LINE = 1 << 14
 

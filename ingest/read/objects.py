@@ -27,8 +27,11 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "https", "http", "file")
 #: Requests under way at once, for one folder of logs.
 _AT_ONCE = 16
-#: Attempts after errors of the server or the way to it, with growing pauses, and the seconds of all of them.
-_RETRIES, _RETRY_SECONDS = 5, 60
+#: Attempts after errors of the server or the network, with growing pauses.
+_RETRIES = 5
+#: Seconds of all attempts together.
+_RETRY_SECONDS = 60
+#: Bytes of a part of an object that is fetched.
 _CHUNK = 8 << 20
 _Asked = TypeVar("_Asked")
 

@@ -28,12 +28,16 @@ from perfledger.schema.submission import MANIFEST
 
 #: The layout that a folder of logs carries itself.
 LAYOUT_FILE = "layout.toml"
-#: The folder of published figures, and the file that marks it; it contains no logs.
-PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
+#: The folder of published figures; it contains no logs.
+PUBLISHED_FOLDER = "published"
+#: The file that marks it.
+SOURCES = "sources.toml"
 #: Files in folders of logs that are not logs.
 COMPANIONS = frozenset({RUN_JSON, "launch.json", "environment.json", "expected.csv", MANIFEST})
-#: Other programs have files of these names too; ours name their schema.
-_RUN, _LAUNCH = (RUN_JSON, b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
+#: The document of a run, and the schema that it names: other programs have files of this name, too.
+_RUN = (RUN_JSON, b'"perfledger.run/')
+#: The same of a run that was not collected yet.
+_LAUNCH = ("launch.json", b'"perfledger.launch/')
 #: Words in the names of logs, and names of other files next to logs in every repository.
 _LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
 _DOCUMENT = re.compile(

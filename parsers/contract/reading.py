@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -14,7 +14,7 @@ from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import FormatError, compiled
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.shape import shape_of
-from perfledger.parsers.contract.template import NUMBER, compiled_line, compiled_text
+from perfledger.parsers.contract.template import NUMBER, UNITS, compiled_line, compiled_text
 from perfledger.parsers.contract.verbs import Verb
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -24,8 +24,8 @@ PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 #: A record in a text: where it begins and ends, and the printed value of each column.
 Record = re.Match[bytes] | RowMatch
 
-#: `<throughput>` in the pattern of a reading; `\<` is the character itself.
-_COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
+#: `<throughput>` in the pattern of a reading, or `<step_seconds:ms>` with its unit; `\<` is the character itself.
+_COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)(?::([A-Za-z/ ]++))?>")
 #: Columns that are whole numbers.
 _WHOLE = {b"epoch", b"step", b"total_epochs", b"total_steps"}
 
@@ -94,13 +94,12 @@ class Reading:
     Attributes:
         pattern: a template of the lines (`parsers.contract.template`), `Rows` for lines with an object in JSON
             (`parsers.contract.rows`), or a pattern for other lines. Its named groups are columns: `<throughput>` is any
-            NUMBER, `<epoch>` and `<step>` are whole numbers.
+            NUMBER, `<epoch>` and `<step>` are whole numbers, and `<step_seconds:ms>` is converted from that unit.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: the extent of the printed throughput or samples: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
         running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
-        factors: by column, the factor that converts a printed number: `{"step_seconds": 1e-3}` for milliseconds.
         alone: the speed is that of the job if one process prints it. If several do, each may print its own speed or the
             job's, and no line says which.
         repeated: every rank prints a line per step, or the printer prints one line per metric. The records of one epoch
@@ -129,7 +128,6 @@ class Reading:
     span: Span = "interval"
     running_mean: int | None = None
     per_update: bool = False
-    factors: Mapping[str, float] = field(default_factory=dict)
     alone: bool = False
     repeated: bool = False
     weak: bool = False
@@ -153,8 +151,8 @@ class Reading:
             FormatError: the pattern is not one, or names a column that the contract does not know.
         """
         found = self.pattern if isinstance(self.pattern, Rows) else self._compiled()
-        names = set(found.groupindex) | set(self.factors)
-        unknown = sorted(each for each in names - set(COLUMNS) if not (self.verbs and is_private(each)))
+        named = set(found.groupindex)
+        unknown = sorted(each for each in named - set(COLUMNS) if not (self.verbs and is_private(each)))
         if unknown or (isinstance(found, re.Pattern) and found.groups != len(found.groupindex)):
             known = f"one of {', '.join(COLUMNS)}, or, with verbs, a private one such as _start"
             raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}: {known}")
@@ -173,8 +171,11 @@ class Reading:
 
     @cached_property
     def scales(self) -> Mapping[str, float]:
-        """Return what turns printed numbers into the unit of their column, by column: `factors` and units of the template."""
-        return {**(self._of_template[1] if self._of_template else {}), **self.factors}
+        """Return the factors that convert printed numbers to the units of their columns; none for those in that unit."""
+        if self._of_template:
+            return self._of_template[1]
+        found = _COLUMN.findall(self.pattern) if isinstance(self.pattern, bytes) else []
+        return {name.decode(): UNITS[unit.decode()] for name, unit in found if unit}
 
     @cached_property
     def shape(self) -> str:

@@ -5,7 +5,8 @@
 All special signs are in braces; `{{` and `}}` are braces themselves.
 
 `{name}`            a number, perhaps after blanks that pad it
-`{name:ms}`         a number with its unit, in the unit of the column (`UNITS`)
+`{name:ms}`         a number with its unit after it, converted to the unit of the column (`UNITS`)
+`{name:in ms}`      a number whose unit is elsewhere on the line, or known; `{name:short in ms}` for another kind of number
 `{name:,}`          a number with thousands separators
 `{name:short}`      a number that is shortened for people, such as `107K`
 `{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
@@ -53,20 +54,25 @@ _BY_NAME = {
     "clock": CLOCK,
     "elapsed": _LENGTH,
 }
-#: Units of `{name:unit}`, and the factor to the unit of the columns: seconds, MiB, steps per second.
+#: Units of `{name:unit}`, and the factor to the unit of the columns: seconds, MiB, steps per second, TFLOP/s.
 UNITS = {
     "s": 1.0,
     "sec": 1.0,
     "ms": 1e-3,
     "us": 1e-6,
+    "hours": 3600.0,
     "MB": 1.0,
     "MiB": 1.0,
     "GB": 1024.0,
     "GiB": 1024.0,
     "KB": 1 / 1024,
     "KiB": 1 / 1024,
+    "decimal GB": 1e9 / 2**20,
+    "FLOP/s": 1e-12,
     "it/s": 1.0,
 }
+#: `in ms` in `{name:in ms}` and `{name:short in ms}`.
+_IN_UNIT = re.compile(r"(?:(\w+) )?in (.+)")
 #: Separator of the templates of several lines.
 LINES = "\n\n"
 #: Decimals after which a number at the end of a cut file has lost insignificant digits only.
@@ -200,17 +206,21 @@ class _Compiler:
                 self.group(slot.name, _DECIMAL if slot.kind[0] in "EINFAeinfa" else NUMBER),
                 unit + (rb"(?!\w)" if slot.kind[-1].isalpha() else b""),
             )
-        kind = _KINDS.get(slot.kind)
-        if kind is None:
+        converted = _IN_UNIT.fullmatch(slot.kind)
+        named, other = (converted[1] or "", converted[2]) if converted else (slot.kind, "")
+        kind = _KINDS.get(named)
+        if kind is None or (other and other not in UNITS):
             known = ", ".join([*filter(None, _KINDS), *UNITS])
             raise FormatError(f"{self.template!r}: there is no kind {slot.kind!r}; there are {known}")
-        kind = _BY_NAME.get(slot.name, kind) if not slot.kind else kind
+        if other:
+            self.factors[slot.name] = UNITS[other]
+        kind = _BY_NAME.get(slot.name, kind) if not named else kind
         before = _PADDING if not begins else b"" if kind == CLOCK else rb"(?<!\w)"
-        found = before + self.group(slot.name, kind)
+        number = before + self.group(slot.name, kind)
         if rest is None:
-            return found
+            return number
         glued = any(isinstance(each, Optional) and _begins_with_letter(each) for each in rest)
-        return found + (rb"(?!\Z)" if glued else ENDED)
+        return number + (rb"(?!\Z)" if glued else ENDED)
 
     def _gap(self, rest: Sequence[Part]) -> bytes:
         """Return a pattern up to the next text, or to where the template begins again, in linear time.

@@ -108,21 +108,20 @@ _PAUSES = (*_OF_TRAINING, _TASK)
 
 
 def _with_batch(
-    unit: str, seconds: float, before: str = "", pauses: tuple[Pause, ...] = _PAUSES, where: Condition | None = None
+    unit: str, before: str = "", pauses: tuple[Pause, ...] = _PAUSES, where: Condition | None = None
 ) -> Reading:
     """Return the reading of lines with a batch size.
 
     Args:
         unit: the unit of the time as it is printed.
-        seconds: the same in seconds.
         before: what precedes the line.
         pauses: what else takes time.
         where: a condition on the session.
     """
     return Reading(
-        before + "iteration {step}/{total_steps} |{?{*} consumed samples: {consumed} |}{*} elapsed time per iteration (" + unit + "): {step_seconds}{?/{_}} |"
+        before + "iteration {step}/{total_steps} |{?{*} consumed samples: {consumed} |}{*} elapsed time per iteration (" + unit + "): {step_seconds:in " + unit + "}{?/{_}} |"
         + _FLOPS + _TOKENS + _ENERGY + "{*} batch size: {batch} |" + _LOSS + _SAMPLES + _MEMORY,
-        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, where=where,
+        unit="sequences/s", pauses=pauses, where=where,
         verbs=(either("flops", "_flops"), either("_of_device", "_inst"), _with_samples),
     )  # fmt: skip
 
@@ -133,21 +132,21 @@ FORMAT = Format(
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
-        _with_batch("ms", 1e-3, where=lacks(_DATED)),
-        _with_batch("ms", 1e-3, "[{clock}] ", _BESIDE),
-        _with_batch("s", 1.0),
+        _with_batch("ms", where=lacks(_DATED)),
+        _with_batch("ms", "[{clock}] ", _BESIDE),
+        _with_batch("s"),
         Reading(
-            "iteration={step}/{total_steps} | consumed_samples={consumed} |{*} elapsed_time_per_iteration_ms={step_seconds} |{*} global_batch_size={batch} |{?{*} lm{ |_}loss={loss} |}"
+            "iteration={step}/{total_steps} | consumed_samples={consumed} |{*} elapsed_time_per_iteration_ms={step_seconds:in ms} |{*} global_batch_size={batch} |{?{*} lm{ |_}loss={loss} |}"
             "{*} samples_per_second={restated} | tokens_per_gpu_per_second_tgs={_of_device} | [LM]{?-}TFLOPs={flops} |",
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, verbs=(_with_samples,),
+            unit="sequences/s", pauses=_PAUSES, verbs=(_with_samples,),
         ),
         Reading(
-            "samples/sec: {throughput} | iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds} |{?{*} approx flops per GPU: {flops}TFLOPS |}" + _LOSS,
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
+            "samples/sec: {throughput} | iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds:in ms} |{?{*} approx flops per GPU: {flops}TFLOPS |}" + _LOSS,
+            unit="sequences/s", pauses=_PAUSES,
         ),
         Reading(
-            "iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds} |" + _LOSS,
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
+            "iteration {step}/{total_steps} | elapsed time per iteration (ms): {step_seconds:in ms} |" + _LOSS,
+            unit="sequences/s", pauses=_PAUSES,
         ),
         Reading(
             "[Rank {_}] (after {_} iterations) memory (MB) | allocated: {_} | max allocated: {memory} |",

@@ -21,8 +21,8 @@ FORMAT = Format(
     start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
     readings=(
         Reading(
-            "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds} |",
-            unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True, pauses=_PAUSES,
+            "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds:in ms} |",
+            unit="samples/s", repeated=True, pauses=_PAUSES,
         ),
         Reading(
             "Rank[{_}], Step {step}, Loss {loss}, Latency {step_seconds:ms}, Throughput {throughput}, {?{clock}}",

@@ -46,9 +46,8 @@ FORMAT = Format(
     end=rb"^Exiting\.\.\.",
     readings=(
         Reading(
-            "{?tick {step}  }kimg {_kimg}  time {*} sec/tick {_sec_tick}  sec/kimg {_sec_kimg}  maintenance  {_}  cpumem  {_}{?  gpumem {memory}}",
+            "{?tick {step}  }kimg {_kimg}  time {*} sec/tick {_sec_tick}  sec/kimg {_sec_kimg}  maintenance  {_}  cpumem  {_}{?  gpumem {memory:in GiB}}",
             unit="images/s",
-            factors={"memory": 1024},
             verbs=(ticks,),
         ),
     ),

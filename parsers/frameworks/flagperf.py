@@ -19,9 +19,8 @@ FORMAT = Format(
         Reading(
             # Each model prints its keys in an order of its own.
             rb'\[PerfLog\] \{"event": "STEP_END", "value": \{(?=")' + value(rb"global_steps", rb"<step>") + value(rb"num_trained_samples", rb"(?P<consumed>[0-9]++)")
-            + value(rb"loss", rb"<loss>", needed=False) + rb'[^\r\n{}]++\}, "metadata": \{(?=")' + value(rb"time_ms", rb"(?P<unix>[0-9]++)"),
+            + value(rb"loss", rb"<loss>", needed=False) + rb'[^\r\n{}]++\}, "metadata": \{(?=")' + value(rb"time_ms", rb"<unix:ms>"),
             unit="samples/s",
-            factors={"unix": 1e-3},
             weak=True,
             pauses=(Pause("evaluation", _EVENT + 'EVALUATE"'),),
         ),

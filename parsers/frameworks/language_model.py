@@ -16,12 +16,12 @@ FORMAT = Format(
     start=rb"(?m:^)Args: Namespace\((?=[^\n]{0,3000}?\bbptt=)|(?m:^)    - data : ",
     readings=(
         Reading(
-            "| epoch {epoch} | {step}/{total_steps} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
-            unit="sequences/s", factors={"step_seconds": 1e-3}, epoch_timer=True,
+            "| epoch {epoch} | {step}/{total_steps} batches | {?lr {_} | }ms/batch {step_seconds:in ms} | loss {loss}",
+            unit="sequences/s", epoch_timer=True,
         ),
         Reading(
-            "| epoch {epoch} step {step} |  {_} batches | {?lr {_} | }ms/batch {step_seconds} | loss {loss}",
-            unit="sequences/s", factors={"step_seconds": 1e-3},
+            "| epoch {epoch} step {step} |  {_} batches | {?lr {_} | }ms/batch {step_seconds:in ms} | loss {loss}",
+            unit="sequences/s",
             pauses=(Pause("evaluation", "| Eval "),),
         ),
     ),

@@ -20,11 +20,10 @@ FORMAT = Format(
     start=_JOB + rb"(?:(?:(?!step: |" + _JOB + rb")[^\n])*+\n(?:(?![^\n]*?(?:step: |" + _JOB + rb"))[^\n]*+\n){0,299}+[^\n]*?" + _JOB + rb")*+",
     readings=(
         Reading(
-            "{?{clock} - {*} - }step: {step}  {*}loss: {loss}  {*}  flops: {flops}  {*}wps: {throughput}  iter: ",
+            "{?{clock} - {*} - }step: {step}  {*}loss: {loss}  {*}  flops: {flops:in FLOP/s}  {*}wps: {throughput}  iter: ",
             unit="tokens/s",
             scope="device",
             per_update=True,
-            factors={"flops": 1e-12},
             repeated=True,
             pauses=(Pause("checkpoint", "Saving to: "),),
         ),

@@ -71,10 +71,9 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)\]?+(?: \||:) loss(?: train)?+:?+ <loss>,(?: (?!iter time: )[^|,\r\n]{1,200}+[|,]){0,9}+ iter time: "
-            rb"(?=(?P<_marked>[0-9.]++) ?ms \((?:optimizer\.)?+step\))?+<step_seconds> ?ms",
+            rb"(?=(?P<_marked>[0-9.]++) ?ms \((?:optimizer\.)?+step\))?+<step_seconds:ms> ?ms",
             unit="samples/s",
             span="step",
-            factors={"step_seconds": 1e-3},
             verbs=(_iterations,),
         ),
         Reading("| - Training Time : {seconds:s}", span="run", weak=True),

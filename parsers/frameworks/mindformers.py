@@ -12,7 +12,7 @@ from perfledger.parsers.contract import Fact, Format, Reading, up_to
 _HEAD = rb"\{ Epoch:\["
 _STATE = (
     _HEAD + rb" *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss: ?+\[?<loss>[/,]" + up_to(rb" per_step_time: ", _HEAD)
-    + rb"<step_seconds>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+"
+    + rb"<step_seconds:ms>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+"
 )  # fmt: skip
 
 #: Lines of other programs between the two of a step, such as a bar.
@@ -31,13 +31,11 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             span="step",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(
             _STATE + rb"\r?+\n(?=" + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",
             unit="samples/s",
             span="step",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(
             "Epoch:[{epoch}/{total_epochs}], step:[{step}/{total_steps}], loss:[{loss}/{_}], time:{step_seconds:ms},{*} overflow cond: ",

@@ -12,14 +12,12 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "iteration: {step} | consumed samples: {_} | elapsed time per iteration (ms): {step_seconds} | throughput(samples/s): {throughput} |{*} global batch size: {batch} |",
+            "iteration: {step} | consumed samples: {_} | elapsed time per iteration (ms): {step_seconds:in ms} | throughput(samples/s): {throughput} |{*} global batch size: {batch} |",
             unit="samples/s",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(
-            "iteration {step}/{total_steps} | consumed tokens: {_} | elapsed time per iteration (ms): {step_seconds} | tokens/s: {throughput} |",
+            "iteration {step}/{total_steps} | consumed tokens: {_} | elapsed time per iteration (ms): {step_seconds:in ms} | tokens/s: {throughput} |",
             unit="tokens/s",
-            factors={"step_seconds": 1e-3},
         ),
     ),
     facts=PYTORCH_JOB,

@@ -20,12 +20,11 @@ FORMAT = Format(
     end=" - train - INFO - done!$",
     readings=(
         Reading(
-            "step: {step} - done (%): {_} - loss: {loss} - lr: {_} - peak_alloc_mem (GB): {memory} - alloc_mem (GB): {_} - words_per_second: {throughput} - avg_words_per_second: ",
+            "step: {step} - done (%): {_} - loss: {loss} - lr: {_} - peak_alloc_mem (GB): {memory:in GiB} - alloc_mem (GB): {_} - words_per_second: {throughput} - avg_words_per_second: ",
             unit="tokens/s",
             scope="device",
             span="step",
             per_update=True,
-            factors={"memory": 1024},
             pauses=(Pause("evaluation", " - eval_perplexity: "),),
         ),
     ),

@@ -33,11 +33,10 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "iteration: {step} / {total_steps} | consumed_{token|sample}s:  {_} | {?elapsed_}time_per_iteration_ms: {step_seconds:short} | tokens_per_sec: {throughput:short} |{*} lm_loss: {loss} |{?{*} model_tflops_per_gpu: {flops} |}",
+            "iteration: {step} / {total_steps} | consumed_{token|sample}s:  {_} | {?elapsed_}time_per_iteration_ms: {step_seconds:short in ms} | tokens_per_sec: {throughput:short} |{*} lm_loss: {loss} |{?{*} model_tflops_per_gpu: {flops} |}",
             unit="tokens/s",
             span="step",
             per_update=True,
-            factors={"step_seconds": 1e-3},
             pauses=(
                 Pause("checkpoint", "Saving checkpoint at ", inside="none"),
             ),

@@ -60,12 +60,11 @@ _ROUNDS_SECONDS = 0.02
 _SECONDS = scaled_sum("step_seconds", _days=86_400.0, _hours=3600.0, _minutes=60.0, _seconds=1.0, _milliseconds=1e-3)
 
 _LINE = Reading(
-    "Step {step} | {?{_days}d }{?{_hours}h }{?{_minutes}m }{?{_seconds}s }{?{_milliseconds}ms }| Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory}{?/{_}} GiB}",
+    "Step {step} | {?{_days}d }{?{_hours}h }{?{_minutes}m }{?{_seconds}s }{?{_milliseconds}ms }| Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory:in GiB}{?/{_}} GiB}",
     unit="tokens/s",
     per_update=True,
     pauses=(Pause("checkpoint", "Saving checkpoint at step "),),
     lingers=9,
-    factors={"memory": 1024},
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
     verbs=(_SECONDS, _of_last_steps),
 )
@@ -80,7 +79,7 @@ FORMAT = Format(
         # The first versions.
         replace(
             _LINE,
-            pattern="Step {step} | Time: {step_seconds:s} | Loss: {loss} |{*} Throughput: {throughput} tokens/s |{?{*} Peak Mem.: {memory}{?/{_}} GiB}",
+            pattern="Step {step} | Time: {step_seconds:s} | Loss: {loss} |{*} Throughput: {throughput} tokens/s |{?{*} Peak Mem.: {memory:in GiB}{?/{_}} GiB}",
             verbs=(fine("throughput", 1.0), only("throughput")),
         ),
     ),

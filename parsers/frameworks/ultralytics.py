@@ -76,20 +76,21 @@ def epochs(columns: Columns) -> Kept:
 _IN_GIB = rb"^Ultralytics (?:8\.3\.(?:7[6-9]|[89][0-9]|[0-9]{3})|8\.(?:[4-9]|[0-9]{2})\.|(?:9|[0-9]{2})\.)"
 
 
-def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading:
+def _bar(state: bytes, unit: bytes, where: Condition | None = None) -> Reading:
     """Return the reading of a complete bar.
 
     Args:
         state: a pattern for what is after its steps.
-        memory: MiB of what it calls a `G`.
+        unit: of what it calls a `G`.
         where: a condition on the log.
     """
     return Reading(
-        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
+        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory:"
+        + unit
+        + rb">G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
         rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + _UNFINISHED + rb") " + state,
         unit="images/s",
         span="epoch",
-        factors={"memory": memory},
         where=where,
         verbs=(epochs,),
     )
@@ -155,14 +156,13 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end="^{_} epochs completed in {_} hours",
     readings=(
-        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", 1024),
-        _bar(_OF_TQDM, 1e9 / 2**20, lacks(_IN_GIB)),
-        _bar(_OF_TQDM, 1024, says(_IN_GIB)),
+        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", b"GiB"),
+        _bar(_OF_TQDM, b"decimal GB", lacks(_IN_GIB)),
+        _bar(_OF_TQDM, b"GiB", says(_IN_GIB)),
         Reading(
-            "^{_} epochs completed in {seconds} hours",
+            "^{_} epochs completed in {seconds:hours}",
             unit="images/s",
             span="run",
-            factors={"seconds": 3600.0},
             weak=True,
         ),
     ),

@@ -16,9 +16,8 @@ FORMAT = Format(
     end="^Training throughput: ",
     readings=(
         Reading(
-            "| epoch {epoch} step {step} | batches  {_} / {_} | lr {_} | ms/batch {step_seconds} | tok/s {throughput} | loss {loss} |",
+            "| epoch {epoch} step {step} | batches  {_} / {_} | lr {_} | ms/batch {step_seconds:in ms} | tok/s {throughput} | loss {loss} |",
             unit="tokens/s",
-            factors={"step_seconds": 1e-3},
         ),
         Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run", exact=True),
     ),

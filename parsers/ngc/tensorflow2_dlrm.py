@@ -17,9 +17,8 @@ FORMAT = Format(
     end="Training run completed, elapsed: ",
     readings=(
         Reading(
-            "step={step}, throughput={throughput}M, step_time={step_seconds:ms}, learning_rate={_}, loss={loss},",
+            "step={step}, throughput={throughput:short}, step_time={step_seconds:ms}, learning_rate={_}, loss={loss},",
             unit="samples/s",
-            factors={"throughput": 1e6},
             pauses=(
                 Pause("evaluation", "validation_step="),
                 Pause("evaluation", "Evaluation completed, AUC: "),

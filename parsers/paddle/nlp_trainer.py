@@ -94,10 +94,9 @@ FORMAT = Format(
     over=("frameworks.hf_trainer_state",),
     readings=(
         Reading(
-            "loss: {loss}, {?learning_rate: {_learning_rate}, }{*}global_step: {step}, {?{*}max_memory_allocated: {memory}, }{*}interval_runtime: {duration}, interval_samples_per_second: {throughput}, ",
+            "loss: {loss}, {?learning_rate: {_learning_rate}, }{*}global_step: {step}, {?{*}max_memory_allocated: {memory:in GiB}, }{*}interval_runtime: {duration}, interval_samples_per_second: {throughput}, ",
             unit="samples/s",
             per_update=True,
-            factors={"memory": 1024},
             pauses=PAUSES,
             verbs=(_of_job, _without_rests),
         ),
@@ -124,10 +123,9 @@ FORMAT = Format(
         ),
         # ERNIEKit.
         Reading(
-            "loss: {loss}, {*}global_step: {step}, {?{*}max_mem_allocated_gb: {memory}, }{*}global_runtime: {duration}, global_samples_per_second: {throughput}, ",
+            "loss: {loss}, {*}global_step: {step}, {?{*}max_mem_allocated_gb: {memory:in GiB}, }{*}global_runtime: {duration}, global_samples_per_second: {throughput}, ",
             unit="samples/s",
             per_update=True,
-            factors={"memory": 1024},
             pauses=PAUSES,
             verbs=(_without_rests,),
         ),

@@ -117,7 +117,11 @@ def test_a_clock_that_is_cut_before_its_decimals_is_not_found() -> None:
 
 def test_units_are_converted_to_those_of_the_columns() -> None:
     assert compiled_line("{step_seconds:ms} {memory:GiB} {duration:s}")[1] == {"step_seconds": 1e-3, "memory": 1024.0}
-    assert Reading("{step_seconds:ms}", factors={"loss": 2.0}).scales == {"step_seconds": 1e-3, "loss": 2.0}
+    assert Reading("(ms): {step_seconds:in ms} of {memory:short in GiB}").scales == {
+        "step_seconds": 1e-3,
+        "memory": 1024.0,
+    }
+    assert Reading(rb"time <step_seconds:ms> ms, loss <loss>").scales == {"step_seconds": 1e-3}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from perfledger.parsers.contract.statistics import median
 from perfledger.schema.records import Evenness, Pauses, Reason
 
 #: Codes of the reasons why the intervals are too few for a figure.
-TOO_FEW = frozenset({"too_short", "not_settled"})
+TOO_FEW = frozenset({"too_few_records", "too_short", "not_settled"})
 #: Intervals of training after the warm-up that a figure needs, unless they take ENOUGH_SECONDS.
 ENOUGH_RECORDS = 5
 #: Seconds of training after the warm-up that a figure needs, unless they are ENOUGH_RECORDS.

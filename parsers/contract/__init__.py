@@ -5,6 +5,7 @@ are in `tests/golden/<id>/samples.toml`. The registry finds the modules in the p
 module.
 """
 
+from perfledger.parsers.contract.checkpoints import silent_checkpoints
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, text, without_folders
@@ -91,6 +92,7 @@ __all__ = [
     "quotient",
     "says",
     "scaled_sum",
+    "silent_checkpoints",
     "since_before",
     "take",
     "text",

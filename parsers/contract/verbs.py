@@ -25,14 +25,14 @@ Verb = Callable[[Columns], Kept]
 
 #: Largest lag of a rank, in rows; a step further back is of a program that was started again.
 _LAG = 3
+#: Seconds by which the clocks of two nodes' bars may differ.
+_NODES_APART = 3.0
+#: Most parts of bars, each without a step back, among which the end of an inner bar is looked for.
+_MOST_PARTS = 1000
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
 #: Share of a length of time that this may be.
 _CUT_SHARE = 0.02
-#: Steps by which bars of two nodes may differ that are drawn in turn.
-_LAG = 3
-#: Share of the seconds so far at which a bar begins again, with those of another run.
-_AGAIN = 0.5
 
 
 class _Table(dict[str, Column]):
@@ -112,13 +112,64 @@ def _changes(columns: Columns, names: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def first_drawn(columns: Columns) -> Kept:
-    """Keep the lines of a bar that first show a step, without step 0 and the last step, which may contain a checkpoint."""
-    step, clock = columns["step"], columns["clock"]
-    anew = np.zeros(len(step), dtype=np.bool_)
-    anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < _AGAIN * clock[:-1] - _LAG)
-    _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
-    rows = np.sort(rows)
-    return take(columns, rows[(step[rows] > 0) & (step[rows] < columns["total_steps"][rows])])
+    """Keep the lines of a bar that first show a step, without step 0 and the last step, which may contain a checkpoint.
+
+    Bars of several nodes count once, and a bar that is drawn inside another one does not count.
+    """
+    step, total = columns["step"], columns["total_steps"]
+    rows = _first_states(step, columns["clock"])
+    return take(columns, rows[(step[rows] > 0) & (step[rows] < total[rows])])
+
+
+def _first_states(step: Column, clock: Column) -> Indices:
+    """Return the rows of n states of bars that first show a step of the outer bar, or of a bar after it.
+
+    The states are split where a step or a clock goes back. Such a part is of another node if it shows known steps at
+    their times, and new ones later. It is of an inner bar if the outer bar continues after it. Otherwise another program
+    draws its bar.
+    """
+    begins = np.append(0, np.flatnonzero((np.diff(step) < 0) | (np.diff(clock) < 0)) + 1)
+    found: list[int] = []
+    shown: dict[float, float] = {}
+    for number, (begin, end) in enumerate(zip(begins, np.append(begins[1:], len(step)), strict=True), 1):
+        part = list(zip(step[begin:end].tolist(), clock[begin:end].tolist(), strict=True))
+        if found:
+            reached, at = step[found[-1]], clock[found[-1]]
+            if not _continues(step[begin : begin + 1], clock[begin : begin + 1], reached, at) and not _of_node(
+                part, shown, reached, at
+            ):
+                later = begins[number : number + _MOST_PARTS]
+                if _continues(step[later], clock[later], reached, at).any():
+                    continue
+                shown = {}
+        for row, (each, seconds) in enumerate(part, begin):
+            if each not in shown:
+                shown[each] = seconds
+                found.append(row)
+    return np.array(found, dtype=np.intp)
+
+
+def _continues(step: Column, clock: Column, reached: float, at: float) -> NDArray[np.bool_]:
+    """Return whether states of a bar show the step that it had reached, or the next one, at that time or later."""
+    continues: NDArray[np.bool_] = ((step == reached) | (step == reached + 1)) & (clock >= at)
+    return continues
+
+
+def _of_node(part: Sequence[tuple[float, float]], shown: Mapping[float, float], reached: float, at: float) -> bool:
+    """Return whether some states, step and seconds, may be of another node whose bar shows the same steps.
+
+    Args:
+        part: the states.
+        shown: the seconds of the steps that are already shown.
+        reached: the last of these steps.
+        at: its seconds.
+    """
+    return all(
+        abs(seconds - shown[number]) <= _NODES_APART
+        if number in shown
+        else (seconds >= at - _NODES_APART if number > reached else seconds <= at + _NODES_APART)
+        for number, seconds in part
+    )
 
 
 def carry(*names: str) -> Verb:

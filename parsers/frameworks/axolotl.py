@@ -7,7 +7,7 @@ of one accumulated batch only, and some divide by the logging interval once too 
 those of the Trainer.
 """
 
-from perfledger.parsers.contract import Format, Reading, lacks
+from perfledger.parsers.contract import Format, Reading, lacks, silent_checkpoints
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.trl import paired, told
@@ -30,7 +30,7 @@ FORMAT = Format(
             per_update=True,
             pauses=TRAINER.main.pauses,
             where=lacks(_SHARED),
-            verbs=(paired,),
+            verbs=(paired, silent_checkpoints),
         ),
     ),
     facts=TRAINER.facts,

@@ -25,13 +25,8 @@ from perfledger.parsers.contract import (
     lacks,
     mean_of_ranks,
     says,
+    silent_checkpoints,
 )
-from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint
-
-
-def _checkpoints(columns: Columns) -> Postprocessed:
-    """Mark the rows that include a checkpoint: no line of its own shows it."""
-    return every(columns), {**columns, "evaluated": holds_checkpoint(columns["step"], columns["clock"], ())}
 
 
 def _full_updates(columns: Columns) -> Postprocessed:
@@ -50,7 +45,7 @@ def _full_updates(columns: Columns) -> Postprocessed:
 
 
 _PAUSES = (Pause("evaluation", '"eval_loss": {:int}'),)
-_VERBS = (mean_of_ranks("clock"), _checkpoints, _full_updates)
+_VERBS = (mean_of_ranks("clock"), silent_checkpoints, _full_updates)
 _ROW = '{{"current_steps": {step}, "total_steps": {total_steps}, {?"loss": {loss}, }{*}"l{r|earning_rate}": {_}, "epoch": {_epoch}, {*}"elapsed_time": "{elapsed}"'
 #: A release that counts no tokens prints `"total_tokens": 0`.
 _TOKENS = rb'"total_tokens": [1-9]'

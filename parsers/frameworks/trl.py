@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, lacks
+from perfledger.parsers.contract import Columns, Format, Kept, Reading, lacks, silent_checkpoints, take
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
-from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
 
 
 def told(tokens: bytes) -> bytes:
@@ -29,19 +28,14 @@ def told(tokens: bytes) -> bytes:
     ) % (tokens, tokens)
 
 
-def paired(columns: Columns) -> Postprocessed:
-    """Return the dictionaries that state tokens and have the bar of their step; none where many have no bar.
-
-    Of those that are slow, some may hold a checkpoint, of which no line tells.
-    """
-    told, step = columns["consumed"], columns["step"]
-    new = np.diff(told, prepend=np.nan) != 0
+def paired(columns: Columns) -> Kept:
+    """Keep the dictionaries that state tokens and have the bar of their step; none where many have no bar."""
+    step = columns["step"]
+    new = np.diff(columns["consumed"], prepend=np.nan) != 0
     rows = np.flatnonzero(new & np.isfinite(step))
     if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).sum() > (1 - _WITH_BAR) * len(rows):
         rows = rows[:0]
-    found = {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
-    every = saved_every(columns, float(found["total_steps"][0]) if len(rows) else np.nan)
-    return rows, found | {"evaluated": holds_checkpoint(found["step"], found["clock"], every)}
+    return take(columns, rows)
 
 
 #: Share of the dictionaries that must have a bar: in buffered output it is that of another step.
@@ -62,7 +56,7 @@ FORMAT = Format(
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),
-            verbs=(paired,),
+            verbs=(paired, silent_checkpoints),
         ),
     ),
     facts=TRAINER.facts,

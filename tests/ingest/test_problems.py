@@ -209,7 +209,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "no_speed": put("a.log", "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.25}\n" * 3),
     "unread": put("a.log", BANNER + "an epoch went by\n"),
     "no_figure": with_run(
-        "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"
+        "".join(f"Epoch {n}/6\n155/155 [====] - 1s 4ms/step - loss: 0.5000 - acc: 0.7500\n" for n in range(1, 7))
     ),
     "too_few": with_run("".join(SEG.splitlines(keepends=True)[:3])),
     "cut_line": with_run(SEG + SEG.splitlines()[-1][:150]),

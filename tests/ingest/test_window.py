@@ -76,7 +76,7 @@ def test_a_pause_before_the_first_record_or_after_the_last_marks_nothing(tmp_pat
 def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
     """Between the last record of one run and the first of the next, an evaluation is in neither."""
     head = "***** Running training *****\n"
-    bars = [f" 10%|#    | {n}/100 [00:21<06:46, 2.00s/it]\n" for n in range(1, 21)]
+    bars = [f" 10%|#    | {n}/100 [00:{2 * n:02}<06:46, 2.00s/it]\n" for n in range(1, 21)]
     losses = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
     evaluated = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}\n"
     path = tmp_path / "train.log"
@@ -85,7 +85,7 @@ def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
     first, second = read(path).sessions
     case = {"batch_size_of_job": 8}
     assert not throughput(first, case).kind.any()
-    assert throughput(second, case).kind.tolist() == [0] * 10 + [1] * 10
+    assert throughput(second, case).kind.tolist() == [0] * 9 + [1] + [0] * 9
 
 
 def test_a_pause_in_a_part_of_the_file_without_records_is_seen(tmp_path: Path) -> None:

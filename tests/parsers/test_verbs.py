@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perfledger.parsers.contract import verbs
+from perfledger.parsers.contract import silent_checkpoints, verbs
 from perfledger.parsers.contract.verbs import Verb, applied
 
 NAN = float("nan")
@@ -93,3 +93,45 @@ def test_facts_are_private_columns() -> None:
 def test_no_rows_remain_no_rows(verb: Verb) -> None:
     rows, made = applied((verb,), {"step": np.empty(0)}, {})
     assert len(rows) == len(made["step"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "clock", "rows"),
+    [
+        # An evaluation with as many steps is drawn after step 3.
+        ([1, 2, 3, 1, 4, 8, 3, 4, 5], [2, 4, 6, 1, 2, 4, 9, 11, 13], [0, 1, 2, 7, 8]),
+        # The bars of two nodes are written in blocks.
+        ([1, 2, 3, 1, 2, 3, 4, 5, 4], [9, 18, 27, 9, 19, 27, 36, 45, 37], [0, 1, 2, 6, 7]),
+        # Another program draws a bar from the first step on.
+        ([1, 2, 3, 1, 2, 3], [2, 4, 6, 9, 18, 27], [0, 1, 2, 3, 4, 5]),
+    ],
+    ids=["inner", "nodes", "another"],
+)
+def test_first_drawn_tells_bars_apart(step: list[int], clock: list[int], rows: list[int]) -> None:
+    columns = {"step": step, "clock": clock, "total_steps": [9] * len(step)}
+    kept, _ = applied((verbs.first_drawn,), {name: np.array(each, np.float64) for name, each in columns.items()}, {})
+    assert kept.tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("every", "first", "facts", "marked"),
+    [
+        (50, 2.0, {"saved_every": 50}, [50]),
+        # An epoch is 60 steps.
+        (60, 2.0, {"total_epochs": 2}, [60]),
+        (20, 2.0, {}, [20, 40, 60, 80, 100]),
+        # An optimizer works longer every 20 steps, and begins with such a step.
+        (20, 42.0, {}, []),
+        # Nothing says that a checkpoint follows step 50, and no period shows.
+        (50, 2.0, {}, []),
+    ],
+    ids=["stated", "epoch", "period", "optimizer", "unknown"],
+)
+def test_silent_checkpoints_are_slow_records_at_multiples(
+    every: int, first: float, facts: dict[str, float], marked: list[int]
+) -> None:
+    step = np.arange(1.0, 120.0) if every != 50 else np.arange(1.0, 100.0)
+    clock = first - 2 + 2 * step + 40 * np.floor((step - 1) / every)
+    columns = {"step": step, "clock": clock, "total_steps": np.full(len(step), 120.0)}
+    _, made = applied((silent_checkpoints,), columns, facts)
+    assert (np.flatnonzero(made["evaluated"])).tolist() == marked

@@ -17,6 +17,10 @@ _LACKS = 0.02
 _HUNDREDTH = 0.01
 #: Least number of usual intervals before the first line of a run that was resumed.
 _LATE = 1.5
+#: Largest difference between the falls of a learning rate in two thirds of a straight line, as a share.
+_STRAIGHT = 0.02
+#: Share of the updates that a loss scaler may skip, which leaves the learning rate as it was.
+_SKIPPED = 0.1
 #: Share of the printed losses that the run's mean loss contains at least, if it was not resumed.
 _LEAST_LOSSES = 1 / 1.05
 
@@ -88,6 +92,24 @@ def _planned_epochs(session: Session, case: Facts) -> float:
     stated = (_last_of(each, "total_epochs") for each in session.records if len(each) and "total_epochs" in each)
     epochs, names = float(case.get("total_epochs", math.nan)), ("total_steps", "batch_size_of_job", "data_set_size")
     if not all(case.get(name) for name in names):
-        return next((each for found in stated for each in found), epochs)
+        shown = (each for found in stated for each in found)
+        return next(shown, epochs if math.isfinite(epochs) else _end_of_schedule(session))
     steps, batch, samples = (float(case[name]) for name in names)
     return min(epochs, steps * batch / samples)
+
+
+def _end_of_schedule(session: Session) -> float:
+    """Return the epoch at which a linear learning rate reaches zero; NaN unless that is well after the last line."""
+    lines = next(
+        (each for each in session.records if len(each) and {"epoch", "learning_rate"} <= set(each.columns)), None
+    )
+    third = len(lines) // 3 if lines else 0
+    if not lines or not third:
+        return math.nan
+    places = np.arange(3) * third + len(lines) - 1 - 2 * third
+    (first, middle, last), (_, before, end) = lines["learning_rate"][places], lines["epoch"][places]
+    fell = middle - last
+    if not (last > 0 and fell > 0 and abs(first - middle - fell) <= _STRAIGHT * fell):
+        return math.nan
+    zero = float(end + (end - before) * last / fell)
+    return zero if zero > (1 + _SKIPPED) * end else math.nan

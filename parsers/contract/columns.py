@@ -28,6 +28,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "length": "tokens of a sample, where they may change",
         "reader_seconds": "seconds per step spent waiting for data",
         "loss": "training loss",
+        "learning_rate": "learning rate of the optimizer",
         "mean_loss": "losses since the program started, summed and divided by all steps of the run, also those before a resumption",
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",

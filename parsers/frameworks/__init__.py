@@ -4,7 +4,7 @@ Their lines are shared by whole families of programs, so a format here says whic
 leave unsaid.
 """
 
-from perfledger.parsers.contract import Fact, grouped
+from perfledger.parsers.contract import Fact, grouped, lacks
 
 
 def row(first: bytes, *parts: bytes) -> bytes:
@@ -110,6 +110,57 @@ ACCELERATE = (
         rb"^Mixed precision type: (bf16|fp16|no)$",
         words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"},
     ),
+)
+
+#: TRL prints this if a model answers prompts: examples and epochs then count prompts, and a batch counts answers.
+ANSWERS = rb"'completion"
+#: The head of Hugging Face's Trainer, of its scripts of 2019 and 2020, and of scripts over Accelerate.
+HUGGING_FACE = (
+    Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
+    Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9,]++)", grouped),
+    Fact(
+        "batch_size_of_job",
+        rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)",
+        grouped,
+    ),
+    # An evaluation prints its examples before its batch size.
+    Fact(
+        "data_set_size",
+        rb"\bNum examples = ([0-9,]++)(?: \| Num Epochs = |$(?!\r?\n[^\n]{0,200}?\bBatch size = ))",
+        grouped,
+        first=True,
+        where=lacks(ANSWERS),
+    ),
+    Fact(
+        "total_epochs",
+        rb"\bNum [Ee]pochs = ([0-9,]++)(?= \| Total steps = | *+$)",
+        grouped,
+        first=True,
+        where=lacks(ANSWERS),
+    ),
+    Fact("accumulation", rb"Gradient [Aa]ccumulation steps = ([0-9,]++)", grouped),
+    Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
+)
+
+#: Unsloth's banner before training; another one, of the model, has other words after its name.
+UNSLOTH_BANNER = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
+_TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
+#: `Num GPUs used` are the devices of a process: one, unless the model is spread over several.
+UNSLOTH = (
+    Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),
+    Fact("batch_size_of_job", rb"\bTotal batch size \([0-9]++ x [0-9]++ x [0-9]++\) = ([0-9,]++) *+$", grouped),
+    Fact("batch_size_of_job", rb"\bTotal batch size = ([0-9,]++) \| Total steps = ", grouped),
+    Fact("devices", UNSLOTH_BANNER + rb"1\b" + _TO_COPIES + rb"([0-9]++) \|", int),
+    Fact("devices", UNSLOTH_BANNER + rb"([0-9]++)\b" + _TO_COPIES + rb"1 \|", int),
+    Fact("devices", UNSLOTH_BANNER + rb"(?<!used = )([0-9]++) *+$", int),
+    Fact("parameters", rb"\bTrainable parameters = ([0-9,]++)(?=[ /]|$)", grouped),
+)
+
+#: The configuration that DeepSpeed prints, with dots between a name and its value.
+DEEPSPEED = (
+    Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
+    Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
+    Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
 )
 
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.

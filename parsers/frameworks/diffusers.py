@@ -9,7 +9,7 @@ examples of transformers print the same head, and draw a bar without a name: the
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.contract import first_drawn as first_drawn
-from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
+from perfledger.parsers.frameworks import ACCELERATE, HUGGING_FACE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
@@ -44,11 +44,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", "Instantaneous batch size per device = {:,}"),
-        Fact("batch_size_of_job", "Total train batch size (w. parallel, distributed & accumulation) = {:,}"),
-        Fact("accumulation", "Gradient Accumulation steps = {:,}"),
-        Fact("data_set_size", "Num examples = {:,}"),
-        Fact("total_epochs", "Num Epochs = {:,}"),
+        *HUGGING_FACE,
         Fact("total_steps", "Total optimization steps = {:,}"),
         # PaddleMIX draws the same bar; its logger fills the level with blanks.
         Fact("framework", rb"(\] \[ ++INFO\] - \*{5} Running training \*{5})", lambda _: "PaddlePaddle"),

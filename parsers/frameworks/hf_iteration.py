@@ -25,7 +25,7 @@ from perfledger.parsers.contract import (
     Reading,
     says,
 )
-from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks import HUGGING_FACE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
@@ -91,16 +91,11 @@ FORMAT = Format(
     over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
     readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_of_complete_bars,))),
     facts=(
-        Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
-        Fact("model", rb"--model_type[= ]([\w-]++)"),
-        Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9]++)", int),
         Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
         Fact("batch_size_of_job", rb"Total train batch size = ([0-9]++)$", int),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9]++)", int),
-        Fact("data_set_size", rb"\bNum examples = ([0-9]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", int),
-        Fact("total_epochs", rb"\bNum [Ee]pochs = ([0-9]++)$", int),
+        *HUGGING_FACE,
+        Fact("model", rb"--model_type[= ]([\w-]++)"),
         *PYTORCH_JOB,
-        Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
         Fact("precision", rb"Process rank: -?+[0-9]++, [^\n]{0,200}?16-bits training: (True|False)", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -1,18 +1,16 @@
 """Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses during training, and tqdm's bar.
 
 `train_samples_per_second` of the summary is the throughput of the job over the whole run, with evaluation and saving. For
-a resumed run it also counts the steps before, and is too high; `train_loss` then lacks their losses, which shows the
-resumption. Every node prints the summary, and a table may follow; they count once. Before 4.7 (2021) the summary lacks
-`train_steps_per_second`, and its `train_samples_per_second` are optimizer steps per second.
+a resumed run it also counts the steps before, and is too high; `train_loss` then lacks their losses. Every node prints the
+summary, and a table may follow; they count once. Before 4.7 (2021) the summary lacks `train_steps_per_second`, and its
+`train_samples_per_second` are optimizer steps per second.
 
-During training the bar shows the time: the seconds since the start, at each optimizer step. Their differences count. The
-speed that the bar prints is smoothed over the last steps, and does not count. Bars of evaluations look the same; the bar
-of training has the stated number of steps, or the losses follow it. Bars of tokenizing and loading begin with a name.
-
-The Trainer saves checkpoints silently. A long step after a multiple of `save_steps` (500 unless the log states another
-number), after an epoch, or after the multiples of another number that all have a long step, may contain a checkpoint and
-is left out. Any other long step is training: optimizers exist that do more work every few hundred steps, and begin with
-it.
+During training the bar shows the seconds since the start, at each optimizer step. Their differences count; the printed
+speed is smoothed, and does not count. Bars of evaluations look the same; the bar of training has the stated number of
+steps, or the losses follow it. Bars of tokenizing and loading begin with a name. The Trainer saves checkpoints silently:
+a long step after a multiple of `save_steps` (500 unless stated), after an epoch, or after the multiples of another number
+that all have a long step, may contain a checkpoint and is left out. Any other long step is training: optimizers exist
+that do more work every few hundred steps, and begin with it.
 
 Later versions print numbers in quotes. Unsloth prints its own banner on every rank, in place of the head; it counts the
 devices of one process, or the copies of the model. LLaMA-Factory's console also prints `throughput`, and Open-Instruct
@@ -35,6 +33,7 @@ from perfledger.parsers.contract import (
     Kept,
     Pause,
     Reading,
+    Rows,
     every,
     first_drawn,
     first_states,
@@ -45,7 +44,16 @@ from perfledger.parsers.contract import (
     take,
     without,
 )
-from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
+from perfledger.parsers.frameworks import (
+    ACCELERATE,
+    ANSWERS,
+    DEEPSPEED,
+    HUGGING_FACE,
+    PYTORCH_JOB,
+    SEVERAL,
+    UNSLOTH,
+    UNSLOTH_BANNER,
+)
 
 #: Fewest losses after one bar that show that it is the bar of training.
 _FEWEST_LOSSES = 2
@@ -53,12 +61,6 @@ _FEWEST_LOSSES = 2
 _HALF_THOUSANDTH = 0.0005
 #: Rounding error of a quotient of two numbers with four digits, as a share.
 _FOUR_DIGITS = 0.0011
-#: Largest difference between the steps of two thirds of a straight line, as a share.
-_STRAIGHT = 0.02
-#: Share beyond the last record up to which a run has ended as planned: skipped updates leave the learning rate as it was.
-_ENDED = 0.1
-#: Fewest records that show a straight line.
-_FEWEST_OF_LINE = 3
 #: Least difference, as a share, between a batch that two rounded speeds give and one of other samples.
 _OTHER_BATCH = 0.2
 
@@ -88,40 +90,22 @@ def _steps_of_epochs(columns: Columns) -> Kept:
     return every(columns), {**columns, "step": np.round(share * columns["_total_steps"])}
 
 
-def _until_rate_is_zero(columns: Columns) -> Kept:
-    """Add the epoch at which a learning rate that falls in a straight line is zero, if the run ended well before it."""
-    epoch, rate = columns["epoch"], columns["_rate"]
-    planned = np.full(len(epoch), np.nan)
-    if len(epoch) >= _FEWEST_OF_LINE:
-        third = len(epoch) // 3
-        (first, middle, last), (_, before, end) = (each[-1 - 2 * third :: third] for each in (rate, epoch))
-        fell = middle - last
-        if last > 0 and fell > 0 and abs(first - middle - fell) <= _STRAIGHT * fell:
-            zero = end + (end - before) * last / fell
-            planned[-1] = zero if zero > (1 + _ENDED) * end else np.nan
-    return every(columns), {**columns, "total_epochs": planned}
-
-
 def _own_bar(columns: Columns) -> Kept:
-    """Drop step and total of a bar after a summary, unless it counts up to the steps by which the summary divides.
+    """Drop step and total of a bar after a summary, unless it counts up to the steps of the summary.
 
     These are the planned steps, also if a run ended early. If output is buffered, another bar may follow.
     """
     rate = columns["_planned"] if "_planned" in columns else columns["steps_per_second"]
     seconds, total = columns["seconds"], columns["total_steps"]
     own = np.abs(total - rate * seconds) <= _HALF_THOUSANDTH * seconds + _FOUR_DIGITS * total
-    return every(columns), {
-        **columns,
-        **{name: np.where(own, columns[name], np.nan) for name in ("step", "total_steps")},
-    }
+    made = {name: np.where(own, columns[name], np.nan) for name in ("step", "total_steps")}
+    return every(columns), {**columns, **made}
 
 
 def _of_planned_steps(columns: Columns) -> Kept:
-    """Add the steps by which a call's speeds divide: at least so many."""
-    return every(columns), {
-        **columns,
-        "total_steps": (columns["_planned"] - _HALF_THOUSANDTH) * columns["seconds"],
-    }
+    """Add the fewest steps that the speeds of a call count."""
+    total = (columns["_planned"] - _HALF_THOUSANDTH) * columns["seconds"]
+    return every(columns), {**columns, "total_steps": total}
 
 
 def _of_batch(columns: Columns) -> Kept:
@@ -134,26 +118,20 @@ def _of_batch(columns: Columns) -> Kept:
 
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
-_RATE = rb"(?:(?=(?:(?!'learning_rate': |'epoch': )[^{}\r\n])*+'learning_rate': " + _VALUE % b"_rate" + rb",))?+"
-_AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
 #: A notebook prints an item a line, and a page wraps what is long.
-_SPEED = (
-    _VALUE % b"seconds"
-    + rb",\s++'train_samples_per_second': "
-    + _VALUE % b"throughput"
-    + rb",\s++'train_steps_per_second': "
-)
+_PER_SECOND = rb",\s++'train_%s_per_second': "
+_SPEED = _VALUE % b"seconds" + _PER_SECOND % b"samples" + _VALUE % b"throughput" + _PER_SECOND % b"steps"
 _PLANNED = rb"(?:" + _VALUE % b"_planned" + rb"(?=[,}]))?+"
-#: The epoch that the run came to, in its summary, whose speeds count the steps that were planned. Tokens may follow.
+#: The epoch at which the run ended; the speeds count all planned steps. Tokens may follow.
 _LAST_EPOCH = rb"(?:[^{}]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
-#: Between it and the speeds a speed of tokens may stand.
+#: A speed of tokens may precede it.
 _MEAN_LOSS = rb"(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
 
-#: What the bar came to, which is drawn again behind the summary.
+#: The last step of the bar, which is drawn again after the summary.
 _LAST_BAR = rb"(?:[^{}]{0,2000}+\}\s*+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[)?+"
 
-#: The table behind the training, up to its speed. An evaluation of the data of the training has one of this name as well,
-#: with what it measured.
+#: The table after the training, up to its speed. An evaluation on the training data prints a table of this name with its
+#: own metrics.
 _TABLE = (
     rb"\*{5} train metrics \*{5}[^\n]{0,200}+\n(?:[^\n=]*?\bepoch ++= ++" + _VALUE % b"epoch" + rb"[^\n]*+\n)?+"
     rb"(?:[^\n=]*?\b(?:num_input_tokens_seen|total_flos|init_mem_\w++) ++= [^\n]*+\n)*+"
@@ -161,13 +139,9 @@ _TABLE = (
     rb"(?:[^\n=]*?\b(?:train_(?:runtime|samples)|\w++_mem_\w++) ++= [^\n]*+\n)*+"
 )
 
-#: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
-_UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
-#: A whole number behind the name of an argument: `--name 4`, `name=4,`, `name: 4` or `"name": 4,`.
+#: A whole number after the name of an argument: `--name 4`, `name=4,`, `name: 4` or `"name": 4,`.
 _STATED = rb"[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[\s,)}]|\Z)"
 _HEAD = rb"\*{5} Running training \*{5}"
-#: In its banner `Num GPUs used` are those of a process: one, unless the model is spread over several.
-_TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
 
 
 def _once(banner: bytes) -> bytes:
@@ -177,12 +151,12 @@ def _once(banner: bytes) -> bytes:
 
 
 def _adjusted(printed: bytes) -> int:
-    """Return the batch size of a device: a process may drive several, or try a smaller one where memory ran out."""
+    """Return the batch size of a device: a process may drive several, or try a smaller one after memory ran out."""
     words = printed.split()
     return min(grouped(words[0]), grouped(words[-1]))
 
 
-#: Where ranks share samples, each of them counts the same tokens.
+#: Ranks that share samples count the same tokens.
 _SHARED = rb"\b(?:[cst]p_size|(?:context|sequence|tensor)_parallel_(?:size|degree))[\"']?+(?:=|: ?+| )" + SEVERAL
 
 _PAUSES = (
@@ -201,7 +175,7 @@ _PAUSES = (
 )
 _BAR = Reading(
     # ms-swift names the bar, and at first printed nothing else of its own.
-    # A few steps within a second tell no speed: such a bar is of the splits of a data set, which is loaded before the head.
+    # The bar of the splits of a data set is drawn before the head, and shows a few steps within a second.
     rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) |[2-9] \[00:00<00:00, )"
     # A narrow terminal cuts off the bracket.
     rb"<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[0-9.]++(?:s/it|it/s)(?=[\],/\s])|\{'loss': '?+(?P<_loss>-?+[0-9])",
@@ -219,47 +193,33 @@ _SUMMARY = Reading(
     span="run",
     verbs=(_own_bar,),
 )
-#: What TRL prints where a model answers prompts: a batch counts answers, several to a prompt, examples and epochs count prompts.
-_GENERATED = rb"'completion"
-
-
-def _of_examples(name: str, pattern: bytes) -> Fact:
-    """Return a fact that counts examples, for logs where a batch counts the same."""
-    return Fact(name, pattern, grouped, first=True, where=lacks(_GENERATED))
-
-
 FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     needs=b"'epoch': ",
-    # Unsloth may print its banner besides the head: both are one start.
-    start=_once(rb"(?:%s|%s)" % (_HEAD, _UNSLOTH)),
+    # Unsloth may print its banner next to the head: both are one start.
+    start=_once(rb"(?:%s|%s)" % (_HEAD, UNSLOTH_BANNER)),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
     readings=(
         _BAR,
-        replace(_SUMMARY, where=lacks(_GENERATED)),
-        replace(_SUMMARY, where=says(_GENERATED), verbs=(_of_batch, _own_bar)),
+        replace(_SUMMARY, where=lacks(ANSWERS)),
+        replace(_SUMMARY, where=says(ANSWERS), verbs=(_of_batch, _own_bar)),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
             + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
-            unit="samples/s",
-            span="run",
-            verbs=(_of_planned_steps,),
+            unit="samples/s", span="run", verbs=(_of_planned_steps,),
         ),
         Reading(
             rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH + _LAST_BAR,
-            unit="samples/s",
-            span="run",
-            per_update=True,
-            verbs=(_own_bar,),
+            unit="samples/s", span="run", per_update=True, verbs=(_own_bar,),
         ),
         Reading(
             _TABLE + rb"[^\n=]*?\btrain_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
         ),
-        # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
+        # Since autumn 2025, if tokens are counted. Floats in quotes have four digits, too few for differences.
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
@@ -268,16 +228,16 @@ FORMAT = Format(
         ),
         # LLaMA-Factory's mean since the start, with everything in it.
         Reading(
-            rb"\{'loss': [0-9.einaf]++, 'learning_rate': [0-9.e+-]++, 'epoch': [0-9.]++, (?:'(?!throughput)\w++': [-+.0-9einaf]++, )*+'throughput': <throughput>\}",
+            "{{'loss': {_}, 'learning_rate': {_}, 'epoch': {_}, {*}'throughput': {throughput}}}",
             unit="tokens/s", span="run", weak=True,
         ),
         # Open-Instruct's: its tokens are those of all devices, without padding.
         Reading(
-            rb" - __main__ - ++Step: [0-9]++, LR: [-+.0-9e]++, Loss: [-+.0-9einfa]++, (?:Aux Loss: [-+.0-9einfa]++, )?+TPS: <throughput>(?=\s)",
+            " - __main__ -  Step: {_}, LR: {_}, Loss: {_}, {?Aux Loss: {_}, }TPS: {throughput}$",
             unit="tokens/s", span="run", weak=True,
         ),
         Reading(
-            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", verbs=(first_states("loss"), _until_rate_is_zero)
+            Rows("{'loss':", loss="loss", epoch="epoch", learning_rate="learning_rate?"), verbs=(first_states("loss"),)
         ),
     ),
     facts=(
@@ -285,41 +245,22 @@ FORMAT = Format(
         Fact("framework", rb"^ *+Steps per epoch = ([0-9]++)\r?\n *+Total optimization steps = ", lambda _: "TensorFlow"),
         # PaddleNLP's Trainer began as a copy, and printed its losses and its bar.
         Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
-        Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++\s++[^\n]{0,200}?Training with DataParallel so batch size has been adjusted to: [0-9,]++)", _adjusted),
+        *HUGGING_FACE,
         Fact("model", rb"loading configuration file https://huggingface\.co/([\w./-]+?)/resolve/"),
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++\s++[^\n]{0,200}?Training with DataParallel so batch size has been adjusted to: [0-9,]++)", _adjusted),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-        # Those of an evaluation stand before its batch size.
-        _of_examples("data_set_size", rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )"),
-        _of_examples("data_set_size", rb"\bNum examples = ([0-9,]++) \| Num Epochs = "),
-        _of_examples("total_epochs", rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)"),
         Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("saved_every", rb"\bsave_steps[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[,\s])", int),
-        Fact("accumulation", rb"Gradient [Aa]ccumulation steps = ([0-9,]++)", grouped),
-        # Unsloth's.
-        Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),
-        Fact("batch_size_of_job", rb"\bTotal batch size \([0-9]++ x [0-9]++ x [0-9]++\) = ([0-9,]++) *+$", grouped),
-        Fact("batch_size_of_job", rb"\bTotal batch size = ([0-9,]++) \| Total steps = ", grouped),
-        Fact("devices", _UNSLOTH + rb"1\b" + _TO_COPIES + rb"([0-9]++) \|", int),
-        Fact("devices", _UNSLOTH + rb"([0-9]++)\b" + _TO_COPIES + rb"1 \|", int),
-        Fact("devices", _UNSLOTH + rb"(?<!used = )([0-9]++) *+$", int),
-        Fact("parameters", rb"\bTrainable parameters = ([0-9,]++)(?=[ /]|$)", grouped),
+        *UNSLOTH,
         Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
-        Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         *PYTORCH_JOB,
         *ACCELERATE,
-        Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
-        # DeepSpeed's, which fills a column with dots.
-        Fact("batch_size", rb"print\]   train_micro_batch_size_per_gpu \.*+ ([0-9]++)", int),
+        *DEEPSPEED,
         Fact("batch_size_of_job", rb"print\]   train_batch_size \.++ ([0-9]++)", int),
-        Fact("accumulation", rb"print\]   gradient_accumulation_steps \.++ ([0-9]++)", int),
-        Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
         # As a command, its arguments or a configuration state them.
         Fact("batch_size", rb"\b(?:per_device_train|micro)_batch_size" + _STATED, int),

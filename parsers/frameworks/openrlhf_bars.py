@@ -10,7 +10,7 @@ figure.
 from __future__ import annotations
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, first_states, lacks
-from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
+from perfledger.parsers.frameworks import DEEPSPEED, PYTORCH_JOB, SEVERAL
 
 FORMAT = Format(
     title="OpenRLHF's bars",
@@ -37,10 +37,8 @@ FORMAT = Format(
         Fact("precision", rb"--(bf16)(?=\s)"),
         Fact("precision", rb"--ds\.param_dtype[ =](bf16)(?=\s)"),
         Fact("total_epochs", rb"--(?:train\.)?max_epochs[ =]([0-9]++)", int),
-        Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
-        Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
+        *DEEPSPEED,
         Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
-        Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
         Fact("zero", rb"--(?:ds\.)?zero_stage[ =]([0-9])"),
         *PYTORCH_JOB,
     ),

@@ -47,14 +47,14 @@ def silent_checkpoints(columns: Columns) -> Kept:
 
 
 def _stated_periods(columns: Columns) -> tuple[float, float]:
-    """Return the steps between two checkpoints and those of an epoch; NaN for what is unknown or not a whole number."""
+    """Return the steps between two checkpoints and those of an epoch; NaN for a number that is unknown or not whole."""
     total = columns.get("total_steps", columns["_total_steps"])[0]
     stated, epoch = float(columns["_saved_every"][0]), float(total / columns["_total_epochs"][0])
     return stated if np.isfinite(stated) else _SAVE_STEPS, epoch if epoch.is_integer() else np.nan
 
 
 def _shown_period(begins: Column, extra: Column, slow: NDArray[np.bool_], first: float) -> float:
-    """Return the period of slow records, if they are those after all its multiples; NaN if there is no such period.
+    """Return the period of slow records, if they are those after all its multiples, else NaN.
 
     Args:
         begins: the step after which each of n records begins.

@@ -160,7 +160,7 @@ def _of_node(part: Sequence[tuple[float, float]], shown: Mapping[float, float], 
 
     Args:
         part: the states.
-        shown: the seconds of the steps that are already shown.
+        shown: the seconds at which earlier states show each step.
         reached: the last of these steps.
         at: its seconds.
     """

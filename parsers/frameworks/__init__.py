@@ -60,6 +60,8 @@ def resnet_v1(printed: bytes) -> str:
 
 #: A whole number above 1, such as the size of a group of devices that share their samples.
 SEVERAL = rb"(?:[2-9]|[1-9][0-9]++)"
+#: Ranks that share samples count the same tokens.
+SHARED_SAMPLES = rb"\b(?:[cst]p_size|(?:context|sequence|tensor)_parallel_(?:size|degree))[\"']?+(?:=|: ?+| )" + SEVERAL
 
 #: Words of groups and their kinds of parallelism, of which a size is not that of the job.
 _OF_GROUPS = b"".join(
@@ -116,7 +118,12 @@ ACCELERATE = (
 ANSWERS = rb"'completion"
 #: The head of Hugging Face's Trainer, of its scripts of 2019 and 2020, and of scripts over Accelerate.
 HUGGING_FACE = (
+    # PaddleNLP's Trainer and PaddleMIX print the same head and bar; their logger fills the level with blanks.
+    Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
     Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
+    Fact("model", rb"--model_type[= ]([\w-]++)"),
+    Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
+    Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
     Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9,]++)", grouped),
     Fact(
         "batch_size_of_job",
@@ -145,6 +152,16 @@ HUGGING_FACE = (
 #: Unsloth's banner before training; another one, of the model, has other words after its name.
 UNSLOTH_BANNER = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
 _TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
+
+
+def _once(banner: bytes) -> bytes:
+    """Return the pattern of a banner that every node prints before any of them takes a step or crashes: one start."""
+    progress = rb"[0-9]it/s|[0-9]s/it|'train_runtime': |, Epoch [0-9]|Traceback \(most |\{'loss': "
+    return banner + rb"(?:(?:(?!%s)[\s\S]){0,60000}?%s)*+" % (progress, banner)
+
+
+#: Unsloth may print its banner next to the head: both are one start.
+HUGGING_FACE_START = _once(rb"(?:\*{5} Running training \*{5}|" + UNSLOTH_BANNER + rb")")
 #: `Num GPUs used` are the devices of a process: one, unless the model is spread over several.
 UNSLOTH = (
     Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),

@@ -8,12 +8,9 @@ those of the Trainer.
 """
 
 from perfledger.parsers.contract import Format, Reading, lacks, silent_checkpoints
-from perfledger.parsers.frameworks import SEVERAL
+from perfledger.parsers.frameworks import SHARED_SAMPLES
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.trl import paired, told
-
-#: Settings of ranks that share samples.
-_SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_degree)[\"']?+: ?+" + SEVERAL
 
 FORMAT = Format(
     title="axolotl",
@@ -29,7 +26,7 @@ FORMAT = Format(
             unit="tokens/s",
             per_update=True,
             pauses=TRAINER.main.pauses,
-            where=lacks(_SHARED),
+            where=lacks(SHARED_SAMPLES),
             verbs=(paired, silent_checkpoints),
         ),
     ),

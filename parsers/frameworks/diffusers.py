@@ -3,14 +3,13 @@
 The bar counts optimiser updates of the whole job, and shows the seconds since the start. The speed that it prints is
 smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
 counts once, when its update first shows. The last step may include the last checkpoint and is left out. A resumed run
-begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
+begins its bar at the step it goes on from. The head does not say if a sample is an image or a video. The `no_trainer`
 examples of transformers print the same head, and draw a bar without a name: the Trainer's format reads it.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.contract import first_drawn as first_drawn
-from perfledger.parsers.frameworks import ACCELERATE, HUGGING_FACE, PYTORCH_JOB
-from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.frameworks import ACCELERATE, HUGGING_FACE, HUGGING_FACE_START, PYTORCH_JOB
 
 
 def bar(name: bytes, postfix: bytes) -> bytes:
@@ -27,7 +26,7 @@ def bar(name: bytes, postfix: bytes) -> bytes:
 FORMAT = Format(
     title="Accelerate scripts (diffusers)",
     framework="PyTorch",
-    start=TRAINER.start,
+    start=HUGGING_FACE_START,
     before_start="Distributed environment: ",
     over=("frameworks.hf_trainer",),
     readings=(
@@ -45,9 +44,6 @@ FORMAT = Format(
     ),
     facts=(
         *HUGGING_FACE,
-        Fact("total_steps", "Total optimization steps = {:,}"),
-        # PaddleMIX draws the same bar; its logger fills the level with blanks.
-        Fact("framework", rb"(\] \[ ++INFO\] - \*{5} Running training \*{5})", lambda _: "PaddlePaddle"),
         *PYTORCH_JOB,
         *ACCELERATE,
     ),

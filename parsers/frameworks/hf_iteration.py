@@ -1,11 +1,11 @@
-"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and what follows them (SetFit): bars `Iteration:`.
+"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and programs after them (SetFit): bars `Iteration:`.
 
-A bar begins again in each epoch and counts batches, of which several may make an update. It shows the seconds since its
-beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies
-between two bars is in neither. Where only complete bars are left, as in what is copied from a terminal, each is an
-epoch. Evaluations and checkpoints lie within a bar where steps lead to them. Other programs draw such bars, of
-evaluations too: a log must have the head of these scripts. The batch of the job that the head prints includes the
-accumulated ones. A resumed run draws its first bar over the batches that it skips.
+A bar begins again in each epoch and counts batches; an update may take several. It shows the seconds since its beginning.
+The speed that it prints is smoothed until it is complete, so the seconds count. The time between two bars is in neither.
+If only complete bars are left, such as in a copy from a terminal, each is an epoch. Evaluations and checkpoints are within
+a bar if steps lead to them. Other programs draw such bars, of evaluations too: a log must have the head of these scripts.
+The batch of the job in the head includes the accumulated ones. A resumed run draws its first bar over the batches that it
+skips.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from perfledger.parsers.contract import (
     Reading,
     says,
 )
-from perfledger.parsers.frameworks import HUGGING_FACE, PYTORCH_JOB
-from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.frameworks import HUGGING_FACE, HUGGING_FACE_START, PYTORCH_JOB
 
 
 def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
@@ -37,7 +36,7 @@ def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
 
 
 def _of_batches(columns: Columns) -> Postprocessed:
-    """Return the lines that first show a batch; none of a log that holds complete bars alone."""
+    """Keep the lines that first show a batch, unless the log contains complete bars only."""
     rows, epoch, skipped = _drawn(columns)
     step = columns["step"][rows]
     _, first = np.unique(np.stack([epoch, step]), axis=1, return_index=True)
@@ -50,7 +49,7 @@ def _of_batches(columns: Columns) -> Postprocessed:
 
 
 def _of_complete_bars(columns: Columns) -> Postprocessed:
-    """Return the bars of a log that holds no other lines of them: their seconds are cut, and their speed is a mean."""
+    """Keep the bars of a log with complete bars only: their seconds are cut, and their speed is a mean."""
     rows, _, skipped = _drawn(columns)
     if (columns["step"][rows] != columns["total_steps"][rows]).any():
         rows = rows[:0]
@@ -85,7 +84,7 @@ FORMAT = Format(
     framework="PyTorch",
     needs=b"Total train batch size ",
     unproven=True,
-    start=TRAINER.start,
+    start=HUGGING_FACE_START,
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
     end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
     over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
@@ -94,7 +93,6 @@ FORMAT = Format(
         Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
         Fact("batch_size_of_job", rb"Total train batch size = ([0-9]++)$", int),
         *HUGGING_FACE,
-        Fact("model", rb"--model_type[= ]([\w-]++)"),
         *PYTORCH_JOB,
         Fact("precision", rb"Process rank: -?+[0-9]++, [^\n]{0,200}?16-bits training: (True|False)", words={b"True": "amp", b"False": "fp32"}),
     ),

@@ -1,9 +1,9 @@
 """Hugging Face Trainer in a notebook: a bar without a speed, `[300/300 04:12, Epoch 1/1]`, with a table of losses below.
 
-Its steps and its time, cut to whole seconds, are those of the whole run, evaluations and checkpoints included; the
-speed that it shows before the end is their quotient. Of a resumed run the time is that of the last part only: the table
-begins late then, and the bar is not read. Several bars in a notebook are not read, since the log does not say what each
-ran. All other lines are those of the Trainer; where the call's own figure is printed (`TrainOutput`), that counts.
+Its steps and its time, cut to whole seconds, are those of the whole run, with evaluations and checkpoints; the speed that
+it shows before the end is their quotient. If a run was resumed, the time is that of the last part only: the table then
+begins late, and the bar is not read. Several bars in a notebook are not read, since the log does not say which run each
+shows. All other lines are those of the Trainer; if the call's own figure is printed (`TrainOutput`), that figure counts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
-#: A table begins late where more than so many of its intervals lie before its first row.
+#: Largest number of intervals before the first row of a table, if the run was not resumed.
 _LATE = 1.5
 
 
 def _whole_run(columns: Columns) -> Postprocessed:
-    """Return the bar of a notebook that has one, unless it goes on from a checkpoint."""
+    """Keep the bar of a notebook with one bar, unless it continues from a checkpoint."""
     first, second = columns["_first"], columns["_second"]
     late = first > _LATE * (second - first)
     return take(columns, ~late & (len(first) == 1))

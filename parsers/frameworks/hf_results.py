@@ -1,23 +1,23 @@
-"""Hugging Face Trainer's `train_results.json` and `all_results.json`: the trainer's own figure for the run, and no step.
+"""Hugging Face Trainer's `train_results.json` and `all_results.json`: the trainer's own figure for the run, without steps.
 
-The figure holds evaluation and saving. It counts all epochs that were planned, also where a run was ended early: the
-number of samples, where the file states it, tells how many they were. For a resumed run it is too high, which nothing in
-the file shows but a loss of 0. PaddleNLP's Trainer writes the same file.
+The figure includes evaluation and saving. It counts all planned epochs, also if a run ended early: the number of samples,
+if the file states it, shows how many they were. For a resumed run it is too high; only a loss of 0 shows that. PaddleNLP's
+Trainer writes the same file.
 """
 
 import numpy as np
 
 from perfledger.parsers.contract import NUMBER, Columns, Format, Postprocessed, Reading
 
-#: A key, all of which are in alphabetical order. Transport may take blanks away.
+#: A key; the keys are in alphabetical order. Transport may take blanks away.
 _KEY = rb'\s++"'
 _VALUE = rb'\w++": [^"\s]++'
-#: What may stand between the epoch and the training; in a part of another file a step stands there.
+#: Other keys between the epoch and the training; a part of another file has a step there.
 _OTHERS = rb"(?:" + _KEY + rb'(?!epoch"|step"|train_)' + _VALUE + rb")*+"
 
 
 def _planned(columns: Columns) -> Postprocessed:
-    """Return the summaries, with the planned epochs where a run did not come as far; its last epoch may lack a part."""
+    """Add the planned epochs to the summary of a run that ended before them; its last epoch may lack a part."""
     told = {name: each for name, each in columns.items() if name != "_samples"}
     with np.errstate(all="ignore"):
         planned = columns["throughput"] * columns["seconds"] / columns["_samples"]

@@ -49,10 +49,10 @@ from perfledger.parsers.frameworks import (
     ANSWERS,
     DEEPSPEED,
     HUGGING_FACE,
+    HUGGING_FACE_START,
     PYTORCH_JOB,
-    SEVERAL,
+    SHARED_SAMPLES,
     UNSLOTH,
-    UNSLOTH_BANNER,
 )
 
 #: Fewest losses after one bar that show that it is the bar of training.
@@ -122,16 +122,14 @@ _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _PER_SECOND = rb",\s++'train_%s_per_second': "
 _SPEED = _VALUE % b"seconds" + _PER_SECOND % b"samples" + _VALUE % b"throughput" + _PER_SECOND % b"steps"
 _PLANNED = rb"(?:" + _VALUE % b"_planned" + rb"(?=[,}]))?+"
-#: The epoch at which the run ended; the speeds count all planned steps. Tokens may follow.
-_LAST_EPOCH = rb"(?:[^{}]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
-#: A speed of tokens may precede it.
-_MEAN_LOSS = rb"(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
-
+#: A key of the summary and its column.
+_LATER = rb"(?:[^{}]*?'%s': '?+(?P<%s>" + NUMBER + rb")'?+(?=[,}]))?+"
+#: The speeds count all planned steps, also if the run ended at an earlier epoch.
+_END = _LATER % (b"train_loss", b"mean_loss") + _LATER % (b"epoch", b"epoch")
 #: The last step of the bar, which is drawn again after the summary.
 _LAST_BAR = rb"(?:[^{}]{0,2000}+\}\s*+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[)?+"
 
-#: The table after the training, up to its speed. An evaluation on the training data prints a table of this name with its
-#: own metrics.
+#: The table after the training, up to its speed. Evaluations print such a table, too, with other metrics.
 _TABLE = (
     rb"\*{5} train metrics \*{5}[^\n]{0,200}+\n(?:[^\n=]*?\bepoch ++= ++" + _VALUE % b"epoch" + rb"[^\n]*+\n)?+"
     rb"(?:[^\n=]*?\b(?:num_input_tokens_seen|total_flos|init_mem_\w++) ++= [^\n]*+\n)*+"
@@ -141,13 +139,6 @@ _TABLE = (
 
 #: A whole number after the name of an argument: `--name 4`, `name=4,`, `name: 4` or `"name": 4,`.
 _STATED = rb"[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[\s,)}]|\Z)"
-_HEAD = rb"\*{5} Running training \*{5}"
-
-
-def _once(banner: bytes) -> bytes:
-    """Return the pattern of a banner, which every node prints before any of them takes a step or crashes: one start."""
-    progress = rb"[0-9]it/s|[0-9]s/it|'train_runtime': |, Epoch [0-9]|Traceback \(most |\{'loss': "
-    return banner + rb"(?:(?:(?!%s)[\s\S]){0,60000}?%s)*+" % (progress, banner)
 
 
 def _adjusted(printed: bytes) -> int:
@@ -155,9 +146,6 @@ def _adjusted(printed: bytes) -> int:
     words = printed.split()
     return min(grouped(words[0]), grouped(words[-1]))
 
-
-#: Ranks that share samples count the same tokens.
-_SHARED = rb"\b(?:[cst]p_size|(?:context|sequence|tensor)_parallel_(?:size|degree))[\"']?+(?:=|: ?+| )" + SEVERAL
 
 _PAUSES = (
     Pause("evaluation", "'eval_runtime': "),
@@ -174,7 +162,7 @@ _PAUSES = (
     Pause("checkpoint", "Some non-default generation parameters are set in the model config."),
 )
 _BAR = Reading(
-    # ms-swift names the bar, and at first printed nothing else of its own.
+    # ms-swift names the bar, and its first releases print only this.
     # The bar of the splits of a data set is drawn before the head, and shows a few steps within a second.
     rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) |[2-9] \[00:00<00:00, )"
     # A narrow terminal cuts off the bracket.
@@ -188,7 +176,7 @@ _BAR = Reading(
 
 #: The speeds of a whole run, on every node.
 _SUMMARY = Reading(
-    rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _PLANNED + _MEAN_LOSS + _LAST_EPOCH + _LAST_BAR,
+    rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _PLANNED + _END + _LAST_BAR,
     unit="samples/s",
     span="run",
     verbs=(_own_bar,),
@@ -197,8 +185,7 @@ FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     needs=b"'epoch': ",
-    # Unsloth may print its banner next to the head: both are one start.
-    start=_once(rb"(?:%s|%s)" % (_HEAD, UNSLOTH_BANNER)),
+    start=HUGGING_FACE_START,
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
@@ -208,11 +195,11 @@ FORMAT = Format(
         replace(_SUMMARY, where=says(ANSWERS), verbs=(_of_batch, _own_bar)),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
-            + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
+            + rb"(?P<_planned>[0-9.]++)," + _END,
             unit="samples/s", span="run", verbs=(_of_planned_steps,),
         ),
         Reading(
-            rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH + _LAST_BAR,
+            rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _END + _LAST_BAR,
             unit="samples/s", span="run", per_update=True, verbs=(_own_bar,),
         ),
         Reading(
@@ -224,39 +211,25 @@ FORMAT = Format(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
             unit="tokens/s", per_update=True, pauses=_PAUSES, verbs=(_steps_of_epochs, silent_checkpoints, without("step")),
-            where=lacks(_SHARED),
+            where=lacks(SHARED_SAMPLES),
         ),
-        # LLaMA-Factory's mean since the start, with everything in it.
-        Reading(
-            "{{'loss': {_}, 'learning_rate': {_}, 'epoch': {_}, {*}'throughput': {throughput}}}",
-            unit="tokens/s", span="run", weak=True,
-        ),
-        # Open-Instruct's: its tokens are those of all devices, without padding.
-        Reading(
-            " - __main__ -  Step: {_}, LR: {_}, Loss: {_}, {?Aux Loss: {_}, }TPS: {throughput}$",
-            unit="tokens/s", span="run", weak=True,
-        ),
-        Reading(
-            Rows("{'loss':", loss="loss", epoch="epoch", learning_rate="learning_rate?"), verbs=(first_states("loss"),)
-        ),
+        Reading("{{'loss': {_}, 'learning_rate': {_}, 'epoch': {_}, {*}'throughput': {throughput}}}", unit="tokens/s", span="run", weak=True),
+        # Open-Instruct counts the tokens of all devices without padding.
+        Reading(" - __main__ -  Step: {_}, LR: {_}, Loss: {_}, {?Aux Loss: {_}, }TPS: {throughput}$", unit="tokens/s", span="run", weak=True),
+        Reading(Rows("{'loss':", loss="loss", epoch="epoch", learning_rate="learning_rate?"), verbs=(first_states("loss"),)),
     ),
     facts=(
         # Its twin of 2020 for TensorFlow.
         Fact("framework", rb"^ *+Steps per epoch = ([0-9]++)\r?\n *+Total optimization steps = ", lambda _: "TensorFlow"),
-        # PaddleNLP's Trainer began as a copy, and printed its losses and its bar.
-        Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++\s++[^\n]{0,200}?Training with DataParallel so batch size has been adjusted to: [0-9,]++)", _adjusted),
         *HUGGING_FACE,
         Fact("model", rb"loading configuration file https://huggingface\.co/([\w./-]+?)/resolve/"),
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
-        Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
-        Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("saved_every", rb"\bsave_steps[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[,\s])", int),
         *UNSLOTH,
         Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         *PYTORCH_JOB,
         *ACCELERATE,
         *DEEPSPEED,

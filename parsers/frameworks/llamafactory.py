@@ -1,14 +1,13 @@
 """LLaMA-Factory's `trainer_log.jsonl`: a row per logging interval, with steps and the time since the start.
 
-`elapsed_time` is cut to whole seconds, and its differences are the time of the intervals. Where seen tokens are counted
-(`total_tokens`), they are those of the whole job, padding included; `throughput` is their mean since the start, with
-evaluations and saving in it, and not read. `"total_tokens": 0` says that nothing counts them. A row of an evaluation
-follows the row of its step, and the row after it includes the evaluation. A checkpoint shows only in the long
-row after it. The last row repeats the last step without a learning rate. Several processes may write one file, each
-with a clock of its own; a step counts once, by the mean of their clocks. Neither batch size nor devices are printed;
-steps are optimiser updates. The last update of an epoch may be of fewer samples: `epoch` counts the batches that were
-read, so that its differences say how many full updates a row covers. Older releases round it to two decimals, which
-is too coarse for that.
+`elapsed_time` is cut to whole seconds, and its differences are the time of the intervals. If seen tokens are counted
+(`total_tokens`), they are those of the whole job, with padding; `throughput` is their mean since the start, with
+evaluations and saving, and is not read. `"total_tokens": 0` means that tokens are not counted. A row of an evaluation
+follows the row of its step, and the row after it includes the evaluation. A checkpoint shows only in the long row after
+it. The last row repeats the last step without a learning rate. Several processes may write one file, each with a clock of
+its own; a step counts once, by the mean of their clocks. Neither batch size nor devices are printed; steps are optimizer
+updates. The last update of an epoch may have fewer samples: `epoch` counts the batches that were read, so its differences
+show how many full updates a row covers. Older releases round it to two decimals, which is too coarse for that.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from perfledger.parsers.contract import (
 
 
 def _full_updates(columns: Columns) -> Postprocessed:
-    """Count the full updates of each row, if the epoch is printed with enough digits to tell them."""
+    """Count the full updates of each row, if the epoch is printed with enough digits."""
     step, epoch = columns["step"], columns["_epoch"]
     if (epoch == np.round(epoch, 2)).all():
         return every(columns), columns

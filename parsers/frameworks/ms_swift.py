@@ -1,6 +1,6 @@
 """ms-swift, in `logging.jsonl` and on the console: a dictionary per logging interval, with a speed since the start.
 
-`train_speed` is the mean since this process began, with evaluations and saving in it: step and speed give the time
+`train_speed` is the mean since this process began, with evaluations and saving: step and speed give the time
 since then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per
 second, since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one
 file, each with a clock of its own; a step counts once, by the mean of their clocks. Indices of evaluations carry a speed
@@ -30,7 +30,7 @@ from perfledger.parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.
 _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])"
-#: Seconds by which a time that is cut to whole seconds and one from a rounded speed differ at most.
+#: Largest difference in seconds between a time cut to whole seconds and one computed from a rounded speed.
 _ROUNDED = 1.5
 
 

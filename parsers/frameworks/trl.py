@@ -1,11 +1,11 @@
 """TRL over the Hugging Face Trainer: `'num_tokens': 32768.0` in its dictionaries, with the time of the bar.
 
 The tokens are those of the job since the start: of all prompts and responses, or of the samples without padding. The bar
-of the same step is drawn again behind the dictionary; the differences of both are tokens over seconds. Where output is
-buffered the dictionaries stand apart from their bars, and are no records. transformers 5 prints floats in quotes and with
-four digits (`'1.04e+04'`), too coarse for differences: such a log is the Trainer's. What a log states besides is that of
-the Trainer. Until autumn 2026 each device of a tensor-parallel group counts the same tokens: a log that states one has no
-such figure.
+of the same step is drawn again after the dictionary; the differences of both are tokens over seconds. In buffered output
+the dictionaries are apart from their bars, and do not count. transformers 5 prints floats in quotes and with four digits
+(`'1.04e+04'`), too coarse for differences: such a log is the Trainer's. The Trainer's format describes all other lines.
+Until autumn 2026 each device of a tensor-parallel group counts the same tokens: a log that states such a group has no
+figure of tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
 def told(tokens: bytes) -> bytes:
-    """Return the pattern of a dictionary that states tokens since the start, with the bar behind it, if there is one.
+    """Return the pattern of a dictionary that states tokens since the start, with the bar after it, if one follows.
 
     In quotes they have four digits. The first few thousand are exact nevertheless, but are those of the warm-up.
     """

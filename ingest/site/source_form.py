@@ -2,9 +2,9 @@
 
 Comparisons need equal batch sizes; reports print one row even if some frameworks had to lower theirs, and state the
 other batch size in the cell. A table has a row for each number of devices and batch size. Batch sizes are ordered by
-the number of frameworks that ran them, first with this number of devices, then in the whole table, then by size. A
-batch size has no row of its own if every framework that ran it lacks a figure in one of the earlier rows: then its
-results are in the nearest of these rows, marked with their batch size. So every result is shown exactly once.
+the number of frameworks that ran them, first with this number of devices, then in the whole table, larger sizes before
+smaller. A batch size has no row of its own if every framework that ran it lacks a figure in one of the earlier rows:
+then its results are in the nearest of these rows, marked with their batch size. So every result is shown exactly once.
 
 Runs without gradient accumulation make rows of their own, after all others, where other runs on as many devices
 accumulate. A log that states nothing about it is not known to do without.

@@ -14,6 +14,8 @@ _SAVE_STEPS = 500.0
 _LEAST_SECONDS = 2.0
 #: The same in usual steps, which also vary.
 _LEAST_STEPS = 3.0
+#: The same as a share of the usual seconds of the record: records of hundreds of steps vary by some percent.
+_LEAST_SHARE = 0.1
 #: Fewest slow records that show a period of their own.
 _FEWEST = 3
 #: Least share of the records at the multiples of a period that are slow, if it is that of checkpoints.
@@ -35,7 +37,7 @@ def silent_checkpoints(columns: Columns) -> Kept:
         paces = seconds / steps
         usual = median(paces[np.isfinite(paces)])
         extra = seconds - usual * steps
-        slow = extra >= _LEAST_SECONDS + _LEAST_STEPS * usual
+        slow = extra >= np.maximum(_LEAST_SECONDS + _LEAST_STEPS * usual, _LEAST_SHARE * usual * steps)
     found = np.zeros(len(rows), dtype=np.bool_)
     if slow.any():
         first = float(clock[0] - usual * step[0])

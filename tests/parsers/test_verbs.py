@@ -135,3 +135,12 @@ def test_silent_checkpoints_are_slow_records_at_multiples(
     columns = {"step": step, "clock": clock, "total_steps": np.full(len(step), 120.0)}
     _, made = applied((silent_checkpoints,), columns, facts)
     assert (np.flatnonzero(made["evaluated"])).tolist() == marked
+
+
+def test_records_of_hundreds_of_steps_vary_by_some_seconds() -> None:
+    """500 steps take 108 to 117 s, and each record may contain a checkpoint: no record is slow."""
+    step = 500.0 * np.arange(1, 9)
+    clock = np.cumsum([100.0, 108, 109, 114, 116, 113, 111, 117])
+    columns = {"step": step, "clock": clock, "total_steps": np.full(8, 22184.0)}
+    _, made = applied((silent_checkpoints,), columns, {})
+    assert not made["evaluated"].any()

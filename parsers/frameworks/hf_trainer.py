@@ -68,20 +68,15 @@ _OTHER_BATCH = 0.2
 def _of_training(columns: Columns) -> Kept:
     """Keep the lines of the bar of training: it has the stated steps, or losses after it, or lasts longest.
 
-    If output is buffered, losses come in blocks and do not count. A session without losses or a head may be an
-    evaluation.
+    If output is buffered, losses come in blocks and do not count.
     """
-    total, is_loss = columns["total_steps"], np.isfinite(columns["_loss"])
-    stated = float(columns["_total_steps"][0])
-    drawn = np.isfinite(total)
-    single = is_loss & np.append(False, drawn[:-1]) & ~np.append(is_loss[1:], False)
-    totals, losses = np.unique(total[np.flatnonzero(single) - 1], return_counts=True)
+    total, stated = columns["total_steps"], float(columns["_total_steps"][0])
+    totals, losses = np.unique(total[np.isfinite(columns["_loss"])], return_counts=True)
     if np.isfinite(stated):
         return take(columns, total == stated)
     if losses.max(initial=0) >= _FEWEST_LOSSES:
         return take(columns, total == totals[np.argmax(losses)])
-    longest = total[np.argmax(np.where(drawn, columns["clock"], -1.0))]
-    return take(columns, (total == longest) & is_loss.any())
+    return take(columns, total == total[np.argmax(columns["clock"])])
 
 
 def _steps_of_epochs(columns: Columns) -> Kept:
@@ -166,8 +161,11 @@ _BAR = Reading(
     # The bar of the splits of a data set is drawn before the head, and shows a few steps within a second.
     rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) |[2-9] \[00:00<00:00, )"
     # A narrow terminal cuts off the bracket.
-    rb"<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[0-9.]++(?:s/it|it/s)(?=[\],/\s])|\{'loss': '?+(?P<_loss>-?+[0-9])",
+    rb"<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[0-9.]++(?:s/it|it/s)(?=[\],/\s])"
+    rb"(?:[^\r\n{]{0,200}+\s*+(?=\{'loss': '?+-?+(?P<_loss>[0-9])[^{}\r\n]{1,1000}+\}\s*+(?!\{)))?+",
     unit="samples/s",
+    # A session without losses or a head may be an evaluation.
+    where=says(rb"\{'loss': |(?:Total optimization|\| Total) steps = "),
     per_update=True,
     weak=True,
     pauses=_PAUSES,

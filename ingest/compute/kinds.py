@@ -11,7 +11,7 @@ import numpy as np
 
 from perfledger.ingest.compute import ranks
 from perfledger.ingest.compute.intervals import Flags, Intervals, Kinds
-from perfledger.parsers.contract import Column, Indices, PauseKind
+from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Column, Indices, PauseKind
 from perfledger.parsers.contract.statistics import median
 from perfledger.schema.vocabulary import UNITS
 
@@ -57,35 +57,33 @@ def stopped(given: Intervals, group: Indices, *, inside: bool) -> Kinds:
     for rank, printed in groupby(sorted(stops, key=lambda each: each.rank), key=lambda each: each.rank):
         mine = np.flatnonzero(printed_by == rank) if (printed_by == rank).any() else np.arange(len(group))
         new = np.sort(mine[np.unique(group[mine], return_index=True)[1]])
-        at, last, flags = np.array(
-            [(each.row, each.pause.inside == "last", PAUSES[each.pause.kind]) for each in printed]
+        shown = [(each, later) for each in printed for later in range(each.pause.records)]
+        at, last, flags, later = np.array(
+            [(each.row, each.pause.inside == "last", PAUSES[each.pause.kind], later) for each, later in shown]
         ).T
-        places = np.searchsorted(new, at) - last
-        known = (places > 0) & (places < len(new))
-        np.bitwise_or.at(found, group[new[places[known]]], flags[known].astype(np.uint8))
+        first = np.searchsorted(new, at) - last
+        known = (first > 0) & (first + later < len(new))
+        np.bitwise_or.at(found, group[new[(first + later)[known]]], flags[known].astype(np.uint8))
     return found
 
 
 def with_ends_and_restarts(given: Intervals) -> Kinds:
-    """Add ends of epochs, restarts, and what a mean still shows of a pause; drop pauses from before a mean began.
+    """Add ends of epochs and restarts; drop pauses from before a mean or a timer began.
 
     A program that is started again compiles and fills its caches again, as in the warm-up that is left out.
     """
     kind, reading = given.kind.copy(), given.reading
     if "evaluated" in given.printed:
         kind[given.printed["evaluated"] > 0] |= PAUSES["evaluation"]
-    if reading.epoch_timer:
+    if EPOCH_TIMER in reading.pauses:
         kind[1:][np.diff(given.step) <= 0] = 0
-    if reading.epoch_end:
+    if EPOCH_END in reading.pauses:
         kind[1:][np.diff(given.epoch) != 0] |= PAUSES["epoch_end"]
     if reading.running_mean is not None:
         # A running mean begins again with the epoch, after the pause before it.
         kind = np.where(ranks.same_mean(given), kind, 0).astype(np.uint8)
     kind[ranks.restarts(given)[1]] |= PAUSES["restart"]
-    shown = kind.copy()
-    for later in range(1, min(reading.lingers, len(shown) - 1) + 1):
-        shown[later:] |= kind[:-later]
-    return shown
+    return kind
 
 
 def confirmed(given: Intervals) -> Intervals:

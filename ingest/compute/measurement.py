@@ -1,7 +1,7 @@
 """The figures of a session, and what the equations say of them.
 
 An equation that disagrees withholds the figure, unless the reading declares which of its sides is right
-(`parsers.contract.Trap`).
+(`untrue`).
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def figure(
 def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Intervals]) -> Figure:
     name = rule.statistic
     if name == SUMMARY or name.startswith(f"{SUMMARY}-"):
-        return _reported(session, case, name.removeprefix(SUMMARY).removeprefix("-"))
+        return _reported(session, case, int(name.removeprefix(f"{SUMMARY}-")) if name != SUMMARY else 1)
     if name in PUBLISHERS:
         return _window_of(PUBLISHERS[name].window, given(), whole=True)
     if not name.startswith("dlperf"):
@@ -131,7 +131,7 @@ def figures(
     session: Session, case: Facts, given: Callable[[], Intervals] | None = None
 ) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
-    further = {f"{SUMMARY}-{each.summary}" for each in session.format.readings if each.summary}
+    further = {f"{SUMMARY}-{number}" for number in range(2, len(summaries(session)) + 1)}
     more = sorted({*session.format.windows, *further} - set(NAMES))
     given = given or computed_once(session, case)
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
@@ -214,30 +214,32 @@ def _coarse(value: float, resolution: float) -> float | UnsetType:
     return float(f"{resolution:.3g}") if coarse else UNSET
 
 
-def _reported(session: Session, case: Facts, name: str = "") -> Figure:
-    """Return the tool's own figure for the run: the last record of the first reading that spans the run.
+def summaries(session: Session) -> list[SessionRecords]:
+    """Return the records with the program's own figures for the run, in the order of the format's readings."""
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each))
+    return [each for each in of_run if "steps_per_second" in each or "throughput" in each]
 
-    A tool may print several: `name` is that of a further one.
-    """
-    own = (each for each in session.records if each.reading.span == "run" and each.reading.summary == name)
-    for records in (each for each in own if len(each)):
-        column = next((each for each in ("steps_per_second", "throughput") if each in records), None)
-        if column is None:
-            continue
-        printed, last = records[column][-1:], len(records) - 1
-        refuse_impossible(printed, records, np.array([last]))
-        factor: float
-        scope: Scope
-        if column == "steps_per_second":
-            factor, scope, resolution = samples_per_step(session, records.reading, case), "job", 0.0
-        else:
-            factor, scope = scoped(records.reading, case)
-            resolution = 2 * rounding(records, column, printed)
-        value, line = float(printed[0]) * factor, records.lines([last])[0]
-        arithmetic = f"{printed[0]:.10g}" + (f" × {factor:.10g}" if factor != 1 else "")
-        unit, coarse = records.reading.unit, _coarse(value, resolution)
-        return Figure(value, unit, scope, 1, last, line, line, arithmetic, coarse)
-    raise not_stated("summary")
+
+def _reported(session: Session, case: Facts, number: int) -> Figure:
+    """Return the program's own figure for the run, by its number from 1: programs print several."""
+    found = summaries(session)
+    if len(found) < number:
+        raise not_stated("summary")
+    records = found[number - 1]
+    column = "steps_per_second" if "steps_per_second" in records else "throughput"
+    printed, last = records[column][-1:], len(records) - 1
+    refuse_impossible(printed, records, np.array([last]))
+    factor: float
+    scope: Scope
+    if column == "steps_per_second":
+        factor, scope, resolution = samples_per_step(session, records.reading, case), "job", 0.0
+    else:
+        factor, scope = scoped(records.reading, case)
+        resolution = 2 * rounding(records, column, printed)
+    value, line = float(printed[0]) * factor, records.lines([last])[0]
+    arithmetic = f"{printed[0]:.10g}" + (f" × {factor:.10g}" if factor != 1 else "")
+    unit, coarse = records.reading.unit, _coarse(value, resolution)
+    return Figure(value, unit, scope, 1, last, line, line, arithmetic, coarse)
 
 
 def _window_of(window: Window, given: Intervals, *, whole: bool = False) -> Figure:

@@ -185,7 +185,7 @@ def _refuse_speeds_of_ranks(given: Intervals) -> None:
     records, reading = given.records, given.reading
     several = bool(np.ptp(records.ranks()))
     numbered = any(each in records for each in ("epoch", "step"))
-    if reading.scope != "job" or (numbered and not reading.alone):
+    if reading.scope != "job" or (numbered and reading.ranks != "own"):
         return
     if speeds_differ(records, several) if numbered else several:
         raise no_figure("speed_of_ranks")
@@ -193,7 +193,7 @@ def _refuse_speeds_of_ranks(given: Intervals) -> None:
 
 def _refuse_samples_of_ranks(given: Intervals) -> None:
     """Refuse samples of the job that several processes count: they may be those of each."""
-    if given.reading.scope == "job" and given.reading.alone and np.ptp(given.records.ranks()):
+    if given.reading.scope == "job" and given.reading.ranks == "own" and np.ptp(given.records.ranks()):
         raise no_figure("speed_of_ranks")
 
 

@@ -12,7 +12,7 @@ from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, text,
 from perfledger.parsers.contract.format import Format, Window
 from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
-from perfledger.parsers.contract.reading import Pause, PauseKind, Reading, Record, Scope, Span, Trap
+from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.statistics import median, medians, of_others, since_before, with_others
 from perfledger.parsers.contract.template import NUMBER
@@ -50,6 +50,8 @@ __all__ = [
     "COLUMNS",
     "DLLOGGER_CLOCK",
     "ENDED",
+    "EPOCH_END",
+    "EPOCH_TIMER",
     "FACTS",
     "NUMBER",
     "Column",
@@ -69,7 +71,6 @@ __all__ = [
     "Rows",
     "Scope",
     "Span",
-    "Trap",
     "Verb",
     "Window",
     "carry",

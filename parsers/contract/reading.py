@@ -42,15 +42,17 @@ class Pause:
         kind: the reason. An `epoch_end` counts only if its record is slow, since most loaders end an epoch at no cost.
             The same is true of any pause if a record times one step only and not every step is printed.
         pattern: a template, or a pattern, of a part of such a line. It begins with plain characters, so that text
-            without them is skipped quickly.
+            without them is skipped quickly. If it is empty, each change of the epoch's number is such a line.
         inside: the record whose interval includes that time: the `next` one, or the `last` one before the line, which
             the printer prints when the epoch is over; `none` if the printer stops its timer meanwhile. The time between
             the lines before and after it is then not training time.
+        records: number of records that still show it, of a printer that smooths its speeds.
     """
 
     kind: PauseKind
-    pattern: str | bytes
+    pattern: str | bytes = ""
     inside: Literal["next", "last", "none"] = "next"
+    records: int = 1
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
@@ -71,20 +73,10 @@ class Pause:
         return all_in(self._held, distinct)
 
 
-@dataclass(frozen=True)
-class Trap:
-    """A known fault of the numbers of a printer. If the equation of that kind disagrees, it gives the figure.
-
-    Attributes:
-        witness: the kind of equation that is right, such as `clock`.
-        code: the reason, in the words' table `reason`.
-        most: the largest ratio of the equation's seconds to the printed ones that the fault explains. Beyond it the two
-            contradict each other.
-    """
-
-    witness: Literal["clock"]
-    code: str
-    most: float
+#: The interval of the first record of an epoch begins in the epoch before, and includes its end.
+EPOCH_END = Pause("epoch_end")
+#: The timer begins again with the epoch, so that no record includes the time between two epochs.
+EPOCH_TIMER = Pause("epoch_end", inside="none")
 
 
 @dataclass(frozen=True)
@@ -100,26 +92,19 @@ class Reading:
         span: the stretch of training that a record covers.
         running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
-        alone: the speed is that of the job if one process prints it. If several do, each may print its own speed or the
-            job's, and no line says which.
-        repeated: every rank prints a line per step, or the printer prints one line per metric. The records of one epoch
-            and step then count once, as their median.
+        ranks: what several processes print. `median`: a line per step each, or the printer prints one line per metric;
+            the records of one epoch and step count once, as their median. `own`: each may print its own speed or the
+            job's, and no line says which, so that speeds that differ give no figure.
         weak: logs of other printers contain such lines, too. They claim a log only if no other format does.
         pauses: lines that say what else takes time inside the intervals of these records, or between them. A printer
             that stops its clock meanwhile, or times one step only, needs none unless its lines have clocks.
-        epoch_end: the interval of the first record of an epoch begins in the epoch before, and includes its end.
-        epoch_timer: the timer restarts with the epoch, so that no record includes the time between two epochs.
-        exact: the seconds of an epoch or of the run are those of its steps alone. Records that claim fewer seconds left
-            some out.
-        averages: the speed of the run is the mean of the speeds of its steps, so that slow steps hardly count.
-        lingers: number of records after a slow one whose printed speed still includes it, if the printer smooths.
         where: a condition on the session; its lines are not read in other sessions.
-        settings: private columns of lines that state settings. Such lines are not records of training.
+        untrue: equations (`ingest.compute.equations`) that are untrue for the printer. `clock`: its seconds leave some
+            work out, so that the clocks of its lines give the figure if they show more time. `summary`: its figure for
+            the run may be higher than that of its steps.
         verbs: functions that make records of the lines' columns, in their order (`parsers.contract.verbs`). They also
             get private columns that the pattern captures, such as `_epoch_start`, and the numbers that the session
             states, such as `_batch_size`.
-        trap: a known fault of the printed speeds, and the kind of evidence that is right.
-        summary: name of the rule, after `reported-`, of a further figure for the whole run that others publish.
     """
 
     pattern: str | bytes | Rows
@@ -128,20 +113,12 @@ class Reading:
     span: Span = "interval"
     running_mean: int | None = None
     per_update: bool = False
-    alone: bool = False
-    repeated: bool = False
+    ranks: Literal["", "median", "own"] = ""
     weak: bool = False
     pauses: tuple[Pause, ...] = ()
-    epoch_end: bool = False
-    epoch_timer: bool = False
-    exact: bool = False
-    averages: bool = False
-    lingers: int = 0
     where: Condition | None = None
-    settings: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
-    trap: Trap | None = None
-    summary: str = ""
+    untrue: tuple[Literal["clock", "summary"], ...] = ()
 
     @cached_property
     def finder(self) -> re.Pattern[bytes] | Rows:
@@ -206,12 +183,6 @@ class Reading:
             if not self._measured or any(each[name] for name in self._measured):
                 return each
         return None
-
-    def of_training(self, found: list[Record]) -> list[Record]:
-        """Return the records that are not lines of settings."""
-        if not self.settings:
-            return found
-        return [each for each in found if all(each[name] is None for name in self.settings)]
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Postprocessed, Trap, is_private
+from perfledger.parsers.contract import Column, Columns, Postprocessed, is_private
 
-#: The mean of the speeds of iterations whose timers leave the wait for data out.
-WAITS = Trap("clock", "omits_time", most=np.inf)
 #: Iterations take the same time where both ways to the batch agree up to this.
 EVEN = 0.05
 

@@ -22,9 +22,9 @@ FORMAT = Format(
     framework="MXNet",
     start=_ARGUMENTS,
     readings=(
-        Reading(_EPOCH, unit="images/s", alone=True, repeated=True, pauses=VERIFICATION, where=lacks(_MANY_WORKERS)),
-        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=says(_MANY_WORKERS), scope="node"),
-        Reading(_ITER, unit="images/s", repeated=True, pauses=VERIFICATION),
+        Reading(_EPOCH, unit="images/s", ranks="own", pauses=VERIFICATION, where=lacks(_MANY_WORKERS)),
+        Reading(_EPOCH, unit="images/s", ranks="median", pauses=VERIFICATION, where=says(_MANY_WORKERS), scope="node"),
+        Reading(_ITER, unit="images/s", ranks="median", pauses=VERIFICATION),
     ),
     facts=(
         Fact("batch_size", "per_batch_size={:int}"),

@@ -20,15 +20,15 @@ def _readings(unit: str, scope: Scope, where: Condition) -> tuple[Reading, ...]:
     return (
         Reading(
             "Epoch[{epoch}] Batch{? }[{step}]{?/[{total_steps}]}  Speed: {throughput} samples/sec{?  {accuracy|acc|top1-acc}={accuracy}}{?  loss={loss}}{*} lr=",
-            unit=unit, scope=scope, where=where, alone=True,
+            unit=unit, scope=scope, where=where, ranks="own",
         ),
         Reading(
             "Epoch[{epoch}] Batch[{step}]  Speed: {throughput} samples/sec\n",
-            unit=unit, scope=scope, where=where, alone=True,
+            unit=unit, scope=scope, where=where, ranks="own",
         ),
         Reading(
             "[Epoch {epoch}] speed: {throughput} samples/sec  time cost: {duration}",
-            unit=unit, scope=scope, span="epoch", weak=True, exact=True, where=where,
+            unit=unit, scope=scope, span="epoch", weak=True, where=where,
         ),
     )  # fmt: skip
 

@@ -20,13 +20,13 @@ FORMAT = Format(
         Reading(
             "[step {step}]  mlm_loss={loss}{?  mlm_acc={accuracy}}{*} throughput={_} tks/s{?  lr={_}} time={_}{?,} latency={step_seconds:ms}/{batch|step}",
             unit="sequences/s",
-            repeated=True,
+            ranks="median",
             pauses=_PAUSES,
         ),
         Reading(
             "[step {step}]  mlm_loss={loss}{?  mlm_acc={accuracy}}{*} throughput={_} tks/s{?  lr={_}} time={duration}\n",
             unit="sequences/s",
-            repeated=True,
+            ranks="median",
             pauses=_PAUSES,
         ),
     ),

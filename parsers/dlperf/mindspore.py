@@ -89,7 +89,7 @@ FORMAT = Format(
             "epoch time: {duration:ms}, per step time: {step_seconds:ms}\n\n"
             "epoch time: {_seconds:s}, per step time: {_} s",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             verbs=(either("step", "_step"), either("loss", "_loss"), either("duration", "_seconds"), _timed_steps),
         ),
     ),

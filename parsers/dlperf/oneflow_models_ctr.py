@@ -22,7 +22,7 @@ FORMAT = Format(
     readings=(
         Reading(
             "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds:in ms} |",
-            unit="samples/s", repeated=True, pauses=_PAUSES,
+            unit="samples/s", ranks="median", pauses=_PAUSES,
         ),
         Reading(
             "Rank[{_}], Step {step}, Loss {loss}, Latency {step_seconds:ms}, Throughput {throughput}, {?{clock}}",

@@ -18,7 +18,7 @@ FORMAT = Format(
             "[rank:{_}] [train], epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, loss: {loss}, {?lr: {_}, }top1: {accuracy}, throughput: {throughput}{?, timestamp: {_}} | {clock}",
             unit="images/s",
             scope="device",
-            repeated=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", "[eval], epoch: ", inside="none"),
                 Pause("checkpoint", "Saving model to "),

@@ -6,7 +6,7 @@ validations and snapshots, which are part of the first record of the next epoch,
 its last line.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading, Window
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading, Window
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -17,10 +17,10 @@ FORMAT = Format(
         Reading(
             "train: epoch {epoch}, iter {step}, loss: {loss}, top_1: {_} top_k: {_} samples/s: {throughput}{? {unix}}",
             unit="images/s",
-            epoch_end=True,
             pauses=(
                 Pause("evaluation", "validation: epoch "),
                 Pause("checkpoint", "Saving model to "),
+                EPOCH_END,
             ),
         ),
     ),

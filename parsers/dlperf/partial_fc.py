@@ -13,7 +13,7 @@ FORMAT = Format(
         Reading(
             "rank-id:{_}:{clock}-Iter:{step} Rank:{_} it/sec Total:{throughput} it/sec{? [{_}][loss]:{loss}}",
             unit="images/s",
-            repeated=True,
+            ranks="median",
             pauses=VERIFICATION,
         ),
     ),

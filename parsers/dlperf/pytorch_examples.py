@@ -49,7 +49,7 @@ FORMAT = Format(
             "Epoch: [{epoch}{?/{_epochs}}][{step}{?/{total_steps}}]{?, lr: {_}}  Time{?:} {step_seconds}{?s} ({_mean_seconds}{?s}){?  Speed {_} samples/s}{?  Data{?:} {reader_seconds}{?s} ({_mean_wait}{?s})}{?  {LR|LearningRate|Mem (GB)} {_} ({*})}  {L|l}oss{?{_}} {loss} ",
             unit="images/s",
             span="step",
-            repeated=True,
+            ranks="median",
             verbs=(stretches,),
         ),
         Reading(

@@ -37,20 +37,20 @@ FORMAT = Format(
             "{clock} {_} {_}] TimeHistory: {duration} seconds, {throughput} examples/second between steps {_} and {step}",
             unit="images/s",
             pauses=_PAUSES,
-            alone=True,
+            ranks="own",
         ),
         # A progress bar may end where the copy begins.
         Reading(
             rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
             pauses=_PAUSES,
-            alone=True,
+            ranks="own",
         ),
         Reading(
             "I{clock} {_} {_}] BenchmarkMetric: {{'global step':{step}, 'time_taken': {duration},{? }'examples_per_second': {throughput}}}",
             unit="images/s",
             pauses=_PAUSES,
-            alone=True,
+            ranks="own",
         ),
     ),
     facts=(

@@ -261,12 +261,12 @@ class _LogReader:
             if reading.finder not in known:
                 known[reading.finder] = list(reading.finder.finditer(text, begin, end))
             found = known[reading.finder]
-            rows.extend(without_repeats(reading, chunk, found))
-            trained = reading.of_training(found)
-            most = max(most, trained, key=len)
-            if trained and reading in self.format.readings:
+            kept = without_repeats(reading, chunk, found)
+            rows.extend(kept)
+            most = max(most, found, key=len)
+            if found and reading in self.format.readings:
                 current.trained = True
-                firsts.append((reading, trained[0].start() - begin))
+                firsts.append((reading, found[0].start() - begin))
         if begin < end:
             whole = (begin, end) == (0, len(text))
             part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))

@@ -208,7 +208,7 @@ class StatementCollector:
             may_change = known is not None and known[0] is fact and after != 0 and not fact.first
             if (known is None or may_change) and (found := _quoted(fact, text, numbers, after)):
                 known = self._facts[key] = (fact, found)
-            if after is None or not known or known[0] is not fact or fact.where or self._restated:
+            if after is None or not known or known[0] is not fact or fact.where or fact.first or self._restated:
                 continue
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
             if fact.may_stand_in(later):

@@ -442,7 +442,7 @@ def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list
     The first of them follows what lay between the steps. Where ranks print the same step, each has its record, and so
     has an update that the loss scaler skips, which has the step of the one before it.
     """
-    if "step" not in reading.columns or reading.repeated or chunk.tags:
+    if "step" not in reading.columns or reading.ranks == "median" or chunk.tags:
         return found
     steps = [each["step"] for each in found]
     if sum(map(eq, steps, islice(steps, 1, None))) < _TWICE * len(found):
@@ -466,7 +466,7 @@ def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> 
     stops = {
         Stop(before + bisect_left(rows, start), rank, pause)
         for pause in reading.pauses
-        if pause.may_stand_in(chunk.distinct)
+        if pause.pattern and pause.may_stand_in(chunk.distinct)
         if (found := [match.start() for match in pause.regex.finditer(chunk.text)])
         for start, rank in zip(found, chunk.ranks(found), strict=True)
     }

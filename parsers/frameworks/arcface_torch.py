@@ -5,7 +5,7 @@ a batch, however many of them an update accumulates. Releases before 2022 do not
 `total_batch_size`, and name no number of devices.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 
 #: Before a key of the configuration.
 _SETTING = "Training: {_} {_}-: "
@@ -21,8 +21,8 @@ FORMAT = Format(
             pauses=(
                 Pause("evaluation", "]XNorm: "),
                 Pause("checkpoint", "Pytorch Model Saved in "),
+                EPOCH_END,
             ),
-            epoch_end=True,
         ),
     ),
     facts=(

@@ -6,7 +6,7 @@ of day is read. Validations have lines of their own; validations, checkpoints an
 record after them. A step is an update, and the batch size is that of the job over all batches that it accumulates.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 
 #: Before a parameter.
 _PARAMETER = " |   "
@@ -21,11 +21,11 @@ FORMAT = Format(
             "{clock} | INFO | Rank 0 | Global Steps: {step}/{total_steps} | Train Epoch: {epoch} [{_}/{_} ({_}%)] | Loss: {loss} | {*}Global Batch Size: {batch}",
             unit="samples/s",
             per_update=True,
-            epoch_end=True,
             pauses=(
                 Pause("evaluation", "| INFO | Rank 0 | Validation Result "),
                 Pause("evaluation", "Begin to eval on validation set"),
                 Pause("checkpoint", "Saved checkpoint "),
+                EPOCH_END,
             ),
         ),
     ),

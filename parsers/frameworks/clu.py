@@ -41,10 +41,9 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             pauses=(
-                Pause("evaluation", "img_sec_core_test="),
-                Pause("checkpoint", "Stored checkpoint at step "),
+                Pause("evaluation", "img_sec_core_test=", records=2),
+                Pause("checkpoint", "Stored checkpoint at step ", records=2),
             ),
-            lingers=1,
         ),
         Reading(
             "logging_writer.py:{_}] [{step}] core_hours{*} img/sec={throughput}, img/sec/core=",

@@ -43,7 +43,7 @@ from perfledger.parsers.contract import (
     up_to,
     up_to_argument,
 )
-from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock, by_times, even
+from perfledger.parsers.contract.waits import as_timed, by_the_clock, by_times, even
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
@@ -137,8 +137,8 @@ def _reading(unit: str, span: Span) -> Reading:
     if span == "interval":
         columns["flops"] = "data.{train.|}{tflops_per_gpu|tflops_per_device}?"
     if unit != "images/s":
-        trap = WAITS if summary else None
-        return Reading(Rows(_LINE, *conditions, **columns, throughput=speed), unit=unit, span=span, trap=trap)
+        rows = Rows(_LINE, *conditions, **columns, throughput=speed)
+        return Reading(rows, unit=unit, span=span, untrue=("summary",) if summary else ())
     return Reading(
         Rows(_LINE, *conditions, f"{speed}|data.train.data_time", **columns, **_TIMES, throughput=speed + "?"),
         unit=unit,

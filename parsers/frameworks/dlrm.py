@@ -18,7 +18,7 @@ FORMAT = Format(
         Reading(
             "Finished training it {step}/{total_steps}{*} of epoch {epoch}, {step_seconds:ms}/it, loss {loss}",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             pauses=(Pause("evaluation", "Testing at - ", inside="none"),),
         ),
     ),

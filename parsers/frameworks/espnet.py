@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, every
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Format, Postprocessed, Reading, every
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far the batches per update may lie off a whole number.
@@ -39,7 +39,7 @@ FORMAT = Format(
         Reading(
             "{clock} (trainer:{_}) INFO: {epoch}epoch:train:{_first:int}-{step}batch: {?{*} loss={loss},}{*} train_time={step_seconds}",
             unit="samples/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(_batches,),
         ),
     ),

@@ -12,9 +12,11 @@ given. The meter begins with the first update, so that a record of that one alon
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Pause, Postprocessed, Reading, take
+from perfledger.parsers.contract import EPOCH_END, Columns, Format, Pause, Postprocessed, Reading, take
 from perfledger.parsers.frameworks import FAIRSEQ
 
 _STEP = "epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},"
@@ -57,26 +59,23 @@ FORMAT = Format(
     end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(
         # After a stamp, as text and as Hydra prints it; without one, the seconds since the start are the clock.
-        Reading("| train_inner | " + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
-        Reading("[train_inner][INFO] - " + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
-        Reading("^train_inner | " + _STEP + "{?{*} wall={elapsed}}", unit="tokens/s", pauses=_PAUSES, epoch_end=True, verbs=(_measured,)),
+        Reading("| train_inner | " + _STEP, unit="tokens/s", pauses=(*_PAUSES, EPOCH_END), verbs=(_measured,)),
+        Reading("[train_inner][INFO] - " + _STEP, unit="tokens/s", pauses=(*_PAUSES, EPOCH_END), verbs=(_measured,)),
+        Reading("^train_inner | " + _STEP + "{?{*} wall={elapsed}}", unit="tokens/s", pauses=(*_PAUSES, EPOCH_END), verbs=(_measured,)),
         Reading(
             '{{"epoch": {epoch}, {*}"loss": "{loss}", {*}"wps": "{throughput}", {?"ups": "{steps_per_second}", }"wpb": "{batch}", {*}"num_updates": "{step}"',
             unit="tokens/s",
-            pauses=_PAUSES,
-            epoch_end=True,
+            pauses=(*_PAUSES, EPOCH_END),
             verbs=(_measured,),
         ),
         Reading(
             # A bar has no clock but the seconds since the program started.
             "^epoch {epoch}:  {_}%|{*}| {_}/{_} [{*} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},{*} num_updates={step}{?,{*} wall={elapsed}}",
             unit="tokens/s",
-            pauses=_PAUSES,
-            epoch_end=True,
             # A message after an update is drawn with the next one: a pause between them is in the record after that.
-            lingers=1,
+            pauses=(*(replace(each, records=2) for each in _PAUSES), EPOCH_END),
             verbs=(_measured,),
-            repeated=True,
+            ranks="median",
         ),
         Reading(
             "train{*} epoch {epoch} | loss {loss} |{*} wps {throughput} | ups {_ups} | wpb {_wpb} |{*} num_updates {_updates} |{*} train_wall {_trained}",

@@ -32,7 +32,7 @@ _PAUSES = (
 
 def _running(template: str) -> Reading:
     """Return the reading of running means; the seconds since the start are whole ones, with all that takes time."""
-    return Reading(template, unit="tokens/s", running_mean=1, pauses=_PAUSES, repeated=True)
+    return Reading(template, unit="tokens/s", running_mean=1, pauses=_PAUSES, ranks="median")
 
 
 FORMAT = Format(

@@ -80,7 +80,7 @@ FORMAT = Format(
             # Counts the steps, also of an epoch that prints a single line; no mean needs undoing.
             verbs=(undo_mean(first=1),),
         ),
-        Reading("[Epoch {epoch}] Training cost: {duration}, RPN_Conf=", unit="images/s", span="epoch", exact=True),
+        Reading("[Epoch {epoch}] Training cost: {duration}, RPN_Conf=", unit="images/s", span="epoch"),
     ),
     facts=(
         Fact("model", _named(b"save_prefix") + rb"'(?:[^'/\n]++/)*+([^'/\n]++)'"),

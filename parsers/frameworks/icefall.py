@@ -8,7 +8,7 @@ of the batch before the losses (source: `train.py` of icefall's `egs/ljspeech/TT
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -21,12 +21,12 @@ FORMAT = Format(
         Reading(
             "{clock} INFO [{_}] {?({_}) }Epoch {epoch}, batch {step}, {*}loss[{*}loss={loss}, {*}tot_loss[",
             unit="samples/s",
-            repeated=True,
-            epoch_end=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", "Computing validation loss"),
                 Pause("evaluation", ", validation loss="),
                 Pause("checkpoint", "Saving checkpoint to "),
+                EPOCH_END,
             ),
         ),
     ),

@@ -7,7 +7,7 @@ from epoch to epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_TIMER, Fact, Format, Pause, Reading
 
 FORMAT = Format(
     title="PyTorch language models",
@@ -17,7 +17,7 @@ FORMAT = Format(
     readings=(
         Reading(
             "| epoch {epoch} | {step}/{total_steps} batches | {?lr {_} | }ms/batch {step_seconds:in ms} | loss {loss}",
-            unit="sequences/s", epoch_timer=True,
+            unit="sequences/s", pauses=(EPOCH_TIMER,),
         ),
         Reading(
             "| epoch {epoch} step {step} |  {_} batches | {?lr {_} | }ms/batch {step_seconds:in ms} | loss {loss}",

@@ -24,7 +24,7 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             per_update=True,
-            repeated=True,
+            ranks="median",
             pauses=(Pause("checkpoint", "Saving to: "),),
         ),
     ),

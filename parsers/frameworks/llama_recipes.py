@@ -19,13 +19,13 @@ FORMAT = Format(
             "Training Epoch: {epoch}/{total_epochs}, step {_} completed (loss: {loss}):  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
             unit="samples/s",
             per_update=True,
-            repeated=True,
+            ranks="median",
         ),
         Reading(
             "Epoch {epoch}: train_perplexity={_}, train_epoch_loss={loss}, epoch time {duration:s}",
             unit="samples/s",
             span="epoch",
-            repeated=True,
+            ranks="median",
         ),
     ),
     facts=(

@@ -17,15 +17,14 @@ _MESH = rb"Num_devices: "
 #: saves. After step n is saved, a line follows for n - 1, n, n + 1, which includes the wait, and n + 2, for
 #: which no wait is left; before an evaluation the line of n - 1 may be there already. All these are left out, not
 #: only the slow one: with n + 2 alone the speed is too high.
+_SHOWN = 4
 _PAUSES = (
-    Pause("evaluation", "Completed eval "),
-    Pause("evaluation", "eval metrics after step: "),
-    Pause("evaluation", rb"verage loss after step="),
-    Pause("checkpoint", rb"aved a checkpoint at step "),
-    Pause("checkpoint", "Started an asynchronous checkpoint save for step "),
+    Pause("evaluation", "Completed eval ", records=_SHOWN),
+    Pause("evaluation", "eval metrics after step: ", records=_SHOWN),
+    Pause("evaluation", rb"verage loss after step=", records=_SHOWN),
+    Pause("checkpoint", rb"aved a checkpoint at step ", records=_SHOWN),
+    Pause("checkpoint", "Started an asynchronous checkpoint save for step ", records=_SHOWN),
 )
-_LINGERS = 3
-
 
 FORMAT = Format(
     title="MaxText",
@@ -41,17 +40,15 @@ FORMAT = Format(
             scope="device",
             span="step",
             per_update=True,
-            repeated=True,
+            ranks="median",
             pauses=_PAUSES,
-            lingers=_LINGERS,
         ),
         Reading(
             "completed step: {step}, seconds: {step_seconds}, TFLOP/s{?/device}: {flops}, loss: {loss}",
             unit="tokens/s",
             span="step",
-            repeated=True,
+            ranks="median",
             pauses=_PAUSES,
-            lingers=_LINGERS,
         ),
         Reading(
             "completed step: {step}, seconds: {duration}, train_step_time_ms: {_}, TFLOP/s/device: {flops}, {Tokens/s/device|tokens/s/chip}: {throughput}",
@@ -59,7 +56,7 @@ FORMAT = Format(
             scope="device",
             span="step",
             per_update=True,
-            repeated=True,
+            ranks="median",
         ),
     ),
     facts=(

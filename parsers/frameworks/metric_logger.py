@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import (
+    EPOCH_TIMER,
     Column,
     Columns,
     Fact,
@@ -123,14 +124,14 @@ FORMAT = Format(
             rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>" + _RANGE + rb" ++data: <reader_seconds>" + _RANGE
             + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
             unit="samples/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(scaled_sum("_left", _days=86400, _hours=3600, _minutes=60, _seconds=1), _with_left_out),
         ),
         # DINOv2 prints no epoch, and restarts its means when it is resumed.
         Reading(
             "Training  [{step}/{total_steps}]  eta: {*}total_loss: {loss} {*} time: {step_seconds}  data: {reader_seconds}{?  max mem: {memory}}",
             unit="samples/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(apart,),
         ),
         Reading(
@@ -138,7 +139,6 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            exact=True,
         ),
     ),
     facts=(

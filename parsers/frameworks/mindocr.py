@@ -27,7 +27,6 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             span="epoch",
-            exact=True,
         ),
     ),
     facts=(

@@ -5,7 +5,7 @@ in between; in the log of another device the first line of an epoch includes tha
 however many of them an update accumulates. With `ms_datasink` no time is printed.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Reading
 
 FORMAT = Format(
     title="MindYOLO",
@@ -16,7 +16,7 @@ FORMAT = Format(
         Reading(
             "[INFO] Epoch {epoch}/{total_epochs}, Step {step}/{total_steps}, step time: {step_seconds:ms}",
             unit="images/s",
-            epoch_end=True,
+            pauses=(EPOCH_END,),
         ),
     ),
     facts=(

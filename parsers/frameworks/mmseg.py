@@ -14,7 +14,17 @@ import re
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, every, since_before
+from perfledger.parsers.contract import (
+    EPOCH_TIMER,
+    Columns,
+    Fact,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    every,
+    since_before,
+)
 
 #: The text before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints no name.
 #: MMEngine colours the level; copies may have lost the escapes.
@@ -79,20 +89,18 @@ FORMAT = Format(
         Reading(
             " - Epoch [{epoch}{?/{_}}][{step}/{total_steps}]{*} time: {step_seconds}, data_time: {reader_seconds}, {?memory: {memory}, }{?{*} loss: {loss}}",
             unit="samples/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
         ),
         Reading(
             " - Iter(train)  [{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
             unit="samples/s",
-            epoch_timer=True,
-            pauses=_OF_MMENGINE,
+            pauses=(*_OF_MMENGINE, EPOCH_TIMER),
             verbs=(_of_all,),
         ),
         Reading(
             " - Epoch(train)  [{epoch}][{step}/{total_steps}] {*} time: {step_seconds}  data_time: {reader_seconds}  {?memory: {memory}  }{?{*} loss: {loss}}",
             unit="samples/s",
-            epoch_timer=True,
-            pauses=_OF_MMENGINE,
+            pauses=(*_OF_MMENGINE, EPOCH_TIMER),
             verbs=(_of_all,),
         ),
     ),

@@ -5,7 +5,7 @@ does. Validations, checkpoints and the end of an epoch are part of the record af
 clock has no figure.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
 
 FORMAT = Format(
     title="MONAI",
@@ -17,10 +17,10 @@ FORMAT = Format(
         Reading(
             "{clock} - {_} - {?INFO - }Epoch: {epoch}/{total_epochs}, Iter: {step}/{total_steps} -- {?train_loss: {loss}}",
             unit="samples/s",
-            epoch_end=True,
             pauses=(
                 Pause("evaluation", "Engine run resuming from iteration 0, "),
                 Pause("checkpoint", "Saved checkpoint at "),
+                EPOCH_END,
             ),
         ),
     ),

@@ -38,19 +38,18 @@ FORMAT = Format(
     start=rb"INFO:root:start with arguments (Namespace\([^\n]++)(?:\nINFO:root:start with arguments \1(?=\n))++"
     rb"|start with arguments Namespace",
     readings=(
-        Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=lacks(rb"\bkv_?store='horovod'")),
-        Reading(_WORKER, unit="samples/s", repeated=True, where=says(rb"\bkv_?store='horovod'")),
+        Reading(_WORKER, unit="samples/s", scope="node", ranks="median", where=lacks(rb"\bkv_?store='horovod'")),
+        Reading(_WORKER, unit="samples/s", ranks="median", where=says(rb"\bkv_?store='horovod'")),
         Reading(
             _PLAIN,
             unit="samples/s",
-            alone=True,
-            repeated=True,
+            ranks="own",
             where=lacks(rb"\bkv_?store='dist"),
             pauses=(Pause("checkpoint", "Checkpoint [{_}]  Updates="),),
         ),
-        Reading("Node[{_}] {_} INFO:root:" + _LINE, unit="samples/s", scope="node", repeated=True),
-        Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=says(rb"\bkv_?store='dist")),
-        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True),
+        Reading("Node[{_}] {_} INFO:root:" + _LINE, unit="samples/s", scope="node", ranks="median"),
+        Reading(_PLAIN, unit="samples/s", scope="node", ranks="median", where=says(rb"\bkv_?store='dist")),
+        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True),
     ),
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),

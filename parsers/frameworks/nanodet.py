@@ -4,7 +4,7 @@ No time and no batch size are printed. A validation has lines of the same shape 
 and the end of an epoch lie in the record after them. The first number after `Iter` counts the iterations of the run.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
 
 FORMAT = Format(
     title="NanoDet",
@@ -15,10 +15,10 @@ FORMAT = Format(
         Reading(
             "[NanoDet][{_} {clock}]INFO:{? }Train|Epoch{epoch}/{total_epochs}|Iter{step}({*})| {?mem:{*}| }lr:",
             unit="images/s",
-            epoch_end=True,
             pauses=(
                 Pause("evaluation", "INFO:{? }Val|Epoch"),
                 Pause("checkpoint", "INFO:{? }Saving model to "),
+                EPOCH_END,
             ),
         ),
     ),

@@ -40,7 +40,7 @@ FORMAT = Format(
             pauses=(
                 Pause("checkpoint", "Saving checkpoint at ", inside="none"),
             ),
-            repeated=True,
+            ranks="median",
         ),
     ),
     facts=(

@@ -125,20 +125,20 @@ FORMAT = Format(
         Reading(
             "Training epoch {epoch}, iteration {_iteration}/{_}{*}{? consumed_samples: {consumed}{*}}{? global_batch_size: {_batch}{*}}{? global_step: {step}{*}}{? reduced_train_loss: {loss}{*}} train_step_timing in s: {step_seconds}{?{*} consumed_samples: {_consumed}}",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             verbs=(either("consumed", "_consumed"), _of_intervals),
         ),
         Reading(
             "[{elapsed}{?<{_}},{*}reduced_train_loss={loss}{*}global_step={step:,},{*}{?consumed_samples={?{_consumed:,},}{*}}train_step_timing in s={step_seconds}{,|]}",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             verbs=(_with_counter,),
         ),
         # From the ten thousandth step on its number is rounded, and the bar's own is the step.
         Reading(
             "Epoch {epoch}:{*}%|{*}| {step}/{total_steps} [{elapsed}<{_},{*}reduced_train_loss={loss}{*}global_step={_}e+{_},{*}{?consumed_samples={?{_consumed:,},}{*}}train_step_timing in s={step_seconds}{,|]}",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             verbs=(_with_counter,),
         ),
         Reading("TFLOPs per sec per GPU={flops}", weak=True),

@@ -52,7 +52,7 @@ FORMAT = Format(
             where=lacks("train_step_timing in s="),
             unit="samples/s",
             per_update=True,
-            repeated=True,
+            ranks="median",
             verbs=(_counted,),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): "),

@@ -52,7 +52,7 @@ FORMAT = Format(
             verbs=(_series,),
         ),
         Reading(
-            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run", averages=True,
+            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",
         ),
     ),
     facts=(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Kept, Reading
 
 
 def _batches(columns: Columns) -> Kept:
@@ -41,7 +41,7 @@ FORMAT = Format(
         Reading(
             "{clock} | INFO | Train {Epoch|Checkpoint}: {epoch} [{_samples}/{_epoch_samples} ({_}%)] {*}Data (t): {reader_seconds} Batch (t): {step_seconds}, {_}/s",
             unit="samples/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(_batches,),
         ),
     ),

@@ -12,7 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, Rows, median
+from perfledger.parsers.contract import (
+    EPOCH_END,
+    EPOCH_TIMER,
+    Columns,
+    Fact,
+    Format,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    median,
+)
 from perfledger.parsers.frameworks.mmseg import ACCUMULATION, experiment
 
 #: A row contains an evaluation if it takes so many times the median,
@@ -53,10 +64,8 @@ FORMAT = Format(
                 epoch="epoch", step="iter", reader_seconds="data_time", step_seconds="time", loss="loss", memory="memory?",
             ),
             unit="samples/s",
-            epoch_end=True,
-            epoch_timer=True,
             verbs=(_with_evaluations,),
-            pauses=(Pause("evaluation", '{{"mode": "val", '),),
+            pauses=(Pause("evaluation", '{{"mode": "val", '), EPOCH_END, EPOCH_TIMER),
         ),
         Reading(
             Rows("^{", "!mode", reader_seconds="data_time", step_seconds="time", loss="loss", step="step"),

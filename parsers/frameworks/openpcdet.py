@@ -7,7 +7,7 @@ device. Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022,
 then `Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 
 _PAUSES = (Pause("checkpoint", "INFO  Save latest model to "),)
 
@@ -20,14 +20,12 @@ FORMAT = Format(
         Reading(
             "{clock} INFO  Train: {epoch}/{total_epochs} ({*}%) [{*}({*}%)]  Loss: {_} ({loss})  LR: {_} Time cost: {*}Acc_iter {step} ",
             unit="samples/s",
-            epoch_end=True,
-            pauses=_PAUSES,
+            pauses=(*_PAUSES, EPOCH_END),
         ),
         Reading(
             "{clock} INFO  epoch: {epoch}/{total_epochs}, acc_iter={step}, cur_iter={_}/{_}, batch_size={_}, {?time_cost(epoch): {*}, time_cost(all): {*}, }loss={loss}, ",
             unit="samples/s",
-            epoch_end=True,
-            pauses=_PAUSES,
+            pauses=(*_PAUSES, EPOCH_END),
         ),
     ),
     facts=(

@@ -20,15 +20,12 @@ from perfledger.parsers.contract import (
     Kept,
     Pause,
     Reading,
-    Trap,
     fine,
     only,
     take,
 )
 from perfledger.parsers.paddle import LAUNCHER
 
-#: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
-_EMA = Trap("clock", "omits_time", most=1.19)
 #: `log_iter` of all configurations that PaddleDetection ships.
 _LOG_ITER = 20
 
@@ -70,14 +67,15 @@ FORMAT = Format(
             "Epoch: [{epoch}] [{step}/{total_steps}]{*}{? loss: {loss}{*}} batch_cost: {step_seconds} data_cost: {reader_seconds} ips: {throughput} {images|samples}/s{?{*}max_mem_allocated: {memory} MB}",
             unit="images/s",
             scope="device",
-            trap=_EMA,
+            # The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
+            untrue=("clock",),
             verbs=(_without_start, fine("memory", 1.0)),
         ),
         Reading(
             "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}eta: {*}batch_cost: {step_seconds:sec}, ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
-            trap=_EMA,
+            untrue=("clock",),
             pauses=_STATIC_PAUSES,
             verbs=(fine("step_seconds", _NONE), only("step_seconds")),
         ),

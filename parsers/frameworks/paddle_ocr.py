@@ -19,16 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Kept,
-    Pause,
-    Reading,
-    Trap,
-    take,
-)
+from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Kept, Pause, Reading, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: What the printer divides by `print_batch_step`.
@@ -130,7 +121,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.
-            trap=Trap("clock", "omits_time", most=1.32),
+            untrue=("clock",),
             verbs=(_by_samples,),
             pauses=_PAUSES,
         ),
@@ -138,9 +129,8 @@ FORMAT = Format(
             "[{clock}] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], iter: [{_}/{_}], global_step:{step}, train loss: {loss}, lr: {_}, avg_reader_cost: {_} sec, avg_batch_cost: {_} sec, avg_samples: {batch}, ips: {_} images/sec",
             unit="samples/s",
             scope="device",
-            epoch_end=True,
             verbs=(_apart,),
-            pauses=_DOCUMENT_PAUSES,
+            pauses=(*_DOCUMENT_PAUSES, EPOCH_END),
         ),
     ),
     facts=(

@@ -6,7 +6,7 @@ for data, and its `Time per batch` is the seconds of the epoch. `IMS_PER_BATCH` 
 devices; the same key states the batch of the test.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -19,10 +19,10 @@ FORMAT = Format(
         Reading(
             "{clock} {_} INFO: Epoch[{epoch}] Iteration[{step}/{total_steps}] Loss: {loss}, ",
             unit="images/s",
-            repeated=True,
-            epoch_end=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", "INFO: Validation Results "),
+                EPOCH_END,
             ),
         ),
     ),

@@ -7,7 +7,7 @@ the lines show the speed. A sample is a video of several frames; the batch size 
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, every, fine, without
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Kept, Reading, every, fine, without
 
 #: Means below these seconds are rounded by more than a hundredth if their two decimals are undone from line to line.
 _FINE = 0.5
@@ -30,7 +30,7 @@ FORMAT = Format(
             "{?INFO {clock} {_} {_}: }Train Epoch: [{epoch}][{step}/{total_steps}] | Batch Time: {_} ({step_seconds}) | Data Time: {_} ({reader_seconds}) | ",
             unit="samples/s",
             running_mean=0,
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(_fine_or_by_clock,),
         ),
     ),

@@ -5,7 +5,7 @@ only at some iterations. The stamps of the lines give the speed. An evaluation b
 record of the next epoch. `BATCH_SIZE` of the configuration is that of a machine, and read if there is one machine.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 
 FORMAT = Format(
     title="SlowFast",
@@ -16,8 +16,7 @@ FORMAT = Format(
         Reading(
             '[{clock}][INFO] {_}:  {_}: json_stats: {{"_type": "train_iter", {?"dt": {_}, {?"dt_data": {_}, "dt_net": {_}, }}"epoch": "{epoch}/{total_epochs}", "eta": "{_}", {?"gpu_mem": "{_}", }{?"grad_norm": {_}, }"iter": "{step}/{total_steps}"{?, "loss": {loss}}',
             unit="samples/s",
-            epoch_end=True,
-            pauses=(Pause("evaluation", 'json_stats: {{"_type": "val_'),),
+            pauses=(Pause("evaluation", 'json_stats: {{"_type": "val_'), EPOCH_END),
         ),
     ),
     facts=(

@@ -23,7 +23,7 @@ def _steps(scope: Scope, where: Condition) -> Reading:
         unit="images/s",
         scope=scope,
         running_mean=1,
-        repeated=True,
+        ranks="median",
         where=where,
     )  # fmt: skip
 
@@ -44,7 +44,6 @@ FORMAT = Format(
             "total {images|examples}/sec: {throughput}",
             unit="images/s",
             span="run",
-            exact=True,
         ),
     ),
     facts=(

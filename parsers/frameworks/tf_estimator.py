@@ -149,15 +149,13 @@ FORMAT = Format(
             "Average examples/sec: {_} ({throughput}), step = {step}",
             unit="samples/s",
             pauses=_PAUSES,
-            alone=True,
-            repeated=True,
+            ranks="own",
         ),
         Reading(
             "Batch [{step}]:  {?current}{?last {_} steps} exp/sec = {throughput}, {?total }average exp/sec = ",
             unit="samples/s",
             pauses=_PAUSES,
-            alone=True,
-            repeated=True,
+            ranks="own",
         ),
         _speeds("INFO:tensorflow:"),
         _speeds("^I{_} {_}  {_} {_}] "),
@@ -167,7 +165,7 @@ FORMAT = Format(
             "{INFO:tensorflow:|] }loss = {loss}, step = {step} ({duration} sec)",
             unit="samples/s",
             pauses=_PAUSES,
-            repeated=True,
+            ranks="median",
             weak=True,
             verbs=(_of_one_hook,),
         ),
@@ -185,7 +183,7 @@ FORMAT = Format(
         Reading(
             rb"Total Training Time W/O Overhead = <seconds> for Sentences = <samples>\s[^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
             rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
-            unit="samples/s", span="run", weak=True, exact=True,
+            unit="samples/s", span="run", weak=True,
         ),
     ),
     facts=(

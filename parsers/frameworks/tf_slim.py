@@ -21,13 +21,13 @@ FORMAT = Format(
         Reading(
             "I{clock} {_} {_}:{_}] global step {step}: loss = {loss} ({_} sec/step)",
             unit="images/s",
-            repeated=True,
+            ranks="median",
         ),
         Reading(
             "INFO:tensorflow:global step {step}: loss = {loss} ({step_seconds} sec/step)",
             unit="images/s",
             span="step",
-            repeated=True,
+            ranks="median",
         ),
     ),
     facts=(TENSORFLOW_GPU,),

@@ -47,7 +47,7 @@ FORMAT = Format(
                 # The timer starts again after it.
                 Pause("evaluation", "validate step: ", inside="none"),
             ),
-            repeated=True,
+            ranks="median",
         )
             for head in ("{clock} - {_} - INFO - ", "{clock}][I][{_}] ", "^")
         ),

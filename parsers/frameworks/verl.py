@@ -95,7 +95,7 @@ FORMAT = Format(
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", "test_gen_batch meta info: "),
                 Pause("checkpoint", "local_global_step_folder: "),

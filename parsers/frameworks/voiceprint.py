@@ -4,7 +4,7 @@
 first batch has a line of its own; it excludes evaluations and checkpoints.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract import EPOCH_TIMER, Fact, Format, Reading
 
 FORMAT = Format(
     title="VoiceprintRecognition",
@@ -14,7 +14,7 @@ FORMAT = Format(
             "Train epoch: [{epoch}/{total_epochs}], batch: [{step}/{total_steps}], loss: {loss}, {*}speed: {throughput} data/sec, eta: ",
             unit="samples/s",
             scope="device",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
         ),
     ),
     facts=(Fact("framework", rb"\bmodel\.(pth|pdparams)\b", words={b"pth": "PyTorch", b"pdparams": "PaddlePaddle"}),),

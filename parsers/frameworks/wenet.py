@@ -6,7 +6,7 @@ releases since 2024 count updates, and an update may take several batches. Every
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -17,11 +17,11 @@ FORMAT = Format(
         Reading(
             "{clock} DEBUG TRAIN {?| {?steps/sec {_}| }}Batch {epoch}/{step} loss {loss}",
             unit="samples/s",
-            repeated=True,
-            epoch_end=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", " DEBUG CV "),
                 Pause("checkpoint", "Checkpoint: save to "),
+                EPOCH_END,
             ),
         ),
     ),

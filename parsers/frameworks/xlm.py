@@ -21,7 +21,7 @@ FORMAT = Format(
             " - {_} {_} - {elapsed} - {step} -  {_} {sent|equations|examples}/s - {throughput} words/s - ",
             unit="tokens/s",
             scope="device",
-            repeated=True,
+            ranks="median",
             pauses=(
                 Pause("evaluation", "__log__:{{"),
                 Pause("checkpoint", "Saving {_} to "),

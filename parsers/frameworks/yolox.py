@@ -6,7 +6,7 @@ devices. `devices` is that of a machine, and None where all are used. The line t
 a crash as well.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, up_to
+from perfledger.parsers.contract import EPOCH_TIMER, Fact, Format, Reading, up_to
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -23,7 +23,7 @@ FORMAT = Format(
         Reading(
             " - epoch: {epoch}/{total_epochs}, iter: {step}/{total_steps}, {?gpu }mem: {memory}Mb, {?mem: {_}Gb, }iter_time: {step_seconds}s, data_time: {reader_seconds}s, {?total_loss: {loss}, }",
             unit="images/s",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
         ),
     ),
     facts=(

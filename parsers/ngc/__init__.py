@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Postprocessed, Reading, lacks
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Postprocessed, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node where they are told of no other.
@@ -60,9 +60,9 @@ def _whole_batches(columns: Columns) -> Postprocessed:
 SQUAD_BAR = Reading(
     "Iteration:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
     unit="sequences/s",
-    repeated=True,
+    ranks="median",
     weak=True,
-    epoch_timer=True,
+    pauses=(EPOCH_TIMER,),
     where=ONE_BATCH_PER_UPDATE,
     verbs=(_whole_batches,),
 )

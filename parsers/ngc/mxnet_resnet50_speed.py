@@ -13,7 +13,7 @@ FORMAT = Format(
         Reading(
             "{clock}:INFO: Epoch[{epoch}] Batch [{?{_}-}{step}]  Speed: {throughput} samples/sec",
             unit="images/s",
-            repeated=True,
+            ranks="median",
         ),
     ),
     windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},

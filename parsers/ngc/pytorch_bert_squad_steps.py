@@ -6,9 +6,7 @@ added by the wrapper of the benchmark, from the last rate of a bar or from its c
 contradict it, they are right.
 """
 
-import numpy as np
-
-from perfledger.parsers.contract import Format, Reading, Trap
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, SQUAD_BAR
 
 FORMAT = Format(
@@ -23,12 +21,12 @@ FORMAT = Format(
         Reading(
             "{clock} - INFO - __main__ -  Step {step}: Loss {loss}, LR ",
             unit="sequences/s",
-            repeated=True,
+            ranks="median",
             where=ONE_BATCH_PER_UPDATE,
         ),
         Reading(
             "training throughput: {throughput}", unit="sequences/s", span="run", weak=True,
-            trap=Trap("clock", "other_mean", most=np.inf),
+            untrue=("summary",),
         ),
     ),
     facts=BERT_SQUAD,

@@ -29,7 +29,7 @@ FORMAT = Format(
         ),
         Reading(
             " - () best_auc : {_} best_epoch : {_} average_train_throughput : {throughput}",
-            unit="samples/s", span="run", weak=True, summary="last_step",
+            unit="samples/s", span="run", weak=True,
         ),
     ),
     facts=(

@@ -95,7 +95,7 @@ FORMAT = Format(
             rb"Loss/tok <loss> \(",
             unit="tokens/s",
             scope="device",
-            repeated=True,
+            ranks="median",
             verbs=(_intervals,),
         ),
         Reading("Performance: Epoch: {_}\tTraining: {throughput} Tok/s", unit="tokens/s", span="run"),

@@ -14,8 +14,8 @@ read. In training, as opposed to a benchmark, SSD300 prints losses, whose clocks
 validation and evaluation are spelled alike.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
+from perfledger.parsers.contract.waits import as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
@@ -40,8 +40,8 @@ FORMAT = Format(
             unit="items/s",
             pauses=(
                 Pause("evaluation", ",) train_epoch_"),
+                EPOCH_END,
             ),
-            epoch_end=True,
             verbs=(by_the_clock,),
         ),
         Reading(
@@ -54,14 +54,14 @@ FORMAT = Format(
             "DLL {clock} - ({epoch}, {step}) loss : {loss}$",
             unit="images/s",
             weak=True,
-            epoch_end=True,
             pauses=(
                 Pause("evaluation", ",) mAP : "),
                 Pause("checkpoint", "saving model..."),
+                EPOCH_END,
             ),
         ),
         Reading(
-            " - () train_items_per_sec : {throughput}", unit="items/s", span="run", averages=True, trap=WAITS,
+            " - () train_items_per_sec : {throughput}", unit="items/s", span="run", untrue=("summary",),
         ),
         Reading(
             " - () best_train_throughput : {throughput}", unit="samples/s", span="run",

@@ -49,7 +49,7 @@ FORMAT = Format(
         ),
         # A wrapper's, from times of whole seconds; weak, since wrappers of other programs print it too.
         Reading(
-            "Training perf is: {throughput} FPS", unit="images/s", span="run", weak=True, summary="wrapper",
+            "Training perf is: {throughput} FPS", unit="images/s", span="run", weak=True,
         ),
     ),
     facts=(

@@ -7,8 +7,8 @@ speeds in the last epoch. NCF prints a line per epoch; the first includes the st
 epoch. NCF's `batch_size` is that of the job. The lines of WaveGlow contain `Tacotron2_PyT`, too.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
-from perfledger.parsers.contract.waits import WAITS, as_timed, by_the_clock
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract.waits import as_timed, by_the_clock
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
@@ -37,8 +37,8 @@ FORMAT = Format(
             unit="items/s",
             pauses=(
                 Pause("evaluation", ") train_epoch_items/sec: "),
+                EPOCH_END,
             ),
-            epoch_end=True,
             verbs=(by_the_clock,),
         ),
         Reading(
@@ -48,7 +48,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        Reading(") train_epoch_avg_items/sec: {throughput}", unit="items/s", span="run", averages=True, trap=WAITS),
+        Reading(") train_epoch_avg_items/sec: {throughput}", unit="items/s", span="run", untrue=("summary",)),
         Reading(") best_train_throughput: {throughput}", unit="samples/s", span="run"),
     ),
     facts=(

@@ -19,7 +19,7 @@ FORMAT = Format(
             "| epoch {epoch} step {step} | batches  {_} / {_} | lr {_} | ms/batch {step_seconds:in ms} | tok/s {throughput} | loss {loss} |",
             unit="tokens/s",
         ),
-        Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run", exact=True),
+        Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run"),
     ),
     facts=(
         *TF32,

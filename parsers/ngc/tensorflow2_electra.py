@@ -22,7 +22,7 @@ FORMAT = Format(
             "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {_hours}h{_minutes}m{_seconds:s}, ETA: ",
             unit="sequences/s",
             per_update=True,
-            repeated=True,
+            ranks="median",
             pauses=(
                 Pause("checkpoint", "Saved model checkpoint for step "),
             ),

@@ -26,7 +26,7 @@ FORMAT = Format(
         ),
         # The fine-tuning prints these lines, too, in addition to those of Estimator.
         Reading(
-            "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True, exact=True,
+            "-  throughput_train : {throughput} {seq|sequences}/s", unit="sequences/s", span="run", weak=True,
         ),
         Reading(
             "run_pretraining.py:{_}] Total Training Time = {seconds} for Sentences = ",

@@ -26,7 +26,6 @@ FORMAT = Format(
             " - () train_throughput : {throughput}{? images/s}$",
             unit="images/s",
             span="run",
-            exact=True,
         ),
     ),
     facts=(

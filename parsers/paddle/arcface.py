@@ -4,7 +4,7 @@
 saved. PLSC before it, and after it, print other lines.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 FORMAT = Format(
@@ -16,8 +16,7 @@ FORMAT = Format(
         Reading(
             "Training: {clock} - loss {loss}, lr: {_}, epoch: {epoch}, step: {step}, eta: {_} hours, throughput: {throughput} imgs/sec",
             unit="images/s",
-            epoch_end=True,
-            pauses=(Pause("evaluation", "]XNorm: "),),
+            pauses=(Pause("evaluation", "]XNorm: "), EPOCH_END),
         ),
     ),
     facts=LAUNCHER,

@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 
 from perfledger.parsers.contract import (
+    EPOCH_TIMER,
     Columns,
     Fact,
     Format,
@@ -130,7 +131,7 @@ FORMAT = Format(
             for verb, since in ((_since_last, None), (_running, _RESTART))
         ),
         Reading(
-            _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=_PAUSES, epoch_timer=True,
+            _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=(*_PAUSES, EPOCH_TIMER),
             verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock"), KNOWN_MEMORY),
         ),
     ),

@@ -18,7 +18,6 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    Trap,
     up_to,
     without,
 )
@@ -28,8 +27,6 @@ _PAUSES = (
     Pause("evaluation", "INFO: Test iter: ", inside="none"),
     Pause("evaluation", "INFO: Metric ", inside="none"),
 )  # fmt: skip
-#: A picture of each kind is written behind the last step of an interval.
-_PICTURES = Trap("clock", "omits_time", most=1.5)
 
 
 def _of_batches(columns: Columns) -> Postprocessed:
@@ -60,7 +57,8 @@ FORMAT = Format(
             scope="device",
             verbs=(_of_batches,),
             pauses=_PAUSES,
-            trap=_PICTURES,
+            # A picture of each kind is written after the last step of an interval.
+            untrue=("clock",),
         ),
     ),
     facts=(

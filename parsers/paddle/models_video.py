@@ -5,7 +5,7 @@ line, even if an epoch ends in between. They exclude validations. The repository
 line, but their batch size may be that of one device or of all devices, so they are not read.
 """
 
-from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract import EPOCH_END, Format, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 FORMAT = Format(
@@ -18,7 +18,7 @@ FORMAT = Format(
             "Epoch{?:} {epoch}, {batch|iter:} {step}{,|]} loss{?:} {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, ips: {throughput} samples/sec",
             unit="clips/s",
             scope="device",
-            epoch_end=True,
+            pauses=(EPOCH_END,),
         ),
     ),
     facts=LAUNCHER,

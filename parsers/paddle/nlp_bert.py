@@ -54,7 +54,7 @@ FORMAT = Format(
     framework="PaddlePaddle",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sequences/sec" + MAX_MEMORY, unit="sequences/s", scope="device", repeated=True, pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),
+        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sequences/sec" + MAX_MEMORY, unit="sequences/s", scope="device", ranks="median", pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
         Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sample/sec" + MAX_MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),
         Reading(_LINE + "avg_samples: {_}, ips: {throughput} words/sec" + MAX_MEMORY, unit="words/s", scope="device", pauses=_PAUSES, verbs=(KNOWN_MEMORY,)),

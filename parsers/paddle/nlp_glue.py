@@ -23,7 +23,7 @@ FORMAT = Format(
         Reading(
             "global step {step}/{total_steps}, epoch: {epoch}, batch: {_}, rank_id: {_}, loss: {loss}, {?ppl: {_}, }lr: {_}, speed: {steps_per_second} step/s",
             unit="samples/s",
-            repeated=True,
+            ranks="median",
             pauses=(Pause("evaluation", "eval done total : "),),
         ),
     ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, listed
 from perfledger.parsers.paddle import LAUNCHER
 
 _VALIDATION = Pause("evaluation", "validation, step_idx: ")
@@ -27,10 +27,10 @@ FORMAT = Format(
             "step_idx: {step}, epoch: {epoch}, batch: {_}, avg loss: {loss}, {*}batch_cost: {step_seconds} sec, reader_cost: {reader_seconds} sec, tokens: {samples}, ips: {throughput} words/sec",
             unit="words/s",
             scope="device",
-            epoch_end=True,
             pauses=(
                 # The timer restarts after the validation and the checkpoint that follows it.
                 replace(_VALIDATION, inside="none"),
+                EPOCH_END,
             ),
         ),
         Reading(

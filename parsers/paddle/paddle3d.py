@@ -10,14 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import (
-    Columns,
-    Fact,
-    Format,
-    Pause,
-    Postprocessed,
-    Reading,
-)
+from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Pause, Postprocessed, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (
@@ -60,8 +53,7 @@ FORMAT = Format(
         Reading(
             "{clock} -  INFO - [TRAIN] epoch={epoch}/{total_epochs}, iter={step}/{total_steps} ,{*} lr={_} | ETA ",
             unit="images/s",
-            epoch_end=True,
-            pauses=_PAUSES,
+            pauses=(*_PAUSES, EPOCH_END),
         ),
     ),
     facts=(

@@ -7,7 +7,7 @@ the log names.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract import EPOCH_TIMER, Fact, Format, Reading
 from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
@@ -18,7 +18,7 @@ FORMAT = Format(
             "[Epoch {epoch}{?/{total_epochs}}, iter: {step}] {*}loss: {loss}, avg_reader_cost: {reader_seconds} sec, avg_batch_cost: {step_seconds} sec, avg_samples: {batch}, avg_ips: {throughput} images/sec",
             unit="images/s",
             scope="device",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
         ),
     ),
     facts=(

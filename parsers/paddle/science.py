@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, take
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Format, Postprocessed, Reading, take
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Iteration of every epoch at which the means begin anew.
@@ -41,7 +41,7 @@ FORMAT = Format(
             "ppsci {INFO|MESSAGE}: [Train][Epoch {epoch}/{total_epochs}][Iter{?:} {step}/{total_steps}] lr: {_}, loss: {loss}, {*}batch_cost: {step_seconds:s}, reader_cost: {reader_seconds:s}, ips: {throughput}{ samples/s|, eta: }",
             unit="samples/s",
             scope="device",
-            epoch_timer=True,
+            pauses=(EPOCH_TIMER,),
             verbs=(_since_last,),
         ),
     ),

@@ -6,12 +6,10 @@ evaluations, checkpoints, and the moving average of the weights (`--use_ema`). `
 launcher prints `ips: 127.0.0.1`.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Trap
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 
 _PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
-#: The moving average of the weights is updated after `batch_cost` was measured.
-_EMA = Trap("clock", "omits_time", most=1.19)
 
 FORMAT = Format(
     title="PaddleSeg",
@@ -23,13 +21,13 @@ FORMAT = Format(
             "[TRAIN] epoch: {epoch}, iter: {step}/{total_steps}, loss: {loss}, {*}batch_cost: {step_seconds}, reader_cost: {reader_seconds}, ips: {throughput} samples/sec" + MAX_MEMORY,
             unit="samples/s",
             scope="device",
-            epoch_end=True,
-            pauses=_PAUSES,
-            trap=_EMA,
+            pauses=(*_PAUSES, EPOCH_END),
+            # The moving average of the weights is updated after `batch_cost` has been taken.
+            untrue=("clock",),
             verbs=(KNOWN_MEMORY,),
         ),
         *(
-            Reading(template, unit="samples/s", scope="device", epoch_end=True)
+            Reading(template, unit="samples/s", scope="device", pauses=(EPOCH_END,))
             for template in (
                 "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds}, ips={throughput} samples/sec | ETA ",
                 "[TRAIN] epoch={epoch}, iter={step}/{total_steps}, loss={loss}, lr={_}, batch_cost={step_seconds}, reader_cost={reader_seconds} | ETA ",

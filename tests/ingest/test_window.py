@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.throughput import throughput
-from perfledger.parsers.contract import Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Pause, Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Evenness, Figure, NoFigure, Pauses, Reason
@@ -117,17 +118,17 @@ def test_the_end_of_an_epoch_counts_only_where_it_took_time(seconds: float, coun
 
 def test_the_first_record_of_an_epoch_may_hold_the_end_of_the_one_before(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), *steps(5.0, 1.0, epoch=1), *steps(1.0, 1.0, epoch=2)]
-    assert of(lines, tmp_path, epoch_end=True)[0].kind.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
+    assert of(lines, tmp_path, pauses=(EPOCH_END,))[0].kind.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
     assert not of(lines, tmp_path)[0].kind.any()
 
 
 def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_it(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), "eval done in 3 s", *steps(1.0, 1.0, epoch=1), "eval done in 3 s"]
     lines += steps(4.0, 1.0, epoch=1, first=3)
-    assert of(lines, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].kind.tolist() == [0] * 6 + [1, 0]
+    assert of(lines, tmp_path, pauses=(EVALUATED, EPOCH_TIMER))[0].kind.tolist() == [0] * 6 + [1, 0]
     assert of(lines, tmp_path, pauses=(EVALUATED,))[0].kind.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
     once = [line for epoch in range(6) for line in (*steps(1.0, epoch=epoch), "eval done in 3 s")]
-    assert not of(once, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].kind.any()
+    assert not of(once, tmp_path, pauses=(EVALUATED, EPOCH_TIMER))[0].kind.any()
 
 
 def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_where_one_step_is_timed_only_a_slow_one_holds_the_evaluation(tmp_path: 
 def test_a_printer_that_smooths_shows_a_pause_for_several_records(tmp_path: Path) -> None:
     lines = steps(*[1.0] * 8)
     lines[3:3] = ["eval done in 3 s"]
-    given, _ = of(lines, tmp_path, pauses=(EVALUATED,), lingers=2)
+    given, _ = of(lines, tmp_path, pauses=(dataclasses.replace(EVALUATED, records=3),))
     assert given.kind.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
 
 
@@ -171,7 +172,7 @@ def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: 
     """One rank validates while the other has still to print the step before."""
     lines = [f"step {step} of epoch 0: {1.0 + rank / 10} s" for step in (10, 20, 30, 40, 50, 60, 70) for rank in (0, 1)]
     lines[5:5] = ["eval done in 3 s"]
-    given, _ = of(lines, tmp_path, repeated=True, pauses=(EVALUATED,))
+    given, _ = of(lines, tmp_path, ranks="median", pauses=(EVALUATED,))
     assert given.kind.tolist() == [0, 0, 0, 1, 0, 0, 0]
 
 
@@ -296,7 +297,7 @@ def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> N
 
 
 def test_a_made_reading_has_no_pauses() -> None:
-    assert (Reading(STEP).pauses, Reading(STEP).epoch_end, Reading(STEP).lingers) == ((), False, 0)
+    assert Reading(STEP).pauses == ()
 
 
 def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 from msgspec.structs import replace
 
-from perfledger.ingest.common import words
 from perfledger.ingest.compute.equations import TOLERANCE, Given, physics
 from perfledger.ingest.compute.equations.evaluation import Sides, judged
 from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
@@ -23,7 +22,6 @@ from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.run_json import of_log
 from perfledger.ingest.record.run_facts import facts_of
 from perfledger.parsers.engine.read import read
-from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Figure, NoFigure, Witness
 
 ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
@@ -142,7 +140,7 @@ def test_the_clock_gives_the_figure_where_the_printer_is_known_to_leave_time_out
     assert found.slower == pytest.approx(11 / 10, rel=1e-3)
 
 
-def test_a_known_trap_explains_no_other_contradiction(tmp_path: Path) -> None:
+def test_time_that_a_printer_leaves_out_explains_no_other_contradiction(tmp_path: Path) -> None:
     for second in (8.0, 12.0, 30.0):
         found = measure(detection(ips=16.0, second=second), tmp_path, {"devices": 1, "batch_size": 8})
         assert witness(found, "clock").verdict == "disagrees"
@@ -592,13 +590,6 @@ def test_most_of_our_logs_have_a_second_witness() -> None:
     sample = LOGS[::5]
     agreeing = [log for log in sample if any(each.verdict == "agrees" for each in of_log_at(log, log).witnesses)]
     assert len(agreeing) > 0.8 * len(sample)
-
-
-def test_every_trap_has_words() -> None:
-    known = words.load().entries
-    traps = {each.trap.code for format in formats() for each in format.readings if each.trap}
-    assert traps
-    assert {f"reason.{each}" for each in traps} <= set(known)
 
 
 def test_lines_of_whole_epochs_are_a_summary(tmp_path: Path) -> None:

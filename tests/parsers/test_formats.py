@@ -124,6 +124,7 @@ PAUSES = [
     for each in FORMATS
     for n, reading in enumerate(each.readings)
     for pause in reading.pauses
+    if pause.pattern
 ]
 
 

@@ -48,9 +48,9 @@ def test_format_that_does_not_claim_the_log_is_told_why(tmp_path: Path) -> None:
     assert "would not read this one with frameworks.detectron2" in out
     assert "no line contains b'.utils.events' or " in out
     log = tmp_path / "train.log"
-    log.write_text("first\n[TRAIN] epoch: 1, iteration: 2\n")
+    log.write_text("first\n[TRAIN] epoch: 1, reader_cost: 2\n")
     assert (
-        "line 2 contains b'[TRAIN] epoch:', and no reading matches it:\n  b'[TRAIN] epoch: 1, iteration: 2'"
+        "line 2 contains b', reader_cost: ', and no reading matches it:\n  b'[TRAIN] epoch: 1, reader_cost: 2'"
         in run("paddle.seg", log)[1]
     )
 

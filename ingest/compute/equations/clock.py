@@ -13,7 +13,7 @@ from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides
 from perfledger.ingest.compute.intervals import Flags, Intervals, shown_steps
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
-from perfledger.parsers.contract import Column, Indices
+from perfledger.parsers.contract import EPOCH_TIMER, Column, Indices
 from perfledger.parsers.contract.statistics import median
 from perfledger.schema.records import Reason
 
@@ -26,7 +26,10 @@ _PLAIN = 2.0
 #: Units of a coarse clock that such a contradiction needs.
 _FEW = 5
 #: Least percentage of time left out if the clock gives the figure of a printer that is known to leave time out.
-_KNOWN_TRAP = 2.0
+_KNOWN_TO_LEAVE_OUT = 2.0
+#: Clock over printed seconds up to which work between steps explains the difference, if the printer leaves it out.
+#: Below 1.2, so that a clock that is wrong by a fifth does not give the figure.
+_MOST_LEFT_OUT = 1.19
 #: Units of the clock that a stretch lasts; stretches are compared as wholes.
 _STRETCH = 40
 #: Fewest stretches that have a median.
@@ -74,9 +77,9 @@ def sides(given: Given) -> Sides:
         raise not_stated("comparable" if (np.diff(table.clock) > 0).any() else "timestamps")
     ratio, stretch = stretches(between, unit)
     rounds = rounding(table.records, "throughput", table.speed / table.multiplier)
-    resolution, trap = 100 * (unit / stretch + rounds), table.reading.trap
+    resolution, leaves_out = 100 * (unit / stretch + rounds), KIND in table.reading.untrue
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
-    if resolution > _COARSEST and not plain and trap:
+    if resolution > _COARSEST and not plain and leaves_out:
         together, finer = _in_all(between, unit, rounds)
         ratio, resolution = (together, finer) if finer <= _COARSEST else (ratio, resolution)
     outside = _outside(every.at(intervals_of(table.records).kind[every.row] == 0), unit, rounds)
@@ -89,8 +92,8 @@ def sides(given: Given) -> Sides:
     first, last = table.lines([between.row[0] - 1, between.row[-1]])
     arithmetic = f"{figure.value:.8g} / {ratio:.6g}"
     found = Sides(figure.value / ratio, figure.value, figure.unit, arithmetic, (first, last), resolution)
-    if trap and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
-        return replace(found, verdict="corrects", agrees=Reason(trap.code))
+    if leaves_out and 1 + (_KNOWN_TO_LEAVE_OUT + resolution) / 100 < ratio < _MOST_LEFT_OUT:
+        return replace(found, verdict="corrects", agrees=Reason("omits_time"))
     return replace(found, agrees=outside)
 
 
@@ -135,7 +138,7 @@ def _whole_across_epochs(table: Intervals, steps: Column, epochs: Column) -> Fla
     if table.reading.span == "epoch":
         return np.asarray(epochs > 0)
     inside = (epochs == 0) & (steps > 0)
-    if table.reading.running_mean is not None or table.reading.epoch_timer or not inside.any():
+    if table.reading.running_mean is not None or EPOCH_TIMER in table.reading.pauses or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
     return np.asarray((epochs > 0) & (table.steps >= median(table.steps[inside])))
 

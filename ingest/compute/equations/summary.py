@@ -28,14 +28,10 @@ from perfledger.schema.records import Figure, NoFigure
 from perfledger.schema.vocabulary import UNITS
 
 KIND = "summary"
-#: Further figures of a run that count a part of each step, such as its computation without the wait for data.
-_OF_A_PART = frozenset({"compute"})
 #: Rounding error of summaries, which have three decimals.
 _ROUNDS = 0.0005
 #: Figure below which three decimals are a digit or two.
 _FEW_DIGITS = 0.1
-#: Share of the intervals' speed below which a summary of the steps alone contradicts them: it contains little else.
-_HOLDS_LITTLE = 0.75
 #: Smallest ratio at which a summary contradicts the mean of all intervals, if a run has few of them.
 _MANY_TIMES = 4.0
 
@@ -58,9 +54,10 @@ def sides(given: Given) -> Sides:
 
 def _further(given: Given) -> Iterator[Sides]:
     """Yield further figures of the run, such as a wrapper's, whose clock also counts the start of the program."""
-    names = {each.summary for each in given.session.format.readings if each.summary} - _OF_A_PART
-    for name in sorted(names):
-        found = rules.figure(f"{rules.SUMMARY}-{name}", given.session, given.case)
+    for number, records in enumerate(rules.summaries(given.session)[1:], 2):
+        if KIND in records.reading.untrue:
+            continue
+        found = rules.figure(f"{rules.SUMMARY}-{number}", given.session, given.case)
         if isinstance(found, Figure) and (found.unit, found.scope) == (given.figure.unit, given.figure.scope):
             holds = HOLDS_MORE <= found.value / given.figure.value <= 1
             yield dataclasses.replace(_against(found, given.figure.value), verdict="agrees" if holds else "")
@@ -79,14 +76,11 @@ def _of_run(given: Given) -> Sides:
         return _of_epochs(given) or _of_seconds(given)
     if (reported.scope, reported.unit) != (figure.scope, figure.unit):
         raise not_stated("same_scope")
-    own = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
-    trap = next((each.trap for each in own if not each.summary), None)
-    if table.source != "throughput" and reported.value > figure.value and trap:
-        raise no_figure(trap.code)
-    averaged = _averaged(table)
-    of_mean = bool(averaged) and any(each.averages for each in own)
+    is_untrue = KIND in rules.summaries(session)[0].reading.untrue
+    if table.source != "throughput" and reported.value > figure.value and is_untrue:
+        raise no_figure("other_mean")
     whole = float(table.samples.sum() / table.seconds.sum())
-    speeds = averaged if of_mean else [figure.value, whole, *averaged]
+    speeds = [figure.value, whole, *_averaged(table)]
     if reported.value > max(speeds) and (why := counts_more(session, given.case)):
         raise NoFigureError(why)
     parts = over_seconds(session, reported)
@@ -94,14 +88,10 @@ def _of_run(given: Given) -> Sides:
     if not counted and reported.value < least_alike(KIND) * (slowest := _over_the_run(session, table)):
         # Nor can it count more time than the run took.
         return _against(reported, slowest)
-    # A summary of the steps alone does not contain the time between them.
-    exact, holds = any(each.exact for each in own), reported.value / min(speeds)
-    least = 1.0 if of_mean else _HOLDS_LITTLE if exact else HOLDS_MORE
-    if not of_mean and holds < HOLDS_MORE and reported.value >= HOLDS_MORE * _since_the_start(table):
-        least = 0.0
+    slow = reported.value < HOLDS_MORE * min(speeds) and reported.value >= HOLDS_MORE * _since_the_start(table)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     rounds = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
-    found = dataclasses.replace(_against(reported, nearest, rounds), least=least)
+    found = dataclasses.replace(_against(reported, nearest, rounds), least=0.0 if slow else HOLDS_MORE)
     # Its window is the trainer's: between the speed of the window and that of all intervals it counts some of both.
     if min(speeds) <= reported.value <= max(speeds):
         found = dataclasses.replace(found, verdict="agrees")
@@ -168,21 +158,14 @@ def _of_epochs(given: Given) -> Sides | None:
 
 def _speed_of_epochs(given: Given, records: SessionRecords, multiplier: int) -> Sides:
     """Compare the harmonic mean of the speeds of epochs."""
-    table, rows, speeds = given.intervals, np.arange(len(records)), [given.figure.value]
-    if records.reading.exact:
-        # It is the speed of all steps and contains nothing more: compare that of the lines of the figure.
-        lines = np.array(records.lines(rows.tolist()))
-        inside = np.flatnonzero((lines >= given.figure.first_line) & (lines <= given.figure.last_line))
-        rows = inside if len(inside) else rows
-    else:
-        # An epoch's time may contain what takes time between its intervals, or not.
-        kept = (np.ones(len(table), dtype=np.bool_), table.kind == 0)
-        speeds = [float(table.samples[each].sum() / table.seconds[each].sum()) for each in kept if each.any()]
-    value = multiplier / float(np.mean(1 / records["throughput"][rows]))
-    first, last = records.lines([int(rows[0]), int(rows[-1])])
+    table, count = given.intervals, len(records)
+    # An epoch's time may contain what takes time between its intervals, or not.
+    kept = (np.ones(len(table), dtype=np.bool_), table.kind == 0)
+    speeds = [float(table.samples[each].sum() / table.seconds[each].sum()) for each in kept if each.any()]
+    value = multiplier / float(np.mean(1 / records["throughput"]))
+    first, last = records.lines([0, count - 1])
     nearest = min(speeds, key=lambda each: abs(each - value))
-    least = 1.0 if records.reading.exact else HOLDS_MORE
-    return Sides(value, nearest, table.reading.unit, f"{len(rows)} / Σ (1 / x)", (first, last), least=least)
+    return Sides(value, nearest, table.reading.unit, f"{count} / Σ (1 / x)", (first, last), least=HOLDS_MORE)
 
 
 def _seconds_of_epochs(table: Intervals, records: SessionRecords) -> Sides | None:
@@ -196,11 +179,8 @@ def _seconds_of_epochs(table: Intervals, records: SessionRecords) -> Sides | Non
     if not whole.any():
         return None
     took, claims = (float(np.sum(each, where=whole)) for each in (records["duration"], inside))
-    # Steps after the last line of an epoch may take longer by their share.
-    behind = len(np.unique(table.epoch)) / len(table)
-    least = _HOLDS_LITTLE / (1 + behind) if records.reading.exact else HOLDS_MORE
     first, last = records.lines([0, len(records) - 1])
-    return Sides(took, claims, "s", "Σ s", (first, last), least=least)
+    return Sides(took, claims, "s", "Σ s", (first, last), least=HOLDS_MORE)
 
 
 def _of_seconds(given: Given) -> Sides:

@@ -63,8 +63,9 @@ def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any
 
 
 def _included_pauses(each: Format) -> Iterator[Pause]:
-    """Yield the pauses that records include."""
-    yield from (pause for reading in each.readings for pause in reading.pauses if pause.inside != "none")
+    """Yield the pauses with lines of their own that records include."""
+    pauses = (pause for reading in each.readings for pause in reading.pauses)
+    yield from (pause for pause in pauses if pause.pattern and pause.inside != "none")
 
 
 def _described_telemetry() -> list[Mapping[str, Any]]:

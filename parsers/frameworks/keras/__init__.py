@@ -81,7 +81,7 @@ def reading(
         unit="samples/s",
         scope=scope,
         span="epoch",
-        alone=scope == "job",
+        ranks="own" if scope == "job" else "",
         weak=True,
         where=where,
         verbs=(carry("_dataset"), verb),

@@ -41,7 +41,6 @@ from perfledger.parsers.frameworks.mlperf.lines import (
     KEY,
     METADATA,
     PLACE,
-    SETTINGS,
     SPEEDS,
     STAMP,
     VALUE,
@@ -80,7 +79,7 @@ def _benchmark(printed: bytes) -> str:
 def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the progress of a run, in the unit of its benchmark."""
     return Reading(
-        lines_of(EVENTS, METADATA), unit=unit, span="epoch", repeated=True, weak=True, where=where, settings=SETTINGS,
+        lines_of(EVENTS, METADATA), unit=unit, span="epoch", ranks="median", weak=True, where=where,
         verbs=(partial(records, unit=counted),),
     )  # fmt: skip
 
@@ -88,7 +87,7 @@ def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading
 def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which are compared with the clock of the events."""
     return Reading(
-        STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True,
+        STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", weak=True,
         where=where, verbs=(partial(block_means, unit=counted),),
     )  # fmt: skip
 
@@ -111,9 +110,9 @@ FORMAT = Format(
         _means("tokens/s", _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf; they are read if these lines do not count samples.
         Reading(lines_of(SPEEDS, {"_step": METADATA["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
-        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, settings=SETTINGS, verbs=(run_seconds,)),
+        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, verbs=(run_seconds,)),
         Reading(
-            lines_of(EVENTS, METADATA), span="run", weak=True, settings=SETTINGS, where=lacks(_IN_TOKENS),
+            lines_of(EVENTS, METADATA), span="run", weak=True, where=lacks(_IN_TOKENS),
             verbs=(target_samples,),
         ),
         Reading(
@@ -152,7 +151,8 @@ FORMAT = Format(
         *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
         Fact("micro_batch", rb'"micro_batch_size' + VALUE + rb"([0-9]++)\b", int),
         Fact("resumed_from", rb'"init_checkpoint_step' + VALUE + rb"([1-9][0-9]*+)\b", int),
-        Fact("seed", rb'"seed' + VALUE + rb"([0-9]++)\b"),
+        # Each rank prints its own.
+        Fact("seed", rb'"seed' + VALUE + rb"([0-9]++)\b", first=True),
         Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{" + PLACE + rb"\"value\": )([0-9]++)"),
     ),

@@ -60,8 +60,6 @@ EVENTS: Mapping[str, bytes] = {
     "_of_epoch": rb'samples_per_epoch"',
     "_detection": rb"submission_benchmark" + VALUE + rb'"(?:retinanet|ssd)"',
 }  # fmt: skip
-#: Events that state a setting. Ranks print others after them, such as their seeds.
-SETTINGS = ("_data_set", "_of_epoch", "_detection", "_aim")
 #: Keys in the metadata of an event, by the column that captures their values.
 METADATA: Mapping[str, bytes] = {
     "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step(?:_num)?+", "_count": b"epoch_count", "_first": b"first_epoch_num",

@@ -14,6 +14,7 @@ from perfledger.ingest.compute import rules, window
 from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.publisher_windows import PUBLISHERS
 from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.read import facts, reader_facts
@@ -82,7 +83,7 @@ def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, of_p
     found = measured(session, case, merged.of_records)
     for name, figure in found.figures.items():
         yield f"{name:<10} {_figure_text(figure)}"
-    for name in rules.PUBLISHERS:
+    for name in PUBLISHERS:
         yield f"{name:<10} {_figure_text(rules.figure(name, session, case))}"
     for witness in found.witnesses:
         yield f"witness    {_witness_text(witness)}"

@@ -17,11 +17,12 @@ from msgspec import UNSET, UnsetType
 from perfledger.ingest.common.numbers import decimals, printed_decimals
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.intervals import Intervals
+from perfledger.ingest.compute.publisher_windows import OF_FORMATS, PUBLISHERS, Window
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible
 from perfledger.ingest.compute.samples import samples_per_step, scoped
 from perfledger.ingest.compute.throughput import computed_once, throughput
 from perfledger.ingest.compute.window import too_short, training, warm_up
-from perfledger.parsers.contract import Column, Indices, Scope, Window
+from perfledger.parsers.contract import Column, Indices, Scope
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
@@ -31,27 +32,6 @@ HEADLINE = "sustained"
 #: The headline of a log that gives one final figure only.
 SUMMARY = "reported"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
-
-
-@dataclass(frozen=True)
-class PublisherWindow:
-    """The records that a publisher of figures counts, and the source of its rule."""
-
-    window: Window
-    source: str
-
-
-#: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain the whole
-#: window gives no figure. Time per step is averaged where the source averages it.
-PUBLISHERS: Mapping[str, PublisherWindow] = {
-    "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
-    "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
-    "primus": PublisherWindow(Window(6, None, by="record"), "https://github.com/AMD-AGI/Primus"),
-    "titan90": PublisherWindow(Window(90, 90), "https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
-    "paddle_llm": PublisherWindow(
-        Window(11, None, by="record"), "https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
-    ),
-}
 
 
 class RuleError(ValueError):
@@ -121,7 +101,7 @@ def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Int
         return _window_of(PUBLISHERS[name].window, given(), whole=True)
     if not name.startswith("dlperf"):
         return _steady(rule, given())
-    window = session.format.windows.get(name)
+    window = OF_FORMATS.get(session.format.id, {}).get(name)
     if window is None:
         raise no_figure("no_window", rule=name)
     return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
@@ -132,7 +112,7 @@ def figures(
 ) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
     further = {f"{SUMMARY}-{number}" for number in range(2, len(summaries(session)) + 1)}
-    more = sorted({*session.format.windows, *further} - set(NAMES))
+    more = sorted({*OF_FORMATS.get(session.format.id, {}), *further} - set(NAMES))
     given = given or computed_once(session, case)
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 

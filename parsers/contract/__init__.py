@@ -9,7 +9,7 @@ from perfledger.parsers.contract.checkpoints import silent_checkpoints
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, text, without_folders
-from perfledger.parsers.contract.format import Format, Window
+from perfledger.parsers.contract.format import Format
 from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
@@ -72,7 +72,6 @@ __all__ = [
     "Scope",
     "Span",
     "Verb",
-    "Window",
     "carry",
     "either",
     "every",

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from perfledger.parsers.contract.fact import Fact
 from perfledger.parsers.contract.literals import Alternatives, all_in, literals
 from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.reading import Reading
 from perfledger.parsers.contract.template import compiled_text
-
-
-@dataclass(frozen=True)
-class Window:
-    """The records that a published script counts, both ends included.
-
-    Source: DLPerf's extractors.
-
-    Attributes:
-        first: the first record.
-        last: the last record; None for the end of the log.
-        of: `throughput` for the mean of the speeds, `seconds` for samples over seconds, `clock` for samples over the
-            wall clock from `first` to `last`.
-        every: only steps divisible by it count.
-        by: how records are counted: by printed step, by their number from 1 (a `last` of -2 is the last but one), or by
-            the steps since the first printed one.
-    """
-
-    first: int
-    last: int | None
-    of: Literal["throughput", "seconds", "clock"] = "throughput"
-    every: int = 1
-    by: Literal["step", "record", "since_first"] = "step"
 
 
 @dataclass(frozen=True)
@@ -52,7 +27,6 @@ class Format:
             first of them after the last record of the session before it. The engine knows common launchers itself.
         end: matches the line with which the printer ends.
         framework: the training framework, if only one prints such lines.
-        windows: the records that published scripts count, by the name of the rule.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines are printed between those of
             the training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
@@ -73,7 +47,6 @@ class Format:
     before_start: str | bytes | None = None
     end: str | bytes | None = None
     framework: str = ""
-    windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
     unproven: bool = False
     frames: tuple[Reading, ...] = ()

@@ -5,7 +5,7 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, lacks, says
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks, says
 
 _ARGUMENTS = "Called with argument: Namespace("
 #: The callback that verifies runs after that of the speed, whose clock runs on.
@@ -32,5 +32,4 @@ FORMAT = Format(
         Fact("model", _ARGUMENTS + "{*}network='{}'"),
         Fact("num_classes", "'num_classes': {:int}"),
     ),
-    windows={"dlperf": Window(2, 6, by="record")},
 )  # fmt: skip

@@ -22,7 +22,6 @@ from perfledger.parsers.contract import (
     Format,
     Postprocessed,
     Reading,
-    Window,
     lacks,
     listed,
     take,
@@ -143,5 +142,4 @@ FORMAT = Format(
         Fact("sequence_length", "--max_seq_len{ |=}{:int}"),
         Fact("framework_version", "DeepSpeed info: version={},"),
     ),
-    windows={"dlperf": Window(101, 200, "seconds")},
 )  # fmt: skip

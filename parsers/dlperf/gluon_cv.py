@@ -8,7 +8,7 @@ explains may be those of workers, and give no figure. Labels are `Batch[20]`, `B
 decimals and validation.
 """
 
-from perfledger.parsers.contract import Condition, Fact, Format, Reading, Scope, Window, lacks, says
+from perfledger.parsers.contract import Condition, Fact, Format, Reading, Scope, lacks, says
 
 #: An argument of the scripts that recognise actions, whose samples are clips of a video.
 _VIDEO = rb"\bnum_segments="
@@ -53,5 +53,4 @@ FORMAT = Format(
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),
-    windows={"dlperf": Window(21, 120)},
 )  # fmt: skip

@@ -5,7 +5,7 @@ Both time the loop that all workers run in step. With Horovod every worker print
 the tokens of one worker without padding and is not quoted.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading, Window
+from perfledger.parsers.contract import Format, Pause, Reading
 
 _PAUSES = (
     Pause("evaluation", "Running evaluation ..."),
@@ -30,5 +30,4 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
     ),
-    windows={"dlperf": Window(101, 200)},
 )

@@ -8,7 +8,7 @@ what fits into the workspace of one device. `Average speed` of a run that reache
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.dlperf import argument, header_start
 
 #: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
@@ -66,5 +66,4 @@ FORMAT = Format(
         Fact("gpu", rb"\]: Device [0-9]++: ([^\n]++)$"),
         Fact("framework_version", "HugeCTR Version: {}"),
     ),
-    windows={"dlperf": Window(101, None, "seconds")},
 )  # fmt: skip

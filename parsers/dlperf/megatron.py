@@ -25,7 +25,6 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    Window,
     either,
     lacks,
 )
@@ -193,5 +192,4 @@ FORMAT = Format(
         # `selective` recomputes a part, which the formula for FLOPs does not cover.
         Fact("checkpointing", rb"^ *+recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
     ),
-    windows={"dlperf": Window(301, 400, "seconds")},
 )  # fmt: skip

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, Window, either
+from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, either
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:
@@ -93,5 +93,4 @@ FORMAT = Format(
             verbs=(either("step", "_step"), either("loss", "_loss"), either("duration", "_seconds"), _timed_steps),
         ),
     ),
-    windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},
 )

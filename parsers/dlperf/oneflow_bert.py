@@ -6,7 +6,7 @@ and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch after
 it, some releases count one device and others all, and the line is not read.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -31,5 +31,4 @@ FORMAT = Format(
         Fact("model", "^num_hidden_layers = {}", words={b"12": "BERT-base", b"24": "BERT-large"}),
         *ONEFLOW_HEADER,
     ),
-    windows={"dlperf": Window(19, 119, "clock")},
 )  # fmt: skip

@@ -6,7 +6,7 @@ records from 300 to 400, both included, and divided by one interval too few (1 %
 the steps after 300 up to 400.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
@@ -37,5 +37,4 @@ FORMAT = Format(
         Fact("precision", rb"^ *+fp16 (?:=|\.++) (\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("checkpointing", rb"^ *+checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
     ),
-    windows={"dlperf": Window(301, 400, "seconds")},
 )  # fmt: skip

@@ -4,7 +4,7 @@
 iterations.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading, Window
+from perfledger.parsers.contract import Format, Pause, Reading
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -19,5 +19,4 @@ FORMAT = Format(
         ),
     ),
     facts=ONEFLOW_HEADER,
-    windows={"dlperf": Window(25, 125)},
 )

@@ -6,7 +6,7 @@ in spite of the log. Releases with OneEmbedding (2022) print the `Throughput` of
 after an evaluation, but not their count of iterations.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.dlperf import argument, dotted_start, header_start
 
 _PAUSES = (
@@ -47,5 +47,4 @@ FORMAT = Format(
         argument("hidden", "hidden_size"),
         Fact("precision", rb"^ *+(?:use_fp16|amp) (?:=|\.++) (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
-    windows={"dlperf": Window(2, -2, "seconds", by="record")},
 )  # fmt: skip

@@ -6,7 +6,7 @@ validations and snapshots, which are part of the first record of the next epoch,
 its last line.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading, Window
+from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
 from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -25,5 +25,4 @@ FORMAT = Format(
         ),
     ),
     facts=ONEFLOW_HEADER,
-    windows={"dlperf": Window(20, 120, "clock")},
 )

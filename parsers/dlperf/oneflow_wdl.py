@@ -5,7 +5,7 @@ The speed follows from the clock alone: a Unix time or, in the first releases, a
 per iteration, and 0 for shorter logs. A `.mem` file next to the log states the memory.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.dlperf import argument, header_start
 
 _PAUSES = (Pause("evaluation", " eval_loss "),)
@@ -30,5 +30,4 @@ FORMAT = Format(
         argument("layers", "hidden_units_num"),
         argument("hidden", "hidden_size"),
     ),
-    windows={"dlperf": Window(0, 1000, "clock", by="since_first")},
 )  # fmt: skip

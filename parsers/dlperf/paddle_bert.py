@@ -6,7 +6,7 @@ such step rate explains. Validation prints the same `speed`; that of fine-tuning
 `batch_size` counts tokens unless `in_tokens: False`.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
 FORMAT = Format(
     title="Paddle BERT (2020)",
@@ -27,5 +27,4 @@ FORMAT = Format(
         Fact("total_steps", "^num_train_steps: {:int}"),
         Fact("precision", rb"^use_(?:amp|fp16): (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
-    windows={"dlperf": Window(21, 120)},
 )  # fmt: skip

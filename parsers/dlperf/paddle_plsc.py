@@ -3,7 +3,7 @@
 DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
-from perfledger.parsers.contract import Format, Reading, Window
+from perfledger.parsers.contract import Format, Reading
 
 FORMAT = Format(
     title="PaddlePaddle PLSC",
@@ -14,5 +14,4 @@ FORMAT = Format(
             unit="images/s", scope="node",
         ),
     ),
-    windows={"dlperf": Window(21, 120)},
 )  # fmt: skip

@@ -5,7 +5,7 @@ data. Both count all devices together. Early releases print `elapse` with two de
 counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
-from perfledger.parsers.contract import Format, Reading, Window
+from perfledger.parsers.contract import Format, Reading
 
 FORMAT = Format(
     title="Paddle image classification (2020)",
@@ -22,5 +22,4 @@ FORMAT = Format(
             unit="images/s",
         ),
     ),
-    windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},
 )

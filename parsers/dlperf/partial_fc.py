@@ -3,7 +3,7 @@
 `Total` is the throughput of the whole job; its unit is printed as `it/sec` and is samples per second.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.dlperf.arcface import VERIFICATION
 
 FORMAT = Format(
@@ -18,5 +18,4 @@ FORMAT = Format(
         ),
     ),
     facts=(Fact("num_classes", "'num_classes': {:int}"),),
-    windows={"dlperf": Window(20, None, by="record")},
 )  # fmt: skip

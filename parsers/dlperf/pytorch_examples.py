@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, Window, median
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, median
 from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
 
 
@@ -59,5 +59,4 @@ FORMAT = Format(
         ),
     ),
     facts=(Fact("model", rb"^=> (?:creating model|using pre-trained model) '([\w-]++)'"),),
-    windows={"dlperf": Window(26, 125, "seconds")},
 )  # fmt: skip

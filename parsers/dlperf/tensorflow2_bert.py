@@ -4,7 +4,7 @@ The speed follows from the clocks of two lines. glog prints no year, and some bu
 midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
@@ -28,6 +28,5 @@ FORMAT = Format(
         Fact("precision", "--dtype={}", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("xla", "--enable_xla={}", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),
-    windows={"dlperf": Window(20, 120, "clock")},
     over=("dlperf.tensorflow2_resnet50",),
 )  # fmt: skip

@@ -8,7 +8,7 @@ the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkM
 a truncated one is not read.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 #: The end of an epoch; Keras prints a part of its lines. It is a pause only if a record is slow: if an interval ends
@@ -63,5 +63,4 @@ FORMAT = Format(
         Fact("precision", "--dtype={}", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("xla", "--enable_xla={}", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),
-    windows={"dlperf": Window(101, 600), "dlperf-time": Window(100, 600, "clock")},
 )  # fmt: skip

@@ -4,7 +4,7 @@ Every Horovod rank prints the throughput of the whole job: a job on eight device
 count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
 """
 
-from perfledger.parsers.contract import Format, Reading, Window
+from perfledger.parsers.contract import Format, Reading
 
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (Speed)",
@@ -16,5 +16,4 @@ FORMAT = Format(
             ranks="median",
         ),
     ),
-    windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},
 )  # fmt: skip

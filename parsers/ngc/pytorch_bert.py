@@ -8,7 +8,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, Window, lacks, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -59,5 +59,4 @@ FORMAT = Format(
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
         Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),
     ),
-    windows={"dlperf": Window(25, 125, "clock"), "dlperf-110": Window(25, 115, "clock")},
 )  # fmt: skip

@@ -24,7 +24,6 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    Window,
     up_to,
 )
 from perfledger.parsers.contract.waits import EVEN, UNSAID, even
@@ -161,5 +160,4 @@ FORMAT = Format(
         Fact("precision", _COMMAND + up_to(rb"'--(?=(?:amp|fp16)')", _COMMAND, rb"[^\n\]]") + rb"(amp|fp16)'", lambda _: "amp"),
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),
     ),
-    windows={"dlperf": Window(25, 125, "clock")},
 )  # fmt: skip

@@ -6,7 +6,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 retries; its samples and seconds are printed above it.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.frameworks import NVIDIA_BERT
 from perfledger.parsers.ngc import TF32
 
@@ -48,5 +48,4 @@ FORMAT = Format(
         Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]{1,200}+), Compute Capability"),
         Fact("model", "^+ bert_model={}", lambda size: f"bert-{size.decode()}"),
     ),
-    windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},
 )  # fmt: skip

@@ -5,7 +5,7 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, Window
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
@@ -38,5 +38,4 @@ FORMAT = Format(
         Fact("xla", "PARAMETER arch : {*} xla : {}"),
         Fact("dali", "PARAMETER arch : {*} dali : {}"),
     ),
-    windows={"dlperf": Window(21, 120), "dlperf-time": Window(21, 120, "clock")},
 )  # fmt: skip

@@ -6,7 +6,8 @@ from perfledger.ingest.common.files import MANY_LOGS
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute.change_points import ENOUGH, SHORTEST
 from perfledger.ingest.compute.contrast import SEVERAL
-from perfledger.ingest.compute.rules import NAMES, PUBLISHERS
+from perfledger.ingest.compute.publisher_windows import PUBLISHERS
+from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from perfledger.ingest.site import addresses, witness_tables
 from perfledger.ingest.site.data import badges, changes

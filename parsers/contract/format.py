@@ -31,8 +31,6 @@ class Format:
             the training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
             prints within it.
-        document: a key of the JSON document that the printer writes, at its top. Another JSON document that contains
-            such lines quotes them.
         needs: text that a log of the format contains, if its records alone do not identify it.
         unproven: whether only the printer's source is known, and no real log: the format's page and every figure of it
             say so.
@@ -50,7 +48,6 @@ class Format:
     over: tuple[str, ...] = ()
     unproven: bool = False
     frames: tuple[Reading, ...] = ()
-    document: str = ""
     needs: bytes = b""
     id: str = ""
     doc: str = ""

@@ -1,8 +1,8 @@
 """Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
-Words that the records of all formats contain are searched in one pass, so that a further format costs next to nothing. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
-contains the document of a printer within another structure.
+Words that the records of all formats contain are searched in one pass, so that a further format costs next to nothing.
+A JSON document that quotes lines of a log in its strings is not that log.
 """
 
 from __future__ import annotations
@@ -129,37 +129,34 @@ class _Searched:
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     """Return the formats that can read a record in the chunks; where none can, the first that recognises a start.
 
-    Weak readings, whose lines other printers' logs hold as well, count only where no format finds other lines. One start
-    is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
+    Weak readings, whose lines logs of other printers contain as well, count only if no format finds other lines. One
+    start is enough: printers of one family announce themselves alike, and without records they read alike.
     """
     chunks = list(chunks)
-    keys = _keys_of_document(chunks)
-    known = [each for each in formats() if keys is None or not each.document or each.document in keys]
-    read = chunks if keys is None else [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
-    seen = [_known().searched(each) for each in read]
+    if _are_document(chunks):
+        chunks = [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
+    seen = [_known().searched(each) for each in chunks]
     likely_ids = {format_id for one in seen for format_id in one.likely}
-    marked = [each for each in known if each.id in likely_ids and _has_needed(each, seen)]
+    marked = [each for each in formats() if each.id in likely_ids and _has_needed(each, seen)]
     for weak in (False, True):
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))
             return [replace(each, beneath=_beneath(each, found)) for each in highest]
-    # One that begins as another over which it stands is told from it by its records alone.
-    begins = {each.id: each.start for each in known}
-    likely = sorted(known, key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
+    # A format that begins as another one that it overrides differs from it in its records alone.
+    begins = {each.id: each.start for each in formats()}
+    likely = sorted(formats(), key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
     return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
-def _keys_of_document(chunks: list[Chunk]) -> frozenset[str] | None:
-    """Return the keys at the top of a JSON document, which an array lacks; None if the chunks are not one document."""
+def _are_document(chunks: list[Chunk]) -> bool:
+    """Return whether the chunks are one JSON document, an object or an array."""
     if not chunks or not chunks[0].text.lstrip().startswith((b"[", b"{")):
-        return None
+        return False
     try:
-        document = msgspec.json.decode(
-            b"".join(each.text for each in chunks), type=dict[str, msgspec.Raw] | list[msgspec.Raw]
-        )
+        msgspec.json.decode(b"".join(each.text for each in chunks), type=dict[str, msgspec.Raw] | list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return frozenset(document if isinstance(document, dict) else ())
+        return False
+    return True
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:

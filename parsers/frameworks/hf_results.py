@@ -29,7 +29,6 @@ FORMAT = Format(
     title="Hugging Face train_results.json",
     unproven=True,
     over=("frameworks.hf_trainer_state",),
-    document="train_runtime",
     start=rb'\{\s++"epoch": [0-9.]++,' + _OTHERS + _KEY + rb'train_loss": ',
     end=rb'^\s*+"train_runtime": ',
     readings=(

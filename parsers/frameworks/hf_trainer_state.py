@@ -15,7 +15,6 @@ FORMAT = Format(
     framework="PyTorch",
     needs=b'"step": ',
     over=("frameworks.nvlog",),
-    document="log_history",
     start=rb'(?m)^ ++"best_metric": ',
     before_start=rb'^\{\s++"best_',
     end=rb'^ ++"total_flos": [-+.0-9e]++,\s++"train_loss": ',

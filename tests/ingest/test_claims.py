@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -69,22 +68,6 @@ def test_a_document_that_quotes_a_log_is_not_that_log(tmp_path: Path) -> None:
 def test_a_log_that_begins_like_a_document_may_contain_bytes_that_are_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(b'{"\xdf": 1}\n')
-    assert ids(path) == []
-
-
-@pytest.mark.parametrize("format_id", ["frameworks.hf_trainer_state", "frameworks.hf_results"])
-@pytest.mark.parametrize(
-    "quoted", [lambda state: [{"name": "a test", "expected": state}], lambda state: {"cases": [state]}]
-)
-def test_a_document_that_contains_that_of_a_trainer_is_not_that_log(
-    tmp_path: Path, format_id: str, quoted: Callable[[object], object]
-) -> None:
-    (made,) = [each for each in MADE if each.parent.name == format_id]
-    state = json.loads(made.read_text())
-    path = tmp_path / "notes.json"
-    path.write_text(json.dumps(state, indent=2))
-    assert ids(path) == [format_id]
-    path.write_text(json.dumps(quoted(state), indent=2))
     assert ids(path) == []
 
 

@@ -11,6 +11,7 @@ from perfledger.parsers.frameworks.keras.epochs import epochs_in_steps
 
 FORMAT = Format(
     title="Keras train_step",
+    needs=b"s/step - ",
     framework="Keras",
     unproven=True,
     start=keras.FORMAT.start,

@@ -54,6 +54,7 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
 
 FORMAT = Format(
     title="PaddleVideo",
+    needs=b" instance/sec",
     framework="PaddlePaddle",
     start=rb"(?m)^[^\n]{0,60}\] DATASET : ",
     before_start=rb"\] DALI is not installed, you can improve performance if use DALI",

@@ -8,7 +8,7 @@ module.
 from perfledger.parsers.contract.checkpoints import silent_checkpoints
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition, lacks, says
-from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, text, without_folders
+from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, product, text, without_folders
 from perfledger.parsers.contract.format import Format
 from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
@@ -24,21 +24,23 @@ from perfledger.parsers.contract.verbs import (
     Verb,
     carry,
     either,
+    evaluations,
     every,
     fine,
     first_drawn,
-    first_states,
     mean_of_ranks,
     merge,
     only,
     quotient,
     scaled_sum,
+    since_start,
+    states,
     take,
     total,
     uncut,
     undo_mean,
-    until,
     whole_seconds,
+    within,
     without,
 )
 
@@ -74,10 +76,10 @@ __all__ = [
     "Verb",
     "carry",
     "either",
+    "evaluations",
     "every",
     "fine",
     "first_drawn",
-    "first_states",
     "grouped",
     "is_private",
     "lacks",
@@ -89,21 +91,24 @@ __all__ = [
     "next_line",
     "of_others",
     "only",
+    "product",
     "quotient",
     "says",
     "scaled_sum",
     "silent_checkpoints",
     "since_before",
+    "since_start",
+    "states",
     "take",
     "text",
     "total",
     "uncut",
     "undo_mean",
-    "until",
     "up_to",
     "up_to_argument",
     "whole_seconds",
     "with_others",
+    "within",
     "without",
     "without_folders",
 ]

@@ -1,4 +1,4 @@
-"""Steps that are not printed, told by the means since the start of an epoch that meters print in brackets.
+"""Steps that are not printed, from the means since the start of an epoch that meters print in brackets.
 
 PyTorch's ImageNet example prints them, and the many programs that took over its `AverageMeter`.
 """
@@ -18,16 +18,14 @@ _COARSE = 0.03
 _ALIKE = 1.1
 #: Largest lag of the lines of a rank, in steps.
 _LAG = 3
-#: The same as a share of all steps.
-_LAG_SHARE = 0.1
-#: Share of the steps of an epoch that its only line must hold.
+#: Share of the steps of an epoch that its only line must contain.
 _NEARLY_ALL = 0.9
 
 
 def stretches(columns: Columns) -> Postprocessed:
     """Return the records with the seconds of all steps since the record before, where most steps are not printed.
 
-    Where each epoch prints one line amid its steps nothing tells those behind it: there are no records.
+    If each epoch prints one line amid its steps, those after it are unknown: no row remains.
     """
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     nothing = np.full(len(kept["step"]), np.nan)
@@ -44,7 +42,7 @@ def stretches(columns: Columns) -> Postprocessed:
         medians(column, which.ravel())
         for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
     )
-    # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
+    # Steps count from 1 if the first is printed, or if every tenth one or so is printed from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
     if not len(gaps) and not (counts >= _NEARLY_ALL * kept["total_steps"][first]).all():
@@ -52,12 +50,12 @@ def stretches(columns: Columns) -> Postprocessed:
     ends = _ends(epochs, counts, means, own)
     if ends is None:
         return printed
-    # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
+    # The first line of an epoch counts the steps up to it, or its own step if the log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
     covered = np.where(whole, counts[ends], np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0)))
     took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
-    # What the means of an epoch round at its first and last line is all that its seconds are wrong by.
+    # The seconds of an epoch are wrong by the rounding of the means at its first and last line.
     begun = np.flatnonzero(alone)
     rounded = ROUNDS * (counts[ends[begun]] + counts[ends[np.append(begun[1:], len(ends)) - 1]]).sum()
     took = np.where(whole, means[ends], took)
@@ -71,12 +69,11 @@ def stretches(columns: Columns) -> Postprocessed:
 
 
 def _is_of_two(places: Indices, means: Column) -> bool:
-    """Return whether the lines begin anew with other seconds: those of a second program, which are not merged.
+    """Return whether the lines begin again with other seconds: those of a second program, which are not merged.
 
     Ranks that print without a tag may leave blocks of lines, but wait for each other in every step.
     """
-    lag = max(_LAG, int(_LAG_SHARE * places.max(initial=0)))
-    if not ((np.diff(places) < -lag) & (places[1:] <= places[0])).any():
+    if not ((np.diff(places) < -_LAG) & (places[1:] <= places[0])).any():
         return False
     least, most = np.full(places.max() + 1, np.inf), np.zeros(places.max() + 1)
     np.minimum.at(least, places, means)

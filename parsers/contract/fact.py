@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -62,6 +63,11 @@ def listed(printed: bytes) -> int:
 def grouped(printed: bytes) -> int:
     """Convert a whole number with separators of thousands: `1,024` is 1024."""
     return int(printed.replace(b",", b""))
+
+
+def product(printed: bytes) -> int:
+    """Multiply the whole numbers of a printed text: `2 processes x 4 devices` is 8."""
+    return math.prod(map(int, re.findall(rb"[0-9]++", printed)))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from perfledger.parsers.contract.statistics import median
 from perfledger.schema.vocabulary import FACTS
 
 Column = NDArray[np.float64]
@@ -29,6 +30,12 @@ _LAG = 3
 _NODES_APART = 3.0
 #: Most parts of bars, each without a step back, among which the end of an inner bar is looked for.
 _MOST_PARTS = 1000
+#: A row is slow if it takes this many times the median.
+_SLOW = 1.5
+#: Least number of slow rows that show a distance.
+_SEVERAL = 3
+#: Share of the rows at the distance that are slow, and of the slow rows that are at the distance.
+_NEARLY_ALL = 0.9
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
 #: Share of a length of time that this may be.
@@ -85,20 +92,31 @@ def only(*names: str) -> Verb:
     return verb
 
 
-def until(name: str) -> Verb:
-    """Keep the rows before the first that prints a column, such as that of an evaluation which ends the training."""
+def within(begin: str, end: str) -> Verb:
+    """Keep the rows from each that prints a column up to the next that prints another, such as headings of two lists.
+
+    Without a name of the first column the rows count from the start.
+    """
 
     def verb(columns: Columns) -> Kept:
-        return take(columns, ~np.logical_or.accumulate(np.isfinite(columns[name])))
+        begun = _last_row(columns[begin]) if begin else 0
+        ended = _last_row(columns[end])
+        return take(columns, np.asarray((ended < 0) | (bool(begin) & (begun > ended))) & np.asarray(begun >= 0))
 
     return verb
 
 
-def first_states(*names: str) -> Verb:
-    """Keep the first row of each run of rows with equal columns."""
+def _last_row(column: Column) -> Indices:
+    """Return the last row up to each that prints a column; -1 before the first."""
+    return np.maximum.accumulate(np.where(np.isfinite(column), np.arange(len(column)), -1))
+
+
+def states(*names: str, last: bool = False) -> Verb:
+    """Keep the first row of each run of rows with equal columns, or the last one, such as the end of an epoch."""
 
     def verb(columns: Columns) -> Kept:
-        return take(columns, _changes(columns, names))
+        changes = _changes(columns, names)
+        return take(columns, np.roll(changes, -1) if last else changes)
 
     return verb
 
@@ -172,6 +190,15 @@ def _of_node(part: Sequence[tuple[float, float]], shown: Mapping[float, float], 
     )
 
 
+def since_start(columns: Columns) -> Kept:
+    """Count the steps from the start of this program: those before the first interval are of an earlier one."""
+    steps = columns["step"]
+    gaps = np.diff(steps)
+    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
+    before = max(0.0, steps[0] - (usual - 1)) if len(steps) else 0.0
+    return every(columns), {**columns, "step": steps - before}
+
+
 def carry(*names: str) -> Verb:
     """Fill in columns that only headings print, from the last row before that prints them."""
 
@@ -179,7 +206,7 @@ def carry(*names: str) -> Verb:
         rows = every(columns)
         filled = {}
         for name in names:
-            known = np.maximum.accumulate(np.where(np.isfinite(columns[name]), rows, -1))
+            known = _last_row(columns[name])
             filled[name] = np.where(known >= 0, columns[name][known], np.nan)
         return rows, {**columns, **filled}
 
@@ -319,6 +346,28 @@ def fine(name: str, least: float) -> Verb:
         return every(columns), {**columns, name: np.where(columns[name] < least, np.nan, columns[name])}
 
     return verb
+
+
+def evaluations(columns: Columns) -> Kept:
+    """Mark rows that contain an evaluation whose line is missing: slow ones at one distance, where nearly all are slow.
+
+    At the end of an epoch the loader rests as well: such rows do not show the distance.
+    """
+    took, steps = columns["step_seconds"], columns["step"]
+    found = np.zeros(len(steps))
+    slow = (steps > 0) & (took > _SLOW * median(took))
+    shown = slow.copy()
+    if "epoch" in columns and len(steps):
+        ends = np.diff(columns["epoch"]) != 0
+        shown &= ~np.append(True, ends) & ~np.append(ends, False)
+    if shown.sum() > 1 and (distance := median(np.diff(steps[shown]))) > 0:
+        offset = median(steps[shown] % distance)
+        there = (steps > 0) & (steps % distance == offset)
+        count = (there & slow).sum()
+        # Step 0 is at the distance as well, if the offset is 0.
+        if count + (offset == 0) >= _SEVERAL and count >= _NEARLY_ALL * max(there.sum(), shown.sum()):
+            found[there & slow] = 1.0
+    return every(columns), {**columns, "evaluated": found}
 
 
 def whole_seconds(name: str = "duration") -> Verb:

@@ -15,34 +15,29 @@ _VIDEO = rb"\bnum_segments="
 _MANY_WORKERS = rb"\bkvstore='dist"
 
 
-def _readings(unit: str, scope: Scope, where: Condition) -> tuple[Reading, ...]:
-    """Return both dialects of a speed and that of an epoch, in the unit and scope that the arguments state."""
-    return (
-        Reading(
-            "Epoch[{epoch}] Batch{? }[{step}]{?/[{total_steps}]}  Speed: {throughput} samples/sec{?  {accuracy|acc|top1-acc}={accuracy}}{?  loss={loss}}{*} lr=",
-            unit=unit, scope=scope, where=where, ranks="own",
-        ),
-        Reading(
-            "Epoch[{epoch}] Batch[{step}]  Speed: {throughput} samples/sec\n",
-            unit=unit, scope=scope, where=where, ranks="own",
-        ),
-        Reading(
-            "[Epoch {epoch}] speed: {throughput} samples/sec  time cost: {duration}",
-            unit=unit, scope=scope, span="epoch", weak=True, where=where,
-        ),
-    )  # fmt: skip
-
+_CASES: tuple[tuple[str, Scope, Condition], ...] = (
+    ("images/s", "job", lacks(_VIDEO, _MANY_WORKERS)),
+    ("clips/s", "job", says(_VIDEO) & lacks(_MANY_WORKERS)),
+    ("images/s", "node", lacks(_VIDEO) & says(_MANY_WORKERS)),
+    ("clips/s", "node", says(_VIDEO, _MANY_WORKERS)),
+)
+_LINES = (
+    "Epoch[{epoch}] Batch{? }[{step}]{?/[{total_steps}]}  Speed: {throughput} samples/sec{?  {accuracy|acc|top1-acc}={accuracy}}{?  loss={loss}}{*} lr=",
+    "Epoch[{epoch}] Batch[{step}]  Speed: {throughput} samples/sec\n",
+)
+_EPOCH = "[Epoch {epoch}] speed: {throughput} samples/sec  time cost: {duration}"
 
 FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
-    # Of a few batches per epoch nothing but the speed of the epoch is printed.
+    # If an epoch has a few batches, only its speed is printed.
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
-        *_readings("images/s", "job", lacks(_VIDEO, _MANY_WORKERS)),
-        *_readings("clips/s", "job", says(_VIDEO) & lacks(_MANY_WORKERS)),
-        *_readings("images/s", "node", lacks(_VIDEO) & says(_MANY_WORKERS)),
-        *_readings("clips/s", "node", says(_VIDEO, _MANY_WORKERS)),
+        *(Reading(line, unit=unit, scope=scope, where=where, ranks="own") for unit, scope, where in _CASES for line in _LINES),
+        *(
+            Reading(_EPOCH, unit=unit, scope=scope, span="epoch", weak=True, where=where)
+            for unit, scope, where in _CASES
+        ),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),

@@ -19,11 +19,6 @@ _START = (
 )  # fmt: skip
 
 
-def _rows(megabytes: bytes) -> int:
-    """Return how many rows of one float fit into a workspace; 0, which is not a fact, if it is not a whole number."""
-    return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
-
-
 FORMAT = Format(
     title="HugeCTR",
     framework="HugeCTR",
@@ -59,7 +54,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", "[INFO{*}]: Training batchsize: {:int}"),
         Fact("batch_size_of_job", " iterations with batchsize{?:} {:int} in "),
         argument("vocabulary", "deep_vocab_size"),
-        argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", _rows),
+        argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", lambda megabytes: int(megabytes) * 2**20 // 4),
         argument("embedding", "deep_embedding_vec_size"),
         argument("layers", "hidden_units_num"),
         argument("hidden", "hidden_size"),

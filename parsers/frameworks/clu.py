@@ -9,12 +9,6 @@ timer that stops during evaluations.
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-
-def _devices(printed: bytes) -> int:
-    """Count the devices of `[CudaDevice(id=0), CudaDevice(id=1)]`."""
-    return printed.count(b"id=")
-
-
 FORMAT = Format(
     title="CLU (Flax)",
     framework="JAX",
@@ -56,7 +50,7 @@ FORMAT = Format(
         Fact("batch_size", "Hyperparameters{?]}{?:} {{{*}'per_device_batch_size': {:int}"),
         Fact("batch_size_of_job", "Finished training step {_} Batch size: {:int}, "),
         Fact("batch_size_of_job", rb"^(?:[^\n\]]{0,99}\] )?batch_size: ([0-9]++)$", int),
-        Fact("devices_per_node", rb"JAX local devices: \[([^\]\[\n]++)\]", _devices),
+        Fact("devices_per_node", rb"JAX local devices: \[([^\]\[\n]++)\]", lambda printed: printed.count(b"id=")),
         Fact("nodes", rb"JAX (?:process|host): [0-9]++ / ([0-9]++)$", int),
         Fact("total_steps", "Setting work unit notes: {_} steps/s, {_} ({_}/{:int})"),
     ),

@@ -12,25 +12,12 @@ speed` is printed after a crash as well.
 
 from __future__ import annotations
 
-import numpy as np
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks, since_start, up_to
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, lacks, up_to
-
-
-def since_start(columns: Columns) -> Postprocessed:
-    """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
-    steps = columns["step"]
-    gaps = np.diff(steps)
-    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
-    return np.arange(len(steps)), {**columns, "step": steps - max(0.0, steps[0] - (usual - 1)) if len(steps) else steps}
-
-
-def _full(key: bytes) -> bytes:
-    """Return the pattern of a key of the full configuration, which ends at the next line that begins with a date."""
-    head = rb"\bRunning with full config:"
-    return head + up_to(key, head + rb"|\[[0-9]{2}/[0-9]{2} [0-9]{2}:", rb"[\s\S]")
-
-
+#: The full configuration, which ends at the next line that begins with a date.
+_FULL = rb"\bRunning with full config:"
+_END = _FULL + rb"|\[[0-9]{2}/[0-9]{2} [0-9]{2}:"
+_ANY = rb"[\s\S]"
 _SCALED = rb"\bAuto-scaling the config to batch_size=%s, learning_rate=[^,\n]++, max_iter=%s, "
 
 FORMAT = Format(
@@ -57,11 +44,11 @@ FORMAT = Format(
     facts=(
         Fact("devices", "Rank of current process: {_} World size: {:int}"),
         Fact("batch_size_of_job", _SCALED % (rb"(\d++)", rb"\d++"), int),
-        Fact("batch_size_of_job", _full(rb"\bIMS_PER_BATCH: ") + rb"(\d++)", int),
+        Fact("batch_size_of_job", _FULL + up_to(rb"\bIMS_PER_BATCH: ", _END, _ANY) + rb"(\d++)", int),
         Fact("total_steps", _SCALED % (rb"\d++", rb"(\d++)"), int),
-        Fact("total_steps", _full(rb"\bMAX_ITER: ") + rb"(\d++)", int),
+        Fact("total_steps", _FULL + up_to(rb"\bMAX_ITER: ", _END, _ANY) + rb"(\d++)", int),
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
-        Fact("precision", _full(rb"\n *+AMP:\s++ENABLED: ") + rb"([Tt]rue|[Ff]alse)",
+        Fact("precision", _FULL + up_to(rb"\n *+AMP:\s++ENABLED: ", _END, _ANY) + rb"([Tt]rue|[Ff]alse)",
              words={b"True": "amp", b"true": "amp", b"False": "fp32", b"false": "fp32"}),
         Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),
         Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),

@@ -1,27 +1,14 @@
 """DiT, SiT, LlamaGen and programs made of them (`train.py`): a line per `log_every` steps with the steps per second.
 
-The rate is that of the job since the line before, with the wait for data, and has two decimals: where steps are too
-slow for these the clocks of the lines give the speed. A checkpoint has a line of its own, and lies in the record after
-it. The batch size is not printed.
+The rate is that of the job since the line before, with the wait for data, and has two decimals, which are too few for
+slow steps: the clocks of the lines give the speed, and the rate counts only where lines have no clock. A checkpoint has
+a line of its own, and lies in the record after it. The batch size is not printed.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, every
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
-
-#: Steps per second below which two decimals are less exact than the clocks of the lines.
-_SLOW = 0.5
-
-
-def _by_clock(columns: Columns) -> Postprocessed:
-    """Drop the rates if some have too few digits and each line has a clock."""
-    if np.isfinite(columns["clock"]).all() and (columns["steps_per_second"] < _SLOW).any():
-        columns = {name: each for name, each in columns.items() if name != "steps_per_second"}
-    return every(columns), columns
-
 
 FORMAT = Format(
     title="DiT",
@@ -32,9 +19,13 @@ FORMAT = Format(
     end="] Done!",
     readings=(
         Reading(
-            "{?[{clock}] }(step={step}) Train Loss: {loss}, {*}Train Steps/Sec: {steps_per_second}",
+            "[{clock}] (step={step}) Train Loss: {loss}, {*}Train Steps/Sec: ",
             unit="images/s",
-            verbs=(_by_clock,),
+            pauses=(Pause("checkpoint", "Saved checkpoint to "),),
+        ),
+        Reading(
+            "^(step={step}) Train Loss: {loss}, {*}Train Steps/Sec: {steps_per_second}",
+            unit="images/s",
             pauses=(Pause("checkpoint", "Saved checkpoint to "),),
         ),
     ),

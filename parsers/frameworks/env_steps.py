@@ -1,6 +1,6 @@
 """Reinforcement learning in environments: Stable-Baselines3, ML-Agents, RSL-RL (Isaac Lab), rl_games and RLlib.
 
-What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
+The steps of all environments and of the whole loop count: acting and learning. Stable-Baselines3 prints them since
 the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
 by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one has them all.
 RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number. `fps step` of
@@ -20,8 +20,8 @@ from perfledger.parsers.contract import (
     Postprocessed,
     Reading,
     carry,
-    first_states,
     only,
+    states,
     take,
 )
 
@@ -42,7 +42,7 @@ FORMAT = Format(
             "|  iterations  | {step}  |\n\n|  time_elapsed  | {elapsed}  |\n\n|  total_timesteps  | {consumed}  |",
             unit="items/s",
             # A table of an evaluation has steps and no seconds.
-            verbs=(carry("step", "clock"), only("consumed"), first_states("clock")),
+            verbs=(carry("step", "clock"), only("consumed"), states("clock")),
             pauses=(Pause("evaluation", "Eval num_timesteps="),),
         ),
         Reading(

@@ -5,8 +5,7 @@ is that of the last step alone, under a name that each model chooses, and is not
 own. Programs may print further lines, which then count.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.frameworks import value
+from perfledger.parsers.contract import Format, Pause, Reading, Rows, scaled_sum
 
 _EVENT = '[PerfLog] {{"event": "'
 
@@ -18,10 +17,11 @@ FORMAT = Format(
     readings=(
         Reading(
             # Each model prints its keys in an order of its own.
-            rb'\[PerfLog\] \{"event": "STEP_END", "value": \{(?=")' + value(rb"global_steps", rb"<step>") + value(rb"num_trained_samples", rb"(?P<consumed>[0-9]++)")
-            + value(rb"loss", rb"<loss>", needed=False) + rb'[^\r\n{}]++\}, "metadata": \{(?=")' + value(rb"time_ms", rb"<unix:ms>"),
+            Rows("[PerfLog] ", "event == STEP_END", step="value.global_steps", consumed="value.num_trained_samples", unix="metadata.time_ms", loss="value.loss?"),
             unit="samples/s",
             weak=True,
+            # Milliseconds.
+            verbs=(scaled_sum("clock", clock=1e-3),),
             pauses=(Pause("evaluation", _EVENT + 'EVALUATE"'),),
         ),
     ),

@@ -10,26 +10,18 @@ last batch, which is smaller, and is not a record.
 
 from __future__ import annotations
 
-import numpy as np
+from perfledger.parsers.contract import (
+    ENDED,
+    Fact,
+    Format,
+    Pause,
+    Reading,
+    quotient,
+    undo_mean,
+)
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, take
-
-
-def _inside(columns: Columns) -> Postprocessed:
-    """Keep the rows within an epoch: the first batch alone is not a tenth of it, and the last one is smaller."""
-    return take(columns, (columns["step"] > 0) & (columns["step"] < columns["total_steps"]))
-
-
-def _since_line(columns: Columns) -> Postprocessed:
-    """Add the steps and the seconds since the line before, or since the epoch began."""
-    steps, at = columns["step"], columns["_since"]
-    same = (np.diff(columns["epoch"]) == 0) & (np.diff(steps) > 0)
-    made = {
-        name: each - np.concatenate([[0.0], np.where(same, each[:-1], 0.0)])
-        for name, each in (("steps", steps), ("duration", at))
-    }
-    return np.arange(len(steps)), {**columns, **made}
-
+#: The first batch alone is not a tenth of an epoch, and the last one is smaller.
+_INSIDE = rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps>"
 
 FORMAT = Format(
     title="Flair",
@@ -38,17 +30,16 @@ FORMAT = Format(
     end=rb"(?<=[0-9] )(?:Testing using |Loading model from best epoch)",
     readings=(
         Reading(
-            "epoch {epoch} - iter {step}/{total_steps} - loss {loss} - time (sec): {_since} - samples/sec: ",
+            rb"epoch <epoch> - iter " + _INSIDE + rb" - loss <loss> - time \(sec\): (?P<_since>[0-9.]++) - samples/sec: ",
             unit="samples/s",
             scope="device",
-            verbs=(_since_line, _inside),
+            verbs=(quotient("step_seconds", "_since", "step"), undo_mean("step_seconds")),
         ),
         Reading(
-            "{clock} epoch {epoch} - iter {step}/{total_steps} - loss {loss} - samples/sec: {throughput}",
+            rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) epoch <epoch> - iter " + _INSIDE + rb" - loss <loss> - samples/sec: <throughput>" + ENDED,
             unit="samples/s",
             scope="device",
             pauses=(Pause("evaluation", "EPOCH {_} done: ", inside="none"),),
-            verbs=(_inside,),
         ),
     ),
     facts=(

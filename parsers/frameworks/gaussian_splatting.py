@@ -6,7 +6,7 @@ Iterations grow slower as the scene is densified. Evaluations and checkpoints ha
 (`simple_trainer.py`) begins with the loss, and counts each step.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, first_states
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, states
 
 FORMAT = Format(
     title="3D Gaussian Splatting",
@@ -19,7 +19,7 @@ FORMAT = Format(
             "Training progress:  {_}%{?|{*}|} {step}/{total_steps} [{elapsed}<{_}, {*}Loss=",
             unit="images/s",
             pauses=(Pause("evaluation", "[ITER {_}] Evaluating "), Pause("checkpoint", "[ITER {_}] Saving ")),
-            verbs=(first_states("step"),),
+            verbs=(states("step"),),
         ),
         Reading(
             "| sh degree={_}|{*}:  {_}%|{*}| {step}/{total_steps} [{elapsed}<",
@@ -28,7 +28,7 @@ FORMAT = Format(
                 Pause("evaluation", "Running {evaluation|trajectory rendering}..."),
                 Pause("checkpoint", "Step:  {_} {{'mem'"),
             ),
-            verbs=(first_states("step"),),
+            verbs=(states("step"),),
         ),
     ),
     facts=(Fact("batch_size_of_job", rb"(Training progress): ", lambda _: 1),),

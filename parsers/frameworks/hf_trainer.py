@@ -36,11 +36,11 @@ from perfledger.parsers.contract import (
     Rows,
     every,
     first_drawn,
-    first_states,
     grouped,
     lacks,
     says,
     silent_checkpoints,
+    states,
     take,
     without,
 )
@@ -214,7 +214,7 @@ FORMAT = Format(
         Reading("{{'loss': {_}, 'learning_rate': {_}, 'epoch': {_}, {*}'throughput': {throughput}}}", unit="tokens/s", span="run", weak=True),
         # Open-Instruct counts the tokens of all devices without padding.
         Reading(" - __main__ -  Step: {_}, LR: {_}, Loss: {_}, {?Aux Loss: {_}, }TPS: {throughput}$", unit="tokens/s", span="run", weak=True),
-        Reading(Rows("{'loss':", loss="loss", epoch="epoch", learning_rate="learning_rate?"), verbs=(first_states("loss"),)),
+        Reading(Rows("{'loss':", loss="loss", epoch="epoch", learning_rate="learning_rate?"), verbs=(states("loss"),)),
     ),
     facts=(
         # Its twin of 2020 for TensorFlow.

@@ -8,18 +8,11 @@ failed print no line. The fields are parted by commas until the middle of 2023.
 
 from __future__ import annotations
 
-from math import prod
-
-from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract import Fact, Format, Reading, product
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _LAYOUT = rb"Distributed environment is initialized, data parallel size: "
 _SIZE = rb"[0-9]++"
-
-
-def _devices(printed: bytes) -> int:
-    """Return how many devices `8, pipeline parallel size: 2, tensor parallel size: 4` are."""
-    return prod(int(each.rpartition(b" ")[2]) for each in printed.split(b","))
 
 
 FORMAT = Format(
@@ -48,7 +41,7 @@ FORMAT = Format(
         Fact(
             "devices",
             _LAYOUT + rb"(%s, pipeline parallel size: %s, tensor parallel size: %s)\b" % (_SIZE, _SIZE, _SIZE),
-            _devices,
+            product,
         ),
         Fact("pipeline_parallel", _LAYOUT + _SIZE + rb", pipeline parallel size: ([0-9]++)\b", int),
         # With weights of other groups, these are devices that share a sequence.

@@ -5,22 +5,7 @@ taken as a whole, since a second is much between two lines. Too short epochs are
 no size is printed. Lines that begin with `EVAL:` are of the validation.
 """
 
-from perfledger.parsers.contract import (
-    Columns,
-    Format,
-    Postprocessed,
-    Reading,
-    scaled_sum,
-    take,
-    undo_mean,
-    whole_seconds,
-)
-
-
-def _last_steps(columns: Columns) -> Postprocessed:
-    """Keep the lines of the last step of each epoch."""
-    return take(columns, columns["step"] + 1 == columns["total_steps"])
-
+from perfledger.parsers.contract import Format, Reading, scaled_sum, states, undo_mean, whole_seconds
 
 FORMAT = Format(
     title="Kaggle notebooks' loop",
@@ -31,7 +16,7 @@ FORMAT = Format(
             "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {_minutes}m {_seconds}s (remain {_}m {_}s) Loss: {loss}(",
             unit="samples/s",
             span="epoch",
-            verbs=(_last_steps, undo_mean(first=1), scaled_sum("duration", _minutes=60, _seconds=1), whole_seconds()),
+            verbs=(states("epoch", last=True), undo_mean(first=1), scaled_sum("duration", _minutes=60, _seconds=1), whole_seconds()),
         ),
     ),
 )  # fmt: skip

@@ -3,12 +3,12 @@
 The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
 not samples, so the batch size must be known. The rate is a mean over the epoch, which some releases invert (`1.25s/it`)
 if a step takes longer than a second; others print it with two decimals even then, and the time of the epoch is more exact.
-Where a run was resumed within an epoch, its bar begins there, and its rate counts steps that an earlier run did: they
+If a run was resumed within an epoch, its bar begins there, and its rate counts steps that an earlier run did: they
 are taken off. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if there
 is one, which the bar alone does not show, as the option `validation` says; `Validation DataLoader 0` is a separate bar,
 so that the state before it counts training alone. In later ones it includes those that interrupt the epoch, and is
 drawn again after the last; where a terminal kept this state alone, the first epoch shows it by a metric of the
-validation. Where the loader has no length (`500/?`), the last state of an epoch counts, as it does of a run that ended
+validation. If the loader has no length (`500/?`), the last state of an epoch counts, as it does of a run that ended
 within its first one. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, so that the
 time of the epoch is more exact, unless it is too short for the steps. Bars of other programs that begin with `Epoch 0:`
 look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, product
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second; a rate is rounded to two decimals.
@@ -34,7 +34,7 @@ _FIRST_SECOND = 2.0
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
-    Where none is complete, since the run ended within its first epoch or no bar knows how long an epoch is, it is the last state.
+    If no bar is complete, because the run ended within its first epoch or the length of an epoch is unknown, it is the last state.
     If validations begin within the bar, it is the last state before the first one of an epoch. If the log does not
     show that state, the epochs contain a validation.
     """
@@ -83,7 +83,7 @@ def _before(columns: Columns, row: int) -> float:
 def _of_rich(columns: Columns) -> Postprocessed:
     """Return the same of a bar that prints the rate of the last half minute, and the time of the epoch.
 
-    The time of an epoch within which the run was resumed is too short for its steps.
+    If the run was resumed within an epoch, the time of that epoch is too short for its steps.
     """
     rows, found = _epochs(columns)
     lasted = columns["duration"][rows] + _CUT
@@ -115,15 +115,6 @@ _TOLD_WITHIN = (
 
 #: What RWKV-LM says of its job: `RWKV-4 BF16 on 1x8 GPU, bsz 1x8x12=96, deepspeed_stage_2`.
 _RWKV = rb"^# RWKV-\S++ (?:BF16|FP16|FP32|TF32) on "
-
-
-def _included(_: bytes) -> str:
-    return "included"
-
-
-def _nodes_times_devices(printed: bytes) -> int:
-    nodes, _, devices = printed.partition(b"x")
-    return int(nodes) * int(devices)
 
 
 FORMAT = Format(
@@ -165,7 +156,7 @@ FORMAT = Format(
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
-        Fact("devices", _RWKV + rb"([0-9]++x[0-9]++) ", _nodes_times_devices),
+        Fact("devices", _RWKV + rb"([0-9]++x[0-9]++) ", product),
         Fact("batch_size_of_job", _RWKV + rb"[^\n]{0,40}?, bsz [0-9x]++=([0-9]++),", int),
         Fact("precision", rb"^# RWKV-\S++ (BF16|FP16|FP32|TF32) on ", words={b"BF16": "bf16", b"FP16": "fp16", b"FP32": "fp32", b"TF32": "tf32"}),
         Fact("sequence_length", "^# Model = {_} n_layer, {_} n_embd, {:int} ctx_len$"),
@@ -174,9 +165,9 @@ FORMAT = Format(
         # So may be a bar whose end the width of a terminal took.
         Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\]|(?=[\r\n]))",
              words={b"val": "included", b"": "included"}),
-        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
-        Fact("validation", _WITHIN, _included),
-        Fact("validation", _WITHIN_RICH, _included),
-        Fact("validation", _TOLD_WITHIN, _included),
+        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+        Fact("validation", _WITHIN, lambda _: "included"),
+        Fact("validation", _WITHIN_RICH, lambda _: "included"),
+        Fact("validation", _TOLD_WITHIN, lambda _: "included"),
     ),
 )  # fmt: skip

@@ -8,17 +8,11 @@ logical one.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, product
 
 _CONFIG = rb"\[config\] "
 #: An item of a list, each on a line of its own.
 _ITEM = rb"[^\n]{0,80}?\[config\] {2,8}- "
-
-
-def _processes(printed: bytes) -> int:
-    """Return how many devices there are: `2 process(es) x 4` is 8."""
-    processes, _, devices = printed.partition(b" process(es) x ")
-    return int(processes) * int(devices)
 
 
 FORMAT = Format(
@@ -36,7 +30,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("devices", rb"\[training\] Batches are processed as ([0-9]++ process\(es\) x [0-9]++) devices", _processes),
+        Fact("devices", rb"\[training\] Batches are processed as ([0-9]++ process\(es\) x [0-9]++) devices", product),
         Fact("devices", _CONFIG + rb"devices:[ \t\r]*+\n((?:" + _ITEM + rb"[0-9]++[ \t\r]*+\n)++)", lambda items: items.count(b"\n")),
         Fact("model", _CONFIG + rb"type: ([\w-]++)"),
         Fact("accumulation", _CONFIG + rb"optimizer-delay: ([0-9]++)(?:\.0)?$", int),

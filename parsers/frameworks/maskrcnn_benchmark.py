@@ -6,17 +6,12 @@ continues the count of iterations, so that its mean begins at its first record. 
 the job; the same key states the batch of the test. Lines of `maskrcnn_benchmark.trainer` itself are those of NGC.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, since_start, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
-from perfledger.parsers.frameworks.detectron2 import since_start
 
 _SOLVER = rb"^SOLVER:"
+_OTHERS = rb"SOLVER:|\nTEST:"
 _LINE = rb" INFO: eta: "
-
-
-def _of_solver(key: bytes) -> bytes:
-    """Return the pattern of a number of the solver's configuration."""
-    return _SOLVER + up_to(rb"\n *+" + key + rb": ", rb"SOLVER:|\nTEST:", rb"[\s\S]") + rb"(\d++)"
 
 
 FORMAT = Format(
@@ -40,8 +35,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.yaml'"),
         Fact("model", "CONV_BODY: {}"),
-        Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH"), int),
-        Fact("total_steps", _of_solver(rb"MAX_ITER"), int),
+        Fact("batch_size_of_job", _SOLVER + up_to(rb"\n *+IMS_PER_BATCH: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
+        Fact("total_steps", _SOLVER + up_to(rb"\n *+MAX_ITER: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
         Fact("devices", " INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: \"?+(float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),

@@ -7,12 +7,6 @@ an update takes `num_microbatches`. Memory is in GiB.
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 
-
-def _args(name: bytes) -> bytes:
-    """Return the pattern of a number of the configuration, which is printed over many lines."""
-    return rb"^ *+'%s': ([0-9]++)[,}]" % name
-
-
 FORMAT = Format(
     title="mistral-finetune",
     framework="PyTorch",
@@ -30,10 +24,10 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", "TrainArgs: {{'batch_size': {:int},"),
-        Fact("accumulation", _args(b"num_microbatches"), int),
-        Fact("sequence_length", _args(b"seq_len"), int),
-        Fact("total_steps", _args(b"max_steps"), int),
-        Fact("devices", _args(b"world_size"), int),
+        Fact("accumulation", rb"^ *+'num_microbatches': ([0-9]++)[,}]", int),
+        Fact("sequence_length", rb"^ *+'seq_len': ([0-9]++)[,}]", int),
+        Fact("total_steps", rb"^ *+'max_steps': ([0-9]++)[,}]", int),
+        Fact("devices", rb"^ *+'world_size': ([0-9]++)[,}]", int),
         Fact("devices", "Sharding model over {:int} GPUs"),
         Fact("model", "'model_id_or_path': '{}',"),
         Fact("parameters", " out of {:,} parameters are finetuned"),

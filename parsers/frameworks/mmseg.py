@@ -10,8 +10,6 @@ range(0, 1)` for every distributed run. Every device of the machine is listed, h
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from perfledger.parsers.contract import (
@@ -52,21 +50,13 @@ def _of_all(columns: Columns) -> Postprocessed:
     return every(columns), {**columns, **found}
 
 
-def experiment(printed: bytes) -> str:
-    """Return the name of an experiment, which is that of its configuration's file; MMEngine adds when it began."""
-    return re.sub(r"_[0-9]{8}_[0-9]{6}$", "", printed.decode().removesuffix(".py"))
-
-
+#: The name of an experiment, which is that of its configuration's file. MMEngine adds when it began.
+EXPERIMENT = rb"([\w.+-]{1,200}?)(?:_[0-9]{8}_[0-9]{6})?(?:\.py)?"
 #: Batches of an update, of MMCV's hook and MMEngine's wrapper of optimizers.
 ACCUMULATION = rb"\b(?:cumulative_iters|accumulative_counts)=([0-9]++)[,)]"
 
 #: This line is printed if the learning rate is scaled to the batch size (MMDetection 2, MMRotate and others).
 _TRAINING_WITH = rb" - Training with %s GPU\(s\) with %s samples per GPU\. "
-
-
-def _first_level(section: bytes, key: bytes) -> bytes:
-    """Return the pattern of a number at the first level of a section of the configuration, after any other keys."""
-    return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
 #: MMEngine restarts its timer after an evaluation, and before a checkpoint.
@@ -110,13 +100,13 @@ FORMAT = Format(
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
         Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"
              rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
-        Fact("model", _LOGGER + rb"Exp name: ([\w.+-]++)$", experiment),
+        Fact("model", _LOGGER + rb"Exp name: " + EXPERIMENT + rb"$"),
         Fact("total_epochs", ", max: {:int} epochs$"),
         Fact("total_epochs", "max_epochs={:int}"),
         Fact("batch_size", _TRAINING_WITH % (rb"\d++", rb"(\d++)"), int),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
-        Fact("batch_size", _first_level(rb"data", rb"(?:imgs|videos)_per_gpu="), int),
-        Fact("batch_size", _first_level(rb"train_dataloader", rb"batch_size="), int),
+        Fact("batch_size", rb"^data = dict\((?:\n(?! {4}(?:imgs|videos)_per_gpu=) {4}[^\n]*+)*+\n {4}(?:imgs|videos)_per_gpu=(\d++),", int),
+        Fact("batch_size", rb"^train_dataloader = dict\((?:\n(?! {4}batch_size=) {4}[^\n]*+)*+\n {4}batch_size=(\d++),", int),
         Fact("batch_size", rb"^train_dataloader = dict\((?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|[^()\nb]++|b(?!atch_size=))*+\bbatch_size=(\d++)[,)]", int),
         Fact("devices", " GPU number: {:int}$"),
         Fact("devices", _TRAINING_WITH % (rb"(\d++)", rb"\d++"), int),

@@ -25,12 +25,6 @@ _PLAIN = rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )(?<
 _ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
 
 
-def _with_layers(printed: bytes) -> str:
-    """Return `resnet-18` for `resnet', num_classes=1000, num_layers=18`."""
-    network, layers = printed.partition(b"'")[0], printed.rpartition(b"=")[2]
-    return f"{text(network)}-{text(layers)}"
-
-
 FORMAT = Format(
     title="MXNet Module.fit",
     framework="MXNet",
@@ -57,7 +51,7 @@ FORMAT = Format(
         Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
         # MXNet's own examples name a family; other families have no layers, though the argument has a default.
         Fact("devices", _ARGUMENTS + rb"(?!" + up_to(rb"\bkv_?store=", _ARGUMENTS) + rb")" + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
-        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"((?:resnet(?:-v1)?|resnext|vgg)'" + up_to(rb"\bnum_layers=", _ARGUMENTS) + rb"\d++)", _with_layers),
+        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"((?:resnet(?:-v1)?|resnext|vgg)'" + up_to(rb"\bnum_layers=", _ARGUMENTS) + rb"\d++)", lambda printed: text(printed.split(b"'")[0] + b"-" + printed.split(b"=")[-1])),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
         Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),

@@ -23,6 +23,7 @@ from perfledger.parsers.contract import (
     Kept,
     Pause,
     Reading,
+    evaluations,
     every,
     fine,
     grouped,
@@ -33,47 +34,22 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: An iteration is slow if it takes this many times the usual seconds.
-_SLOW = 1.5
-#: Share of the iterations at one distance that are slow, and of the slow ones that are at this distance.
-_MOSTLY = 0.9
-
-
-def with_evaluations(columns: Columns) -> Kept:
-    """Mark iterations that contain an evaluation whose line is missing, as in some copies of nanoGPT.
-
-    They are at multiples of one number of iterations. Few of the others are printed, so that an evaluation would count
-    ten times as often as it took place.
-    """
-    steps, took = columns["step"], columns["step_seconds"]
-    slow = (took > _SLOW * median(took)) & (steps > 0)
-    found = np.zeros(len(steps))
-    if slow.sum() > 1 and (distance := median(np.diff(steps[slow]))) > 0:
-        there = (steps > 0) & (steps % distance == 0)
-        both = (there & slow).sum()
-        if both > 1 and both >= _MOSTLY * max(there.sum(), slow.sum()):
-            found[there & slow] = 1.0
-    return every(columns), {**columns, "evaluated": found}
-
-
 #: Rounding error of a speed that is printed with two decimals, in tokens per second.
 _ROUNDS = 0.005
 #: Rounding error of a speed that is printed as a whole number, in tokens per second.
 _ROUNDS_TO_WHOLE = 0.5
-#: A contradiction is this many times larger than the uncertainty of the tokens per step.
-_PLAIN = 4
 
 
 def whole_tokens(columns: Columns) -> Kept:
     """Drop speeds that do not give a whole number of tokens per step, such as tokens per millisecond.
 
-    They stay if the log states the tokens, with which a speed is compared.
+    They stay if the log states the tokens: a speed is compared with these.
     """
     speed, seconds = columns["throughput"], columns["step_seconds"]
     rounds = _ROUNDS_TO_WHOLE if (speed % 1 == 0).all() else _ROUNDS
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         usual = median(speed * seconds)
-        unsure = _PLAIN * (median(np.abs(speed * seconds - usual)) + rounds * median(seconds))
+        unsure = median(np.abs(speed * seconds - usual)) + rounds * median(seconds)
     if np.isfinite(columns["_tokens_per_step"]).any() or not unsure < usual % 1 < 1 - unsure:
         return every(columns), columns
     return every(columns), {name: each for name, each in columns.items() if name != "throughput"}
@@ -103,7 +79,7 @@ _OF_JOB = lacks("{tok/s|tokens/s}{*}{/gpu|per GPU|per device}")
 #: nanochat states the tokens of a step.
 _TOTAL = "Total batch size {_} => gradient accumulation steps: "
 _DESIRED = rb"[Tt]otal desired (?:batch size|tokens per batch) ?: "
-#: Part of what llama2.c prints of an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
+#: A part of llama2.c's line about an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
 _BREAKS_DOWN = rb"^breaks down as: (?:[0-9]++ [a-z ]++\* ){0,3}?([0-9]++) %s\b"
 
 FORMAT = Format(
@@ -127,14 +103,14 @@ FORMAT = Format(
             span="step",
             where=lacks(", tok/s "),
             pauses=_PAUSES,
-            verbs=(with_evaluations,),
+            verbs=(evaluations,),
         ),
         Reading(
             "{I|i}ter {step}{?/{total_steps}}: {?train }loss {loss},{*} time {step_seconds:s}",
             unit="tokens/s",
             span="step",
             pauses=_PAUSES,
-            verbs=(with_evaluations,),
+            verbs=(evaluations,),
         ),
         # llama2.c
         Reading(
@@ -142,7 +118,7 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             pauses=_PAUSES,
-            verbs=(with_evaluations,),
+            verbs=(evaluations,),
         ),
         # minGPT, of the iteration before, and makemore
         Reading(
@@ -213,7 +189,7 @@ FORMAT = Format(
         Fact("batch_size", "^    batch_size: {:int}$"),
         Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
         # They train on one device.
-        # Of several processes build-nanogpt prints no device.
+        # With several processes build-nanogpt prints no device.
         Fact("devices", rb"^using device: (cuda|mps|cpu)$(?=(?:\n[^\n]*+){0,9}?\n" + _DESIRED + rb")", lambda _: 1),
         Fact("accumulation", "^=> calculated gradient accumulation steps: {:int}$"),
         Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),

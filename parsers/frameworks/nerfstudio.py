@@ -1,4 +1,4 @@
-"""nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` shows the seconds.
+"""nerfstudio (`ns-train`): a row of a table per ten iterations, with their seconds as `Train Iter (time)`.
 
 It is a mean over the last twenty iterations, with the wait for data and without evaluations and checkpoints. The rays
 per second next to it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
@@ -7,16 +7,7 @@ last rows again. A sample is a ray; a batch of rays, which splats have not, is t
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, scaled_sum, take
-
-
-def first_drawn(columns: Columns) -> Kept:
-    """Keep the rows that are drawn for the first time."""
-    step = columns["step"]
-    return take(columns, step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
-
+from perfledger.parsers.contract import Fact, Format, Reading, scaled_sum
 
 FORMAT = Format(
     title="nerfstudio",
@@ -28,7 +19,8 @@ FORMAT = Format(
         Reading(
             "^{step} ({_}%)  {?{_seconds} s, }{_milliseconds} ms  ",
             unit="samples/s",
-            verbs=(first_drawn, scaled_sum("step_seconds", _seconds=1.0, _milliseconds=1e-3)),
+            ranks="median",
+            verbs=(scaled_sum("step_seconds", _seconds=1.0, _milliseconds=1e-3),),
         ),
     ),
     facts=(

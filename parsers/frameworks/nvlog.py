@@ -8,30 +8,8 @@ program decides what an item is; in Tacotron 2 it is a frame of a spectrogram. A
 
 from __future__ import annotations
 
-import numpy as np
-
-from perfledger.parsers.contract import (
-    NUMBER,
-    Columns,
-    Fact,
-    Format,
-    Kept,
-    Reading,
-    next_line,
-)
+from perfledger.parsers.contract import NUMBER, Fact, Format, Reading, either, next_line, within
 from perfledger.parsers.frameworks import PYTORCH_JOB
-
-
-def _series(columns: Columns) -> Kept:
-    """Return the numbers of one list: its first, and those that follow until it ends or another begins."""
-    if "throughput" not in columns:
-        return np.empty(0, np.intp), {}
-    first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["_later"])
-    lists = np.cumsum(~later)
-    rows = np.flatnonzero(np.isin(lists, lists[first]))
-    values = np.where(first, columns["throughput"], columns["_later"])[rows]
-    return rows, {"epoch": np.arange(len(rows), dtype=float), "throughput": values}
-
 
 #: Between the name of a series and its first number other programs may print.
 _FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
@@ -42,14 +20,15 @@ FORMAT = Format(
     start=rb"(?<![^\r\n])\{(?:" + next_line(rb'"') + rb'|[ \t]*+)"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
+        # The first number of the series, that of another one, and further numbers.
         Reading(
-            rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[' + _FIRST + rb'(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
-            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t\r]*+\n\s*+\S)|'
+            rb'(?<=[\r\n])[ \t]++(?:"train_epoch_items/sec": \[' + _FIRST + rb'(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
+            rb'(?:"(?!train_epoch_items/sec)[^"\n]{1,80}+": \[|\],?+)' + _FIRST + rb'(?P<_other>[0-9][0-9eE.+-]*+))|'
             rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",
             weak=True,
-            verbs=(_series,),
+            verbs=(within("throughput", "_other"), either("throughput", "_later")),
         ),
         Reading(
             rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",

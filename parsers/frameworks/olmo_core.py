@@ -11,22 +11,12 @@ and starts again after checkpoints; older releases print no epoch.
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
+_HEAD = rb"\[step=<step>/(?:<total_steps>|\?\?\?)"
 _EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
-
-
-def _block(name: bytes, updates: bytes, epoch: bytes = _EPOCH) -> bytes:
-    """Return a pattern for the head of a block up to a speed and its number, and to that of its updates."""
-    return (
-        rb"\[step=<step>/(?:<total_steps>|\?\?\?)"
-        + epoch
-        + rb"\]"
-        + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
-        + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
-        + rb"(?:"
-        + up_to(rb" throughput/device/%s=" % updates, rb"\[step=", rb"[\s\S]")
-        + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+"
-    )
-
+#: A speed of a block, by its name; numbers have thousands separators.
+_SPEED = up_to(rb" throughput/device/%s=", rb"\[step=", rb"[\s\S]")
+_TOKENS = _SPEED + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
+_UPDATES = rb"(?:" + _SPEED + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+"
 
 FORMAT = Format(
     title="OLMo-core",
@@ -34,7 +24,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _block(rb"TPS", rb"BPS"),
+            _HEAD + _EPOCH + rb"\]" + _TOKENS % (b"TPS", b"TPS") + _UPDATES % (b"BPS", b"BPS"),
             unit="tokens/s", scope="device", span="step", per_update=True,
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])"),
@@ -42,7 +32,8 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            _block(rb"tokens_per_second", rb"batches_per_second", rb"(?:%s)?+" % _EPOCH),
+            _HEAD + rb"(?:%s)?+\]" % _EPOCH + _TOKENS % (b"tokens_per_second", b"tokens_per_second")
+            + _UPDATES % (b"batches_per_second", b"batches_per_second"),
             unit="tokens/s", scope="device", per_update=True,
         ),
     ),

@@ -2,8 +2,8 @@
 
 The samples since the epoch began are those of the job over all accumulated batches. `Batch (t)` is the mean seconds of a
 batch since the line before, with the wait for data. The speed after it is that of the last batch alone, which may be the
-one that stalls, and is not read; nor is that of one device. Of the stamp, whose date ends with a comma, the time of day
-is read. What lies between two epochs is in no record. Releases before 2022 print no speed, and the seconds of the last
+one that stalls, and is not read; nor is that of one device. The date of the stamp ends with a comma, so that its time of day
+is read. The time between two epochs is not in a record. Releases before 2022 print no speed, and the seconds of the last
 batch alone. OpenLM, which trains language models, prints the same of sequences, and may count checkpoints for epochs.
 """
 
@@ -27,11 +27,6 @@ def _batches(columns: Columns) -> Kept:
     return rows, found | {"step": counts[rows] / batch, "steps": steps[rows], "samples": steps[rows] * batch}
 
 
-def _setting(name: bytes, word: bytes) -> bytes:
-    """Return the pattern of a line of the parameters."""
-    return rb" \| INFO \|   " + name + rb": " + word + rb"\s"
-
-
 FORMAT = Format(
     title="OpenCLIP",
     framework="PyTorch",
@@ -46,14 +41,14 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", _setting(rb"batch_size", rb"(\d++)"), int),
-        Fact("devices", _setting(rb"world_size", rb"(\d++)"), int),
-        Fact("accumulation", _setting(rb"accum_freq", rb"(\d++)"), int),
-        Fact("total_epochs", _setting(rb"epochs", rb"(\d++)"), int),
-        Fact("model", _setting(rb"model", rb"([\w./:-]++)")),
+        Fact("batch_size", rb" \| INFO \|   batch_size: (\d++)\s", int),
+        Fact("devices", rb" \| INFO \|   world_size: (\d++)\s", int),
+        Fact("accumulation", rb" \| INFO \|   accum_freq: (\d++)\s", int),
+        Fact("total_epochs", rb" \| INFO \|   epochs: (\d++)\s", int),
+        Fact("model", rb" \| INFO \|   model: ([\w./:-]++)\s"),
         Fact(
             "precision",
-            _setting(rb"precision", rb"(\w++)"),
+            rb" \| INFO \|   precision: (\w++)\s",
             words={b"amp": "amp", b"amp_bf16": "amp", b"amp_bfloat16": "amp", b"fp32": "fp32", b"bf16": "bf16", b"fp16": "fp16"},
         ),
     ),

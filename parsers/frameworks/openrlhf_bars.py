@@ -9,7 +9,7 @@ figure.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, first_states, lacks
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks, states
 from perfledger.parsers.frameworks import DEEPSPEED, PYTORCH_JOB, SEVERAL
 
 FORMAT = Format(
@@ -28,7 +28,7 @@ FORMAT = Format(
                 Pause("evaluation", "Eval stage of "),
                 Pause("checkpoint", "Checkpoint global_step"),
             ),
-            verbs=(first_states("epoch", "step"),),
+            verbs=(states("epoch", "step"),),
         ),
     ),
     facts=(

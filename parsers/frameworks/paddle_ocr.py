@@ -11,7 +11,7 @@ each epoch; evaluations lie outside. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
 `opendet`.
 
-The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` contains the
+The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, whose `batch_cost` contains the
 forward pass alone: they are read with their timestamps.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Kept, Pause, Reading, take
 from perfledger.parsers.paddle import LAUNCHER
 
-#: What the printer divides by `print_batch_step`.
+#: Columns that the printer divides by `print_batch_step`.
 _DIVIDED = frozenset({"step_seconds", "reader_seconds", "batch"})
 #: Share of the lines that the printer must have printed; some may be lost.
 _PRINTED = 0.9
@@ -39,8 +39,6 @@ _DOCUMENT_PAUSES = (
 _LAST_STEP = 1e12
 #: Steps that no interval has.
 _LONGEST = 10_000
-#: Seconds from which on whole ones show how long steps took.
-_APART = 10
 #: Samples per step agree with the batch size within this share.
 _SAME = 0.05
 
@@ -94,16 +92,6 @@ def _by_samples(columns: Columns) -> Kept:
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
 
 
-def _apart(columns: Columns) -> Kept:
-    """Return the first line of every ten seconds, whose timestamps are whole seconds, with the mean batch since the last."""
-    tens = columns["clock"] // _APART
-    rows = np.flatnonzero(np.diff(tens, prepend=np.nan) != 0)
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        batch = np.diff(np.cumsum(columns["batch"])[rows], prepend=0.0) / np.diff(rows, prepend=-1)
-    kept, made = take(columns, rows)
-    return kept, {**made, "batch": batch}
-
-
 FORMAT = Format(
     title="PaddleOCR",
     framework="PaddlePaddle",
@@ -129,7 +117,6 @@ FORMAT = Format(
             "[{clock}] {root|ppocr} INFO: epoch: [{epoch}/{total_epochs}], iter: [{_}/{_}], global_step:{step}, train loss: {loss}, lr: {_}, avg_reader_cost: {_} sec, avg_batch_cost: {_} sec, avg_samples: {batch}, ips: {_} images/sec",
             unit="samples/s",
             scope="device",
-            verbs=(_apart,),
             pauses=(*_DOCUMENT_PAUSES, EPOCH_END),
         ),
     ),
@@ -138,7 +125,7 @@ FORMAT = Format(
         Fact("batch_size", "INFO:  Instantaneous batch size per GPU = {:int}"),
         Fact("batch_size_of_job", "INFO:  Total train batch size (w. parallel, distributed) = {:int}"),
         Fact("total_steps", "INFO:  Total optimization steps = {:int}"),
-        # Of the `Global` section; deeper ones are of a part of the network, such as a backbone `large`.
+        # In the `Global` section; deeper ones are of a part of the network, such as a backbone `large`.
         Fact("model", rb"INFO: {5}model_name : ([\w.+-]++)"),
         Fact("model", rb"INFO: Architecture :(?:(?!INFO: \w)[\s\S]){0,9000}?\n[^\n]*? INFO:     algorithm : ([\w.+-]++)"),
         Fact("precision", "INFO:  use_amp : {}", words={b"False": "fp32"}),

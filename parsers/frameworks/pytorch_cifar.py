@@ -17,8 +17,6 @@ from perfledger.parsers.contract import Column, Columns, Format, Kept, Reading
 _UNITS = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
 #: Units that a line prints.
 _PRINTED = 2
-#: Share of the time that the cut may make up.
-_COARSE = 0.02
 
 
 def _epochs(columns: Columns) -> Kept:
@@ -36,15 +34,14 @@ def _epochs(columns: Columns) -> Kept:
 
 
 def _seconds(told: NDArray[np.float64]) -> Column:
-    """Return n times of five units, with half of the smallest unit that is printed; NaN where that is too much."""
+    """Return n times of five units, with half of the smallest unit that is printed."""
     unit = np.array(list(_UNITS.values()))[:, None]
     printed = np.isfinite(told)
     cut = np.where(printed.sum(axis=0) < _PRINTED, unit[-1], np.where(printed, unit, np.inf).min(axis=0))
-    took = np.where(printed, told * unit, 0).sum(axis=0) + cut / 2
-    return np.where(cut / 2 > _COARSE * took, np.nan, took)
+    return np.asarray(np.where(printed, told * unit, 0).sum(axis=0) + cut / 2)
 
 
-#: What begins another epoch, or an evaluation.
+#: The beginning of another epoch, or of an evaluation.
 _ELSE = rb"[Ee]poch: |[Tt]est|[Vv]al"
 _TIME = b"".join(
     rb"(?:(?P<%s>[0-9]++)%s)?+" % (name.encode(), unit)
@@ -58,7 +55,7 @@ FORMAT = Format(
     start="==> Preparing data..",
     readings=(
         Reading(
-            # Between the line of the epoch and the bar there is no evaluation.
+            # An evaluation does not come between the line of the epoch and the bar.
             rb"(?<![^\n])(?:===> )?+Epoch: <epoch>(?:/[0-9]++)?+[ \t\r]*+\n(?:(?![^\n]*?(?: \| Tot: |" + _ELSE + rb"))[^\n]*+\n){0,9}+"
             # The first state shows how many steps there are; the complete one may be in a line of its own.
             rb"(?=[^\r\n]*? [0-9]++/(?P<_total>[0-9]++)(?!\S))(?:(?![^\n]*?(?:" + _ELSE + rb"| (?P=_total)/(?P=_total)(?!\S)))[^\n]*+\n){0,20000}+"

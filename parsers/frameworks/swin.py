@@ -2,8 +2,8 @@
 
 `time` is seconds per batch with the wait for data: first of the one batch that is printed, which says nothing of those
 in between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is one of
-each device, however many of them an update accumulates. A log of epochs of which each prints its first batch alone
-shows nothing of the others, and is not read. The configuration follows the line that names its file, and is that of a
+each device, however many of them an update accumulates. If each epoch prints its first batch alone, the others
+are unknown, and the log is not read. The configuration follows the line that names its file, and is that of a
 device.
 """
 
@@ -13,14 +13,9 @@ from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, ev
 
 
 def _of_many(columns: Columns) -> Kept:
-    """Return the records, or none where all are of the first of several batches."""
+    """Return the records, or an empty table if all are of the first of several batches."""
     alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
     return take(columns, every(columns)[: 0 if alone else None])
-
-
-def _steps(printed: bytes) -> int:
-    """Read the accumulation, of which older releases print 0 for none."""
-    return max(int(printed), 1)
 
 
 FORMAT = Format(
@@ -40,7 +35,8 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", "^{? }BATCH_SIZE: {:int}$"),
         Fact("devices", "^RANK and WORLD_SIZE in environ: {_}/{:int}"),
-        Fact("accumulation", "^{? }ACCUMULATION_STEPS: {}$", _steps),
+        # Older releases print 0 for none.
+        Fact("accumulation", "^{? }ACCUMULATION_STEPS: {}$", lambda printed: max(int(printed), 1)),
         Fact("model", "INFO Creating model:{_}/{}"),
         Fact("precision", rb"(?:^|INFO )AMP_ENABLE: (true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"(?:^|INFO )AMP_OPT_LEVEL: O([01])\b", words={b"1": "amp", b"0": "fp32"}),

@@ -1,6 +1,6 @@
 """TensorFlow's `tf_cnn_benchmarks.py`: a record per `--display_every` steps, and a figure of its own at the end.
 
-`images/sec` is a running mean since the first step after the warm-up. What it counts follows from the head of the log
+`images/sec` is a running mean since the first step after the warm-up. Its scope follows from the head of the log
 alone: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run;
 without a head only the figure at the end can be trusted, which always counts the job. Inference prints the same lines,
 hence the option `mode`. No line shows whether `--display_perf_ewma` smooths the figures. `resnet50` is version 1, and
@@ -12,21 +12,15 @@ from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
 #: Behind the stamp of Kubeflow's launcher, or glog's.
 _LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
-#: Logs are assumed to be of training, so training is no option.
+#: Logs are assumed to be of training, so training is not an option.
 _MODES = {b"forward-only": "inference", b"forward only": "inference", b"evaluation": "evaluation"}
 
-
-def _steps(scope: Scope, where: Condition) -> Reading:
-    """Return the reading whose scope the head of the log states."""
-    return Reading(
-        "{step}  {images|examples}/sec: {throughput} +/- {_} (jitter = {_})  {loss}",
-        unit="images/s",
-        scope=scope,
-        running_mean=1,
-        ranks="median",
-        where=where,
-    )  # fmt: skip
-
+#: The scope of the printed speed, which the head of the log shows.
+_SCOPES: dict[Scope, Condition] = {
+    "job": says(_LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)"),
+    "device": says(_LINE + rb"Variables: ++horovod"),
+    "node": says(_LINE + rb"Devices: [^\n]*?/job:"),
+}  # fmt: skip
 
 FORMAT = Format(
     title="tf_cnn_benchmarks",
@@ -37,9 +31,13 @@ FORMAT = Format(
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=_LINE + rb"total (?:images|examples)/sec: ",
     readings=(
-        _steps("job", says(_LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)")),
-        _steps("device", says(_LINE + rb"Variables: ++horovod")),
-        _steps("node", says(_LINE + rb"Devices: [^\n]*?/job:")),
+        *(
+            Reading(
+                "{step}  {images|examples}/sec: {throughput} +/- {_} (jitter = {_})  {loss}",
+                unit="images/s", scope=scope, running_mean=1, ranks="median", where=where,
+            )
+            for scope, where in _SCOPES.items()
+        ),
         Reading(
             "total {images|examples}/sec: {throughput}",
             unit="images/s",

@@ -5,7 +5,7 @@ the whole job, unless several processes print in turn, as threads, sessions that
 hook's two figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of
 one device as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job, and of a
 resumed run counts the steps before, too. Else a record is the seconds next to `loss = ..., step = ...`, or
-`global_step/sec`, and needs the batch size. Where a hook of the user prints the same at other intervals, the seconds
+`global_step/sec`, and needs the batch size. If a hook of the user prints the same at other intervals, the seconds
 next to a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
 once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of
 BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a
@@ -29,7 +29,6 @@ from perfledger.parsers.contract import (
     Scope,
     every,
     lacks,
-    median,
     says,
     take,
     up_to,
@@ -40,7 +39,7 @@ from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 _HOROVOD = rb"\bhvd\.size\(\) = "
 #: Their flag, which is printed even where that is not.
 _WITH_HOROVOD = rb"INFO:tensorflow:  horovod: True"
-#: What ends the way to a batch size: with accumulation a step takes several batches.
+#: The search for a batch size ends here: with accumulation a step takes several batches.
 _ENDS = rb"\* Running training \*|num_accumulation_steps: (?!1\b)"
 _BATCH = (
     rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,60}?"
@@ -52,7 +51,7 @@ _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW = rb"INFO:tensorflow:"
 _LOGGER = rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
-#: What the Model Garden's scripts state of their run, of which the batch size of ResNet alone counts images of the job.
+#: The statement of the Model Garden's scripts about their run. Only ResNet's batch size counts images of the job.
 _BENCHMARK = rb"Benchmark run: \{"
 _OF_RESNET = _BENCHMARK + rb"(?=" + up_to(rb"'model_name': 'resnet'", _BENCHMARK) + rb")"
 
@@ -72,7 +71,7 @@ _IN_TURN = (
     _glog(rb"(?P<thread>[0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!(?P=thread) )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?P=thread)")
 )  # fmt: skip
 
-#: What a session prints when it begins, by two processes of one job, one of which evaluates nothing before.
+#: The first line of a session, by two processes of one job, without an evaluation before.
 _BEGUN = rb"INFO:tensorflow:Running local_init_op\."
 #: Processes print it one after the other before their sessions begin: together they are one start.
 _CONFIG = rb"INFO:tensorflow:Using config: "
@@ -103,17 +102,10 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
     )
 
 
-#: Processes of one job differ less than this in the seconds of the same steps.
-_ALIKE = 1.1
-
-
 def _of_one_hook(columns: Columns) -> Kept:
-    """Return all lines; or none where those that print the same step with different seconds are of several hooks."""
+    """Return all lines, or an empty table if some print the same step with different seconds: they are of several hooks or processes."""
     step, seconds = columns["step"], columns["duration"]
-    begins = np.flatnonzero(np.diff(step, prepend=np.nan) != 0)
-    ratio = np.maximum.reduceat(seconds, begins) / np.minimum.reduceat(seconds, begins) if len(begins) else step
-    # Two loggers print the same; two processes nearly the same, but for a first step.
-    several = (ratio > 1).any() and median(ratio[ratio > 1]) > _ALIKE
+    several = bool(((np.diff(step) == 0) & (np.diff(seconds) != 0)).any())
     return take(columns, every(columns)[: 0 if several else None])
 
 

@@ -9,24 +9,10 @@ the model, which may be split over several devices.
 
 from __future__ import annotations
 
-from math import prod
-
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, product
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-
-def _product(printed: bytes) -> int:
-    """Return how many devices a mesh has: `4, 2` is 8."""
-    return prod(int(each) for each in printed.split(b","))
-
-
-def _mesh(printed: bytes) -> int:
-    """Return the devices of `pp=1, dp_shard=4, tp=2, ep=2`: expert parallel is a part of data parallel, no factor."""
-    sizes = (each.strip().partition(b"=") for each in printed.split(b",") if each.strip())
-    return prod(int(size) for name, _, size in sizes if name not in (b"ep", b"etp"))
-
-
-#: Since late 2025; before, the dimensions were in brackets.
+#: Since late 2025; before, the dimensions were in brackets. Expert parallelism, the last, is a part of data parallelism.
 _MESH = rb"Building device mesh with parallelism: "
 _CUTS = {"tensor": b"tp", "pipeline": b"pp", "context": b"cp", "expert": b"ep"}
 
@@ -56,8 +42,8 @@ FORMAT = Format(
         Fact("model", rb"Building ((?!device mesh)\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
         Fact("parameters", " size: {:,} total parameters"),
-        Fact("devices", _MESH + rb"((?:\w++=\d++(?:, )?+)++)", _mesh),
-        Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
+        Fact("devices", _MESH + rb"((?:(?!ep=|etp=)\w++=\d++(?:, )?+)++)", product),
+        Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", product),
         *(Fact(f"{name}_parallel", _MESH + rb"(?:\w++=\d++, )*?" + key + rb"=(\d++)", int) for name, key in _CUTS.items()),
         *PYTORCH_JOB,
         Fact("micro_batch", "local batch size {:int},"),

@@ -1,4 +1,4 @@
-"""Ultralytics YOLO, and YOLOv5 before it: a bar per epoch, of which the complete state counts.
+"""Ultralytics YOLO, and YOLOv5 before it: a bar per epoch, whose complete state counts.
 
 The bar counts global batches and contains training alone; bars that begin with `Class Images` are validations. Its rate is
 smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
@@ -33,14 +33,12 @@ from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may be in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
-#: Rates of one decimal below this are rounded by a quarter and more.
-_COARSE = 0.2
 
 
 def epochs(columns: Columns) -> Kept:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
-    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
+    If the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
     ended within its first epoch it is the last state, whose rate is smoothed: the time shows its speed.
     """
     told = columns["steps"]
@@ -61,8 +59,6 @@ def epochs(columns: Columns) -> Kept:
         seconds = elapsed if rounded else uncut(elapsed)
     else:
         if rounded:
-            # One decimal of so slow a rate shows nothing.
-            by_rate = np.where(columns["steps_per_second"][rows] < _COARSE, elapsed, by_rate)
             half = np.where(np.isfinite(columns["_tenths"][rows]), 0.05, 0.5)
             seconds = np.clip(by_rate, elapsed - half, elapsed + half)
         else:
@@ -80,8 +76,8 @@ def _bar(state: bytes, unit: bytes, where: Condition | None = None) -> Reading:
     """Return the reading of a complete bar.
 
     Args:
-        state: a pattern for what is after its steps.
-        unit: of what it calls a `G`.
+        state: a pattern for the text after its steps.
+        unit: the unit of its `G`.
         where: a condition on the log.
     """
     return Reading(
@@ -97,7 +93,7 @@ def _bar(state: bytes, unit: bytes, where: Condition | None = None) -> Reading:
 
 
 def _sound(printed: bytes) -> int:
-    """Return how many images there are but for those that cannot be read: `3 corrupt: 100%|██| 2700` leaves 2697."""
+    """Count the images that can be read: `3 corrupt: 100%|██| 2700` leaves 2697."""
     numbers = re.findall(rb"[0-9]++", printed)
     return int(numbers[-1]) - int(numbers[0])
 
@@ -111,7 +107,7 @@ def _named(argument: bytes) -> bytes:
     return _NAMESPACE + up_to_argument(argument)
 
 
-#: The devices that these list where none is named: one process trains on all of them.
+#: The devices that these list if the arguments name no device: one process trains on all of them.
 _LISTED_DEVICES = (
     rb"^(?:YOLOv5|YOLOR|Using torch) [^\n]*?\b(CUDA:0 \([^\n]*+(?:\n ++CUDA:[0-9]++ \([^\n]*+)*+)\s++"
     + _named(b"device")[2:]

@@ -18,15 +18,9 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, carry, lac
 _APART = (
     rb"(?='rollout': \{(?:(?!'n_gpus_per_node': )[^{}])*+'n_gpus_per_node': [1-9][^{}]*+\},[^{}']*+'trainer': )'roll"
 )
-_CONFIG = rb"(?:" + _APART + rb"|'trainer': \{(?:(?!'trainer': |%s)[\s\S]){0,12000}+%s)([1-9][0-9]*+|out)\b"
-
-
-def _trainer(key: bytes) -> bytes:
-    """Return a pattern for a number of the trainer's configuration: other parts have keys of the same name.
-
-    Where the rollout has devices of its own it is `out`, which is no number: the job has more devices than the trainer.
-    """
-    return _CONFIG % (key, key)
+#: A number of the trainer: other parts have keys of the same name. If the rollout has devices of its own it is `out`,
+#: which is not a number: the job has more devices than the trainer.
+_TRAINER = rb"(?:" + _APART + rb"|'trainer': \{(?:(?!'trainer': |'%s': )[\s\S]){0,12000}+'%s': )([1-9][0-9]*+|out)\b"
 
 
 #: A timer is printed when it stops: what lies inside the step precedes its seconds.
@@ -105,8 +99,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"'actor_rollout_ref': \{(?:(?!'actor_rollout_ref': |'model': )[\s\S]){0,30000}+'model': \{(?:(?!'model': |'path': )[\s\S]){0,8000}+"
              rb"'path': '(?:[^'/\s]*+/)*+([^'/\s]++)'"),
-        Fact("devices_per_node", _trainer(rb"'n_gpus_per_node': "), int),
-        Fact("nodes", _trainer(rb"'nnodes': "), int),
+        Fact("devices_per_node", _TRAINER % (b"n_gpus_per_node", b"n_gpus_per_node"), int),
+        Fact("nodes", _TRAINER % (b"nnodes", b"nnodes"), int),
         Fact("model", _INDENT + rb"model_path: (?:[^/\s]*+/)*+([^/\s]++)$"),
         Fact("devices_per_node", _INDENT + rb"n_gpus_per_node: ([1-9][0-9]*+)$", int),
         Fact("nodes", _INDENT + rb"nnodes: ([1-9][0-9]*+)$", int),

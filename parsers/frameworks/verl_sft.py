@@ -3,22 +3,14 @@
 The bar is of the steps before the line after it, and shows the seconds since the epoch began, with a validation and a
 checkpoint where they fall between two steps. A step is an update of the whole batch, of all devices. The configuration
 is printed when its batch size has become that of one copy of the model already (`Normalize batch size by dp`), and its
-devices are those of a default that nothing reads. Where the bars are lost the seconds of each step count, which leave
+devices are those of a default that nothing reads. If the bars are lost, the seconds of each step count, which leave
 out the wait for data.
 """
-
-import re
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, lacks
 from perfledger.parsers.frameworks import TORCHRUN
 
 _COPIES = rb"Normalize batch size by dp "
-
-
-def _product(printed: bytes) -> int:
-    """Return the product of the first and the last number."""
-    numbers = re.findall(rb"[0-9]++", printed)
-    return int(numbers[0]) * int(numbers[-1])
 
 
 _PAUSES = (
@@ -49,9 +41,9 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", "'partial_pretrain': '{}'"),
-        Fact("batch_size_of_job", _COPIES + rb"([0-9]++\s(?:(?!Normalize batch)[\s\S]){1,60000}?'train_batch_size': [0-9]++)", _product),
+        Fact("batch_size_of_job", _COPIES + rb"([0-9]++\s(?:(?!Normalize batch)[\s\S]){1,60000}?'train_batch_size': [0-9]++)", lambda printed: int(printed.split()[0]) * int(printed.split()[-1])),
         Fact("batch_size_of_job", "'train_batch_size': {:int}", first=True, where=lacks(_COPIES)),
-        Fact("devices", _COPIES + rb"([0-9]++\r?\n(?:[^\n]{0,400}\n){0,3}?Using sequence parallel size: [0-9]++)", _product),
+        Fact("devices", _COPIES + rb"([0-9]++\r?\n(?:[^\n]{0,400}\n){0,3}?Using sequence parallel size: [0-9]++)", lambda printed: int(printed.split()[0]) * int(printed.split()[-1])),
         Fact("devices", "/model_world_size_{:int}_rank_"),
         *TORCHRUN,
         Fact("micro_batch", "'micro_batch_size_per_gpu': {:int}"),

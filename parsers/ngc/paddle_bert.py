@@ -3,7 +3,7 @@
 From the printer's source alone: no real log has been read yet. Unlike all other programs of the collection it prints
 the sequences per second of one device, with the seconds and the sequences that they come from; the sequences are those
 of all passes that are merged into an update. A checkpoint lies within the seconds that are printed after it, and only
-the text tells of it. `training_sequences_per_second` is that of the job, and holds the checkpoints; in JSON its line is
+the text mentions it. `training_sequences_per_second` is that of the job, and includes the checkpoints; in JSON its line is
 that of PyTorch's BERT, and is not read.
 """
 
@@ -17,11 +17,6 @@ _SAVED = (
 )  # fmt: skip
 
 
-def _parameter(key: bytes) -> bytes:
-    """Return a pattern up to a parameter's value, in text or in JSON."""
-    return _PARAMETER + up_to(rb'(?<![^" ])' + key + rb'"? ?: ', _PARAMETER)
-
-
 FORMAT = Format(
     title="NGC PaddlePaddle BERT pre-training",
     framework="PaddlePaddle",
@@ -29,7 +24,7 @@ FORMAT = Format(
     over=("ngc.pytorch_bert", "frameworks.dllogger_text", "frameworks.dllogger"),
     needs=b"step_samples",
     start=_PARAMETER + rb'"?SEED"? ?: ',
-    before_start=_parameter(rb"gradient_merge_steps"),
+    before_start=_PARAMETER + up_to(rb'(?<![^" ])gradient_merge_steps"? ?: ', _PARAMETER),
     end=rb"training_sequences_per_second\"? ?: ",
     readings=(
         Reading(
@@ -48,11 +43,11 @@ FORMAT = Format(
     facts=(
         *TF32,
         Fact("batch_size", rb'"?batch_size_per_gpu"? ?: ([0-9]++)\b', int),
-        Fact("accumulation", _parameter(rb"gradient_merge_steps") + rb"([0-9]++)\b", int),
-        Fact("sequence_length", _parameter(rb"max_seq_length") + rb"([0-9]++)\b", int),
-        Fact("model", _parameter(rb"bert_model") + rb'"?([\w.-]++)'),
-        Fact("precision", _parameter(rb"use_pure_fp16") + rb"([Tt]rue)\b", lambda _: "fp16"),
-        Fact("precision", _parameter(rb"amp") + rb"(true|True|false|False)\b", words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
+        Fact("accumulation", _PARAMETER + up_to(rb'(?<![^" ])gradient_merge_steps"? ?: ', _PARAMETER) + rb"([0-9]++)\b", int),
+        Fact("sequence_length", _PARAMETER + up_to(rb'(?<![^" ])max_seq_length"? ?: ', _PARAMETER) + rb"([0-9]++)\b", int),
+        Fact("model", _PARAMETER + up_to(rb'(?<![^" ])bert_model"? ?: ', _PARAMETER) + rb'"?([\w.-]++)'),
+        Fact("precision", _PARAMETER + up_to(rb'(?<![^" ])use_pure_fp16"? ?: ', _PARAMETER) + rb"([Tt]rue)\b", lambda _: "fp16"),
+        Fact("precision", _PARAMETER + up_to(rb'(?<![^" ])amp"? ?: ', _PARAMETER) + rb"(true|True|false|False)\b", words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
         *PYTORCH_JOB,
     ),
 )  # fmt: skip

@@ -4,8 +4,8 @@ The numbers in brackets are means since the epoch's second iteration, of one dev
 and its own line prints 0. They are undone here: a record is what the iterations since the line before add. `Tok/s`
 counts source and target tokens, and is a mean of the iterations' speeds, not tokens over time: sentences come in
 lengths, and short and long iterations count alike, so that one which stalls hardly shows. Tokens are not printed; time
-is, and weighs the intervals. `Performance` is the sum over the devices of such a mean for one epoch, of which the last
-is quoted; `Validation` stands on the same line. `VALIDATION` lines are spelled like `TRAIN` lines. A run of a few
+is, and weighs the intervals. `Performance` is the sum over the devices of such a mean for one epoch; the last
+one is quoted. `Validation` is on the same line. `VALIDATION` lines are spelled like `TRAIN` lines. A run of a few
 iterations prints no usable `TRAIN` line.
 """
 
@@ -18,7 +18,6 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Indices,
     Postprocessed,
     Reading,
     medians,
@@ -27,8 +26,6 @@ from perfledger.parsers.contract import (
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
-#: Ranks print side by side, and one may lag by so many printed steps.
-_LAG = 3
 #: The last digit of a mean speed, in tokens per second.
 _SPEED_DIGIT = 1.0
 #: The last digit of a mean time, in seconds.
@@ -38,8 +35,12 @@ _ROUNDED = 0.1
 
 
 def _intervals(columns: Columns) -> Postprocessed:
-    """Return what the iterations since the line before add, by the median of ranks that nothing tells apart."""
-    first, group, begun = _once_per_step(columns["epoch"], columns["step"])
+    """Return what the iterations since the line before add, by the median of ranks whose lines have no tag."""
+    places, first, group = np.unique(
+        np.stack([columns["epoch"], columns["step"]]), axis=1, return_index=True, return_inverse=True
+    )
+    group = group.ravel()
+    begun = np.flatnonzero(np.diff(places[0], prepend=np.nan) != 0)
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
     made: dict[str, list[Column]] = {"steps": [], "throughput": [], "duration": []}
@@ -50,19 +51,6 @@ def _intervals(columns: Columns) -> Postprocessed:
             made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
     kept = {name: columns[name] for name in ("epoch", "step", "loss")}
     return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
-
-
-def _once_per_step(epochs: Column, steps: Column) -> tuple[Indices, Indices, Indices]:
-    """Return the first line of each step, the step of each line, and the steps with which the means begin anew.
-
-    They do with an epoch, and where a program that was started again goes back.
-    """
-    places, place = np.unique(np.stack([epochs, steps]), axis=1, return_inverse=True)
-    place = place.ravel()
-    starts = np.cumsum(np.diff(place, prepend=place[:1]) < -_LAG)
-    _, first, group = np.unique(starts * places.shape[1] + place, return_index=True, return_inverse=True)
-    anew = (np.diff(epochs[first], prepend=np.nan) != 0) | (np.diff(starts[first], prepend=0) != 0)
-    return first, group, np.flatnonzero(anew)
 
 
 def _undone(done: Column, mean: Column, digit: float) -> Column:

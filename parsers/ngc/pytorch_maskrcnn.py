@@ -1,7 +1,7 @@
 """NGC DeepLearningExamples, PyTorch Mask R-CNN: a record per 20 iterations, in DLLogger's text or a plain logger's.
 
-`time` is the median of the last 20 iterations; the number in brackets is the mean since the start, of which the
-difference from line to line is used. It holds evaluations and checkpoints, since its timer runs on. `IMS_PER_BATCH` of
+`time` is the median of the last 20 iterations; the number in brackets is the mean since the start, whose
+difference from line to line is used. It includes evaluations and checkpoints, since its timer runs on. `IMS_PER_BATCH` of
 the solver is that of the job; the same key states the batch of the test. `train_perf_fps` is the whole run with its
 start, in images per second of the job. `float16` is Apex's O1.
 """
@@ -11,10 +11,8 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import DRAWN, TF32
 
 _SOLVER = rb"^SOLVER:"
-
-
-def _of_solver(key: bytes) -> bytes:
-    return _SOLVER + up_to(rb"\n" + DRAWN + rb" *+" + key + rb": ", rb"SOLVER:|\nTEST:", rb"[\s\S]")
+_OTHERS = rb"SOLVER:|\nTEST:"
+_KEY = rb"\n" + DRAWN + rb" *+"
 
 
 _PAUSES = (
@@ -55,8 +53,8 @@ FORMAT = Format(
     facts=(
         *TF32,
         Fact("model", rb"^ *+CONV_BODY: (\S++)", lambda body: "Mask R-CNN" if body == b"R-50-FPN" else f"Mask R-CNN {body.decode()}"),
-        Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH") + rb"(\d++)", int),
-        Fact("total_steps", _of_solver(rb"MAX_ITER") + rb"(\d++)", int),
+        Fact("batch_size_of_job", _SOLVER + up_to(_KEY + rb"IMS_PER_BATCH: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
+        Fact("total_steps", _SOLVER + up_to(_KEY + rb"MAX_ITER: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
         Fact("devices", " - PARAMETER gpu_count : {:int}"),
         Fact("devices", "maskrcnn_benchmark INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,

@@ -1,25 +1,14 @@
 """Printers of the PaddlePaddle family."""
 
-import re
+from perfledger.parsers.contract import Fact, fine, listed, product
 
-from perfledger.parsers.contract import Fact, fine, listed
-
-
-def _replicas(printed: bytes) -> int:
-    """Return the product of the degrees that split the batch alone.
-
-    Raises:
-        ValueError: others split the model or the sequence, so that a rank has no batch of its own.
-    """
-    degrees = {name: int(degree) for name, degree in re.findall(rb"([a-z]++)_degree: (\d++)", printed)}
-    found = degrees.pop(b"dp", 0) * degrees.pop(b"sharding", 1)
-    if set(degrees.values()) - {1}:
-        raise ValueError("not the batch alone is split")
-    return found
-
-
-#: What `fleet.init` prints where nothing but the batch is split. The order of the degrees differs between releases.
-FLEET = Fact("devices", rb"HybridParallelInfo: rank_id: \d++, ((?:[a-z]{1,20}+_degree: \d++, ){3,9}+)", _replicas)
+#: The line of `fleet.init` if only the batch is split: all other degrees are 1. The order of the degrees differs between
+#: releases.
+FLEET = Fact(
+    "devices",
+    rb"HybridParallelInfo: rank_id: \d++, ((?:(?:dp|sharding)_degree: \d++, |[a-z]{1,20}+_degree: 1, ){3,9}+)(?![a-z]++_degree)",
+    product,
+)
 #: What `paddle.distributed.launch` prints about the job.
 LAUNCHER = (
     Fact("devices", "PADDLE_TRAINERS_NUM {:int}"),

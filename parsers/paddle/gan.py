@@ -1,9 +1,9 @@
 """PaddleGAN (`tools/main.py`): a record per `log_config.interval` iterations, with the images per second of one device.
 
-`batch_cost` holds the wait for data, and `ips` the images of one device over it; both are means since the last line.
-Validations and checkpoints lie outside, and so do the pictures of `visiual_interval`, of which each record may hold
+`batch_cost` includes the wait for data, and `ips` the images of one device over it; both are means since the last line.
+Validations and checkpoints lie outside, and so do the pictures of `visiual_interval`; each record may contain
 one: there the timestamps are right. Some releases count one image per iteration in `ips`, whatever the batch: where the
-configuration says otherwise, or nothing, only the seconds are read. The last iteration of an epoch is printed as its
+configuration says another batch, or is missing, only the seconds are read. The last iteration of an epoch is printed as its
 iteration 0.
 """
 
@@ -23,6 +23,7 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.paddle import LAUNCHER
 
+_CONFIGS = rb"INFO: Configs: "
 _PAUSES = (
     Pause("evaluation", "INFO: Test iter: ", inside="none"),
     Pause("evaluation", "INFO: Metric ", inside="none"),
@@ -37,12 +38,6 @@ def _of_batches(columns: Columns) -> Postprocessed:
         one = (np.round(columns["throughput"] * columns["step_seconds"]) == 1).all()
     drops = one and (columns["_batch_size"] != 1).any()
     return (without("throughput") if drops else without())(numbered)
-
-
-def _configured(section: bytes, key: bytes) -> bytes:
-    """Return a pattern up to the next `key` of a section of the configuration, which is printed in one line."""
-    begin = rb"INFO: Configs: "
-    return begin + up_to(section, begin) + (up_to(key, begin) if key else b"")
 
 
 FORMAT = Format(
@@ -62,7 +57,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", _configured(rb"'train': \{", rb"'test': \{|'batch_size': ") + rb"(?<='batch_size': )(\d++)", int),
+        Fact("batch_size", _CONFIGS + up_to(rb"'train': \{", _CONFIGS) + up_to(rb"'test': \{|'batch_size': ", _CONFIGS) + rb"(?<='batch_size': )(\d++)", int),
         Fact("model", "INFO: Configs: {*}'model': {{{*}'name': '{}'"),
         Fact("total_steps", "INFO: Configs: {*}'total_iters': {:int}"),
         *LAUNCHER,

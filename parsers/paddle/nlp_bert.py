@@ -1,6 +1,6 @@
 """PaddleNLP, BERT pre-training (`examples/language_model/bert`), TinyBERT and MiniLM, and the tests of its models (TIPC).
 
-A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` holds the wait for data,
+A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` includes the wait for data,
 which the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where
 the loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
 record in which another one begins counts the steps since then only, and is left out. With gradient merge, every 88th
@@ -16,10 +16,8 @@ from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postproces
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
-#: Share by which equal numbers may differ, in addition to their rounding.
+#: Share by which equal numbers may differ.
 _SAME = 2e-3
-#: The last of five decimals.
-_ROUNDING = 1e-5
 
 
 def _whole_intervals(columns: Columns) -> Postprocessed:
@@ -30,17 +28,11 @@ def _whole_intervals(columns: Columns) -> Postprocessed:
         return np.arange(0), made
     usual = np.median(samples)
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        rounding = _SAME + _ROUNDING / cost
-        slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= rounding
-        slowed &= np.abs(ips * cost / usual - 1) > rounding
+        slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= _SAME
+        slowed &= np.abs(ips * cost / usual - 1) > _SAME
         made["throughput"] = np.where(slowed, usual / cost, ips)
     rows = np.flatnonzero(~(samples < usual * (1 - _SAME)))
     return rows, {name: column[rows] for name, column in made.items()}
-
-
-def _argument(name: bytes, value: bytes) -> bytes:
-    """Return a pattern for an argument, in a `Namespace` or on a line of its own."""
-    return rb"(?:^%s: |\b%s=)%s" % (name, name, value)
 
 
 _LINE = (
@@ -65,12 +57,12 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
-        Fact("accumulation", _argument(rb"gradient_merge_steps", rb"(\d++)"), int),
-        Fact("precision", _argument(rb"use_pure_fp16", rb"(True)"), words={b"True": "fp16"}),
-        Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
-        Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
-        Fact("total_steps", _argument(rb"max_steps", rb"(\d++)"), int),
+        Fact("batch_size", rb"(?:^batch_size: |\bbatch_size=)(\d++)", int),
+        Fact("accumulation", rb"(?:^gradient_merge_steps: |\bgradient_merge_steps=)(\d++)", int),
+        Fact("precision", rb"(?:^use_pure_fp16: |\buse_pure_fp16=)(True)", words={b"True": "fp16"}),
+        Fact("precision", rb"(?:^use_amp: |\buse_amp=)(\w++)", words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
+        Fact("model", rb"(?:^model_name_or_path: |\bmodel_name_or_path=)'?([^'\s,]++)"),
+        Fact("total_steps", rb"(?:^max_steps: |\bmax_steps=)(\d++)", int),
         *HEAD,  # Of Stable Diffusion and LLaMA.
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),

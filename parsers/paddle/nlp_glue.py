@@ -9,12 +9,6 @@ from __future__ import annotations
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
-
-def _argument(name: bytes, value: bytes) -> bytes:
-    """Return a pattern for an argument: on a line of its own, in columns, or in a `Namespace`."""
-    return rb"(?:(?:^|\] - )%s *+: ?|\b%s=)%s" % (name, name, value)
-
-
 FORMAT = Format(
     title="PaddleNLP fine-tuning",
     framework="PaddlePaddle",
@@ -28,11 +22,11 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)$"), int),
-        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)[,)]"), int),
-        Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
-        Fact("sequence_length", _argument(rb"max_seq_length", rb"(\d++)\b"), int),
-        Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", rb"(?:(?:^|\] - )batch_size *+: ?|\bbatch_size=)(\d++)$", int),
+        Fact("batch_size", rb"(?:(?:^|\] - )batch_size *+: ?|\bbatch_size=)(\d++)[,)]", int),
+        Fact("model", rb"(?:(?:^|\] - )model_name_or_path *+: ?|\bmodel_name_or_path=)'?([^'\s,]++)"),
+        Fact("sequence_length", rb"(?:(?:^|\] - )max_seq_length *+: ?|\bmax_seq_length=)(\d++)\b", int),
+        Fact("precision", rb"(?:(?:^|\] - )use_amp *+: ?|\buse_amp=)(\w++)", words={b"True": "amp", b"False": "fp32"}),
         *LAUNCHER,
     ),
 )  # fmt: skip

@@ -7,34 +7,17 @@ about five per word, although it also says `word/sec`. The two are never mixed. 
 only one that counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one
 device: sums divided by the print interval, also for the first batch of an epoch, or the first two in older ones, whose
 line is left out.
-`tools/infer.py` prints the same of an inference, behind a line that names the epoch that it loads, and mostly with
+`tools/infer.py` prints the same of an inference, after a line that names the epoch that it loads, and mostly with
 two decimals.
 """
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, until, up_to
+from perfledger.parsers.contract import Fact, Format, Reading, up_to, within
 from perfledger.parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
-
-
-def _epoch(printed: str, unit: str) -> Reading:
-    return Reading(
-        f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
-        unit=unit,
-        scope="node",
-        span="epoch",
-    )
-
-
-def _batch(printed: str, unit: str) -> Reading:
-    return Reading(
-        f"Epoch: {{epoch}}, Batch: {{step}},{{?  auc: [{{accuracy}}],}}{{?  {{cost|LOSS}}: [{{loss}}],}}  avg_batch_cost: {{step_seconds}} sec, avg_samples: {{batch}}, ips: {{throughput}} {printed}/sec",
-        unit=unit,
-        scope="thread",
-    )
 
 
 FORMAT = Format(
@@ -42,17 +25,27 @@ FORMAT = Format(
     framework="PaddlePaddle",
     start="Run Worker Begin",
     readings=(
-        _epoch("example", "samples/s"),
-        _epoch("word", "words/s"),
-        _batch("example", "samples/s"),
-        _batch("word", "pairs/s"),
+        *(
+            Reading(
+                f"Epoch: {{epoch}}, using time{{?:}} {{duration}} second, ips{{?:}} {{throughput}} {printed}/sec",
+                unit=unit, scope="node", span="epoch",
+            )
+            for printed, unit in (("example", "samples/s"), ("word", "words/s"))
+        ),
+        *(
+            Reading(
+                f"Epoch: {{epoch}}, Batch: {{step}},{{?  auc: [{{accuracy}}],}}{{?  {{cost|LOSS}}: [{{loss}}],}}  avg_batch_cost: {{step_seconds}} sec, avg_samples: {{batch}}, ips: {{throughput}} {printed}/sec",
+                unit=unit, scope="thread",
+            )
+            for printed, unit in (("example", "samples/s"), ("word", "pairs/s"))
+        ),
         Reading(
             rb" - INFO - epoch: <epoch>, batch_id: (?![01],)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
             + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) (?:ins/s|images/sec)"
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
-            verbs=(until("_inferred"),),
+            verbs=(within("", "_inferred"),),
         ),
     ),
     facts=(

@@ -15,14 +15,27 @@ NAN = float("nan")
     ("verb", "columns", "rows", "made"),
     [
         (verbs.only("step"), {"step": [NAN, 1, 2]}, [1, 2], {"step": [1, 2]}),
-        (verbs.until("_stop"), {"step": [1, 2, 3], "_stop": [NAN, 5, NAN]}, [0], {"step": [1]}),
-        (verbs.first_states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [0, 2], {"step": [1, 2], "loss": [1, 3]}),
+        (verbs.within("", "_stop"), {"step": [1, 2, 3], "_stop": [NAN, 5, NAN]}, [0], {"step": [1]}),
+        (
+            verbs.within("epoch", "_other"),
+            {"step": [1, 2, 3, 4], "epoch": [NAN, 1, NAN, NAN], "_other": [1, NAN, NAN, 1]},
+            [1, 2],
+            {"step": [2, 3], "epoch": [1, NAN]},
+        ),
+        (verbs.states("step"), {"step": [1, 1, 2], "loss": [1, 2, 3]}, [0, 2], {"step": [1, 2], "loss": [1, 3]}),
+        (
+            verbs.states("step", last=True),
+            {"step": [1, 1, 2], "loss": [1, 2, 3]},
+            [1, 2],
+            {"step": [1, 2], "loss": [2, 3]},
+        ),
         (
             verbs.first_drawn,
             {"step": [0, 1, 1, 2, 1, 3, 4], "clock": [1, 2, 3, 4, 5, 6, 9], "total_steps": [4] * 7},
             [1, 3, 5],
             {"step": [1, 2, 3], "clock": [2, 4, 6], "total_steps": [4] * 3},
         ),
+        (verbs.since_start, {"step": [1019, 1039, 1059]}, [0, 1, 2], {"step": [19, 39, 59]}),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
         (
@@ -35,6 +48,26 @@ NAN = float("nan")
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
         (verbs.without("loss"), {"step": [1], "loss": [2]}, [0], {"step": [1]}),
         (verbs.fine("loss", 0.5), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
+        (
+            verbs.evaluations,
+            {"step": [0, 10, 20, 30, 40, 50, 60], "step_seconds": [9, 1, 3, 1, 3, 1, 1]},
+            [0, 1, 2, 3, 4, 5, 6],
+            {
+                "step": [0, 10, 20, 30, 40, 50, 60],
+                "step_seconds": [9, 1, 3, 1, 3, 1, 1],
+                "evaluated": [0, 0, 0, 0, 0, 0, 0],
+            },
+        ),
+        (
+            verbs.evaluations,
+            {"step": [10, 20, 30, 40, 50, 60, 70], "step_seconds": [1, 3, 1, 3, 1, 3, 1]},
+            [0, 1, 2, 3, 4, 5, 6],
+            {
+                "step": [10, 20, 30, 40, 50, 60, 70],
+                "step_seconds": [1, 3, 1, 3, 1, 3, 1],
+                "evaluated": [0, 1, 0, 1, 0, 1, 0],
+            },
+        ),
         (verbs.whole_seconds(), {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
         (
             verbs.mean_of_ranks("loss"),
@@ -42,19 +75,6 @@ NAN = float("nan")
             [0, 1],
             {"step": [1, 2], "loss": [2, 6]},
         ),
-        (
-            verbs.merge("epoch", "step"),
-            {
-                "epoch": [1, 1, 1, NAN, NAN],
-                "step": [1, 1, 2, 3, 3],
-                "loss": [NAN, 4, 5, 6, 7],
-                "_a": [1, NAN, NAN, 2, 3],
-            },
-            [0, 2, 3],
-            {"epoch": [1, 1, NAN], "step": [1, 2, 3], "loss": [4, 5, 6]},
-        ),
-        (verbs.merge("step"), {"step": [1, 2], "loss": [NAN, 3]}, [0, 1], {"step": [1, 2], "loss": [NAN, 3]}),
-        (verbs.merge(), {"loss": [NAN, 3], "seconds": [5, NAN]}, [0], {"loss": [3], "seconds": [5]}),
         (
             verbs.undo_mean("step_seconds"),
             {"epoch": [1, 1, 2], "step": [10, 20, 10], "step_seconds": [2, 1.5, 1]},
@@ -75,7 +95,7 @@ def test_a_verb_keeps_rows_and_makes_columns(
 
 def test_rows_of_several_verbs_are_those_of_the_log() -> None:
     columns = {"step": np.array([NAN, 1, 1, 2]), "_x": np.zeros(4)}
-    rows, made = applied((verbs.only("step"), verbs.first_states("step")), columns, {})
+    rows, made = applied((verbs.only("step"), verbs.states("step")), columns, {})
     assert rows.tolist() == [1, 3]
     assert list(made) == ["step"]
 
@@ -89,7 +109,7 @@ def test_facts_are_private_columns() -> None:
         applied((verbs.only("_batch"),), columns, {})
 
 
-@pytest.mark.parametrize("verb", [verbs.only("step"), verbs.first_states("step"), verbs.undo_mean("step")])
+@pytest.mark.parametrize("verb", [verbs.only("step"), verbs.states("step"), verbs.undo_mean("step")])
 def test_no_rows_remain_no_rows(verb: Verb) -> None:
     rows, made = applied((verb,), {"step": np.empty(0)}, {})
     assert len(rows) == len(made["step"]) == 0

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: With fewer points nothing is looked for; fewer of them make no level.
-ENOUGH, SHORTEST = 10, 3
+#: Fewest points of a series that may have levels.
+ENOUGH = 10
+#: Fewest points of a level.
+SHORTEST = 3
 #: More levels than these are noise, or no history that a reader takes in.
 _MOST_LEVELS = 12
 #: Cost of a level, in units of the logarithm of the number of points; asv's.

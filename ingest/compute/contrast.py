@@ -24,8 +24,10 @@ Effect = Literal["negligible", "small", "medium", "large"]
 #: The figures of repeats, a group for each machine: each counts once, by its own median.
 Groups = tuple[tuple[float, ...], ...]
 
-#: So many repeats on both sides are enough for a bootstrap interval; so many for a comparison of ranges.
-MANY, SEVERAL = 5, 3
+#: Repeats on both sides that a bootstrap interval needs.
+MANY = 5
+#: Repeats on both sides that a comparison of ranges needs.
+SEVERAL = 3
 #: A smaller gap is never clear, however well the repeats agree.
 LEAST_CLEAR = 0.01
 #: A smaller gap is never likely: it would be written as 1.00 times.
@@ -34,7 +36,10 @@ NARROW = 0.005
 LEAST_OF_FEW = 0.05
 #: More repeats than these are nothing to ask for.
 _AT_MOST = 100
-_RESAMPLES, _LEVEL = 2000, 0.95
+#: Resamples of a bootstrap interval.
+_RESAMPLES = 2000
+#: Confidence of the interval.
+_LEVEL = 0.95
 #: Figures whose resampled medians are kept for the next comparison, 16 KB each: those of a suite are compared together.
 _KEPT = 1024
 #: Standard errors on each side of a 95 % interval.

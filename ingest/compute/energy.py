@@ -8,7 +8,10 @@ from perfledger.ingest.common.numbers import shortened
 from perfledger.schema.records import MetricFigure, Reason, Run
 from perfledger.schema.vocabulary import METRICS, UNITS
 
-_PER_SAMPLE, _PER_TOKEN = ("energy_per_sample", "samples_per_joule"), ("energy_per_token", "tokens_per_joule")
+#: Joules per sample, and the inverse.
+_PER_SAMPLE = ("energy_per_sample", "samples_per_joule")
+#: The same for tokens.
+_PER_TOKEN = ("energy_per_token", "tokens_per_joule")
 #: The unit of a throughput that counts parts of samples, and still has an energy.
 _TOKENS = "tokens/s"
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.

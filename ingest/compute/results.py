@@ -1,7 +1,5 @@
 """Results: runs of one case are repeats; their median is the figure, their spread says how far to believe it.
 
-Runs of several machines of one kind are repeats within a machine only: each machine counts once, by its own median.
-
 Runs of other framework versions, benchmark rounds or submitters are not repeats of each other. A fact that a run does
 not state is not guessed from others: runs without a version are repeats of each other only.
 """
@@ -13,8 +11,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from dataclasses import replace as with_fields
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +18,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
+from perfledger.ingest.compute.repeat_statistics import Statistics, by_host, statistics_of
 from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
 from perfledger.ingest.read import facts
 from perfledger.schema.records import (
@@ -134,7 +131,7 @@ class _Repeats:
         found = [(run, value) for run, value in self._values(metric)]
         well = [(run, value) for run, value in found if run.outcome not in NO_FIGURE] or found
         known = [(float(value), _host(run)) for run, value in well if value is not None and not math.isnan(value)]
-        return _statistics(*zip(*known, strict=True)) if known else None
+        return statistics_of(*zip(*known, strict=True)) if known else None
 
     def _values(self, metric: str) -> Iterator[tuple[Run, float | None]]:
         if metric == _THROUGHPUT:
@@ -166,37 +163,20 @@ def _cases(runs: Sequence[Run], rule: str | None) -> list[_Repeats]:
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """The statistics of repeats: median, extremes, and the sample standard deviation over the mean (of one, None).
-
-    `hosts` counts the machines, 0 where none is stated; the spreads within and between them are known of several only.
-    """
-
-    value: float
-    low: float
-    high: float
-    spread: float | None
-    repeats: int
-    hosts: int = 0
-    spread_within: float | None = None
-    spread_between: float | None = None
-
-
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none has a figure, or they are of several formats and unlike."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
     if not found or several_formats(runs, rule):
         return None
     values, hosts = zip(*found, strict=True)
-    return _statistics(values, hosts)
+    return statistics_of(values, hosts)
 
 
 def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[tuple[float, ...], ...]:
     """Return the figures of repeats that went well, of throughput or of a metric, a group for each machine."""
     found = [(value, _host(run)) for run in runs if (value := _of_repeat(run, rule, metric)) is not None]
     one = found and not several_formats(runs, rule)
-    return tuple(map(tuple, _grouped(*zip(*found, strict=True)).values())) if one else ()
+    return tuple(map(tuple, by_host(*zip(*found, strict=True)).values())) if one else ()
 
 
 def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | None:
@@ -400,8 +380,10 @@ def _metric(name: str, repeats: _Repeats, unlike: Reason | None) -> ResultMetric
     return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found
 
 
-#: Runs dropped at each end: one, of forty or more four, as MLPerf does for U-Net 3D.
-_MANY, _DROPPED_OF_MANY = 40, 4
+#: Runs from which on a score drops more than one run at each end, as MLPerf does for U-Net 3D.
+_MANY = 40
+#: Runs that such a score drops at each end.
+_DROPPED_OF_MANY = 4
 
 
 def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric:
@@ -432,45 +414,6 @@ def _minutes(run: Run) -> float:
 def _fields(over: Statistics | None) -> dict[str, Any]:
     """Return the statistics as fields of a result."""
     return asdict(over) if over else {"value": None, "low": None, "high": None, "spread": None, "repeats": 0}
-
-
-@lru_cache(1 << 16)
-def _statistics(values: tuple[float, ...], hosts: tuple[str, ...]) -> Statistics:
-    """Return what repeats give; a machine that ran more often than others does not count more.
-
-    Runs that state no machine count as those of one further.
-    """
-    import statistics
-
-    by_host = _grouped(values, hosts)
-    medians = [statistics.median(each) for each in by_host.values()]
-    whole = Statistics(statistics.median(medians), min(values), max(values), _spread(values), len(values))
-    if not any(by_host):
-        return whole
-    within = _pooled(list(by_host.values())) / statistics.fmean(values) if len(values) > len(by_host) > 1 else None
-    return with_fields(whole, hosts=len(by_host), spread_within=within, spread_between=_spread(medians))
-
-
-def _grouped(values: Sequence[float], hosts: Sequence[str]) -> Mapping[str, Sequence[float]]:
-    found: dict[str, list[float]] = {}
-    for value, host in zip(values, hosts, strict=True):
-        found.setdefault(host, []).append(value)
-    return found
-
-
-def _spread(values: Sequence[float]) -> float | None:
-    """Return the coefficient of variation; None for one value."""
-    import statistics
-
-    return statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
-
-
-def _pooled(groups: Sequence[Sequence[float]]) -> float:
-    """Return the standard deviation within groups: their squares over the degrees of freedom that are left."""
-    import statistics
-
-    squares = sum(statistics.variance(each) * (len(each) - 1) for each in groups if len(each) > 1)
-    return math.sqrt(squares / sum(len(each) - 1 for each in groups))
 
 
 def _with_speedups(found: Sequence[Result]) -> list[Result]:

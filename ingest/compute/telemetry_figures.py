@@ -55,17 +55,26 @@ MEANS: Mapping[str, str] = {
 }
 ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
-#: Longest pause between two samples over which energy is integrated: multiple of the usual pause, share of the whole.
-_PAUSE, _PAUSE_SHARE = 5.0, 0.01
-#: Samples are too far apart beyond this many seconds and this share of the whole, however regular they are.
-_LONGEST, _LONGEST_SHARE = 10.0, 0.05
+#: Longest pause between two samples over which energy is integrated, as a multiple of the usual pause.
+_PAUSE = 5.0
+#: The same as a share of the whole time, if that is longer.
+_PAUSE_SHARE = 0.01
+#: Seconds beyond which samples are too far apart, however regular they are.
+_LONGEST = 10.0
+#: The same as a share of the whole time, if that is longer.
+_LONGEST_SHARE = 0.05
 #: Samples of each device that a mean power over a measured window needs.
 _FEWEST = 5
 #: Share of a run that telemetry must cover before we assume that both used the same clock.
 COVERED = 0.9
-#: Two rows closer than this share of the usual time between two sweeps are of one; of up to 50 devices, one row in so
-#: many ends a sweep; and a sweep goes through as many devices as nearly all others.
-_WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
+#: Two rows closer than this share of the time between two sweeps belong to one sweep.
+_WITHIN_SWEEP = 0.25
+#: Quantile of the pauses that is the time between two sweeps: of 50 devices, one row in 50 ends a sweep.
+_PAUSES_BETWEEN = 0.98
+#: Share of the sweeps that must go through the same number of devices.
+_MOSTLY = 0.9
+#: Fewest pauses that show sweeps.
+_FEW = 4
 
 
 @dataclass(frozen=True)

@@ -414,7 +414,7 @@ def test_a_log_of_another_format_than_run_json_says(broken: Broken) -> None:
 
 def test_a_batch_size_that_contradicts_the_speeds(broken: Broken) -> None:
     called = broken(good_run(seg(SPEEDS, batch=8), run_json(batch_size=4)))
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:5", "implies 8 samples", "give 4 samples")
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:5", "implies 8 samples", "“arithmetic” gives 4 samples")
 
 
 def test_a_link_to_a_folder_above_it(broken: Broken) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.compute.contrast import Grade, Measured, contrast
-from perfledger.ingest.compute.results import Statistics, by_rule, figure, groups
+from perfledger.ingest.compute.repeat_statistics import Statistics
+from perfledger.ingest.compute.results import by_rule, figure, groups
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.data.results import lines

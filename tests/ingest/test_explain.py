@@ -88,7 +88,7 @@ def test_what_leaves_a_run_out_of_results_is_told(
 
 def test_a_run_json_that_is_wrong_and_a_log_that_is_not_read_are_told_in_words(tmp_path: Path, ingest: Ingest) -> None:
     log = write_run(tmp_path, "x/1", seg([10.0, 10.0]), run=run_json(outcome="done"))
-    assert "x/1/run.json: is not a valid run.json: `$.outcome` is 'done'" in explained(ingest, log)
+    assert "x/1/run.json: is invalid: `$.outcome` is 'done'" in explained(ingest, log)
     log.write_text("")
     assert "not read   " in explained(ingest, log)
     assert "is empty: it contains no run. Remove it, or fetch the log again." in explained(ingest, log)

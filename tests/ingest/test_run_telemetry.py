@@ -163,7 +163,7 @@ def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None
     log.with_name("gpu.csv").write_text(rows)
     called = ingest(root, "--json")
     (problem,) = called.problems
-    assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values that do not fit their column")
+    assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values or lines that are not samples")
     found = called.lines[0]["telemetry"]
     assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
 
@@ -173,7 +173,8 @@ def test_telemetry_without_a_log(root: Path, ingest: Ingest) -> None:
     (root / "a/b/c/2").mkdir()
     (root / "a/b/c/2/telemetry.csv").write_text(csv())
     called = ingest(root, "--json")
-    assert [each.partition(", ")[0] for each in called.problems] == ["logs/a/b/c/2/telemetry.csv: is telemetry"]
+    (problem,) = called.problems
+    assert problem.startswith("logs/a/b/c/2/telemetry.csv: is telemetry that does not fit exactly one of the 0 runs")
     assert called.lines[0]["telemetry"] is None
 
 
@@ -182,7 +183,9 @@ def test_only_telemetry_makes_no_run(root: Path, ingest: Ingest) -> None:
     (root / "gpu.log").write_text(csv())
     called = ingest(root, "--json", "--out", root.parent / "docs")
     assert (called.code, called.lines) == (1, [])
-    assert called.problems[0].startswith("logs/gpu.log: is telemetry, but there is no log in its folder")
+    assert called.problems[0].startswith(
+        "logs/gpu.log: is telemetry that does not fit exactly one of the 0 runs in its folder"
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,7 +235,9 @@ def test_a_mem_file_of_another_name_belongs_to_no_log(root: Path, ingest: Ingest
     (root / "log/n1g8.mem").write_text("max device0 memory usage is: 8455716864\n")
     called = ingest(root, "--json")
     assert called.lines[0]["telemetry"] is None
-    assert [each for each in called.problems if "n1g8.mem: contains a maximum only" in each]
+    assert [
+        each for each in called.problems if "n1g8.mem: is telemetry that does not fit exactly one of the 1 runs" in each
+    ]
 
 
 def test_mem_that_is_not_understood(root: Path, ingest: Ingest) -> None:
@@ -248,9 +253,7 @@ def test_several_logs_without_clocks_cannot_be_told_apart(root: Path, ingest: In
     called = ingest(root, "--json")
     assert [each["telemetry"] for each in called.lines] == [None, None]
     (problem,) = [each for each in called.problems if "gpu.csv" in each]
-    assert problem.startswith(
-        "logs/f/gpu.csv: is in the folder of 2 runs, but it or one of their logs has no date and time"
-    )
+    assert problem.startswith("logs/f/gpu.csv: is telemetry that does not fit exactly one of the 2 runs")
 
 
 class TestClocks:

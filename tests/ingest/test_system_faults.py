@@ -400,9 +400,9 @@ def dies_over(*names: str, number: int = signal.SIGSEGV) -> Callable[[Path], Any
 @pytest.mark.parametrize(
     ("names", "number", "said"),
     [
-        (("4",), signal.SIGSEGV, "crashed (SIGSEGV), because of a bug in Perfledger or in a library"),
-        (("4",), signal.SIGKILL, "was killed (SIGKILL). The system may be short of memory"),
-        (("1", "2", "9"), signal.SIGBUS, "crashed (SIGBUS)"),
+        (("4",), signal.SIGSEGV, "the process that read it ended (SIGSEGV)"),
+        (("4",), signal.SIGKILL, "the process that read it ended (SIGKILL)"),
+        (("1", "2", "9"), signal.SIGBUS, "the process that read it ended (SIGBUS)"),
     ],
 )
 def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
@@ -446,7 +446,7 @@ def test_telemetry_that_ends_its_reader_is_left_out(
 def test_an_explanation_names_what_ended_its_reader(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explain, "read", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
     said = explain.text(tree / LOG, "train.log", layout.load("perfledger"))
-    assert said.startswith("log        train.log\nnot read   train.log: was not read: the process that read it crashed")
+    assert said.startswith("log        train.log\nnot read   train.log: was not read: the process that read it ended")
     assert "(SIGSEGV)" in said
 
 

@@ -546,7 +546,7 @@ def test_a_file_that_vanishes_between_finding_and_reading(
 #: What a line consists of, its length in MiB, and what the problem says.
 LONG = {
     "a record without its end": (SEG.splitlines()[0][:60], 40, "8 MiB"),
-    "NUL bytes": (b"\x00", 16, "binary"),
+    "NUL bytes": (b"\x00", 16, "NUL bytes"),
     "carriage returns": (b"10%|#   |\r", 16, "8 MiB"),
 }
 #: Prints the highest use of memory, in KiB, as the last line; getrusage counts that of the parent too.

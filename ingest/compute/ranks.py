@@ -17,7 +17,7 @@ _LAG_SHARE = 0.1
 
 def is_repeated(records: SessionRecords) -> bool:
     """Return whether several lines may print one step."""
-    return records.reading.ranks == "median" or bool(np.ptp(records.ranks()))
+    return bool(records.reading.ranks) or bool(np.ptp(records.ranks()))
 
 
 def may_go_back(records: SessionRecords) -> bool:

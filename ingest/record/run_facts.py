@@ -130,7 +130,7 @@ def observations(session: Session) -> int:
     for skipped, columns in product((True, False), (("throughput",), TIMED, ("clock",))):
         for records, of_run in zip(session.records, beside, strict=True):
             if any(column in records for column in columns) and len(records) and of_run != skipped:
-                return len(intervals_of(records)) if records.reading.ranks == "median" else len(records)
+                return len(intervals_of(records)) if records.reading.ranks else len(records)
     return 0
 
 

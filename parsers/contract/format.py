@@ -31,7 +31,8 @@ class Format:
             the training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
             prints within it.
-        needs: text that a log of the format contains, if its records alone do not identify it.
+        needs: text that a log of the format contains, if its records alone do not identify it. A log with it needs no
+            measured number to be claimed: lines that only count, or print private columns, are enough.
         unproven: whether only the printer's source is known, and no real log: the format's page and every figure of it
             say so.
         id: `package.module`, filled in by the registry.

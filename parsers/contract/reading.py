@@ -93,8 +93,8 @@ class Reading:
         running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
         ranks: what several processes print. `median`: a line per step each, or the printer prints one line per metric;
-            the records of one epoch and step count once, as their median. `own`: each may print its own speed or the
-            job's, and no line says which, so that speeds that differ give no figure.
+            the records of one epoch and step count once, as their median. `own`: the same, but each may print its own
+            speed or the job's, and no line says which, so that speeds that differ give no figure.
         weak: logs of other printers contain such lines, too. They claim a log only if no other format does.
         pauses: lines that say what else takes time inside the intervals of these records, or between them. A printer
             that stops its clock meanwhile, or times one step only, needs none unless its lines have clocks.

@@ -81,6 +81,7 @@ def _stride(step: Column, epoch: Column) -> Column:
 FORMAT = Format(
     title="MindSpore model zoo",
     framework="MindSpore",
+    needs=b", per step time: ",
     readings=(
         Reading(
             "epoch: {epoch}{?,} step: {step}, loss is {loss}\n\n"

@@ -193,7 +193,8 @@ def _has_needed(format: Format, seen: Iterable[_Searched]) -> bool:
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     for each in seen:
         likely = {one.finder: one for one in each.likely.get(format.id, ()) if one.weak == weak}
-        if any(one.first_in(each.chunk.text) for one in likely.values()):
+        # A format that needs a text is not mistaken: its headings are enough.
+        if any((one.finder.search if format.needs else one.first_in)(each.chunk.text) for one in likely.values()):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None
 

@@ -442,7 +442,7 @@ def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list
     The first of them follows what lay between the steps. Where ranks print the same step, each has its record, and so
     has an update that the loss scaler skips, which has the step of the one before it.
     """
-    if "step" not in reading.columns or reading.ranks == "median" or chunk.tags:
+    if "step" not in reading.columns or reading.ranks or chunk.tags:
         return found
     finder = reading.finder
     # By its number a group is found faster than by its name.

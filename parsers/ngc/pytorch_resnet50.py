@@ -5,8 +5,7 @@
 slow.
 
 A line of several iterations prints the means of their speeds, which hide a stall: of nine iterations at full speed and
-one that waits, the mean is nine tenths. If such lines take longer than they say, their clocks give the figure, which
-needs the batch size and the devices; a stop of a fifth and more contradicts them, and no figure is computed.
+one that waits, the mean is nine tenths. If such lines take longer than they say, no figure is computed.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
@@ -25,7 +24,6 @@ FORMAT = Format(
             "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.total_ips : {throughput} {images|img}/s",
             unit="images/s",
             span="step",
-            untrue=("clock",),
             pauses=(Pause("epoch_end", rb" - Epoch: [0-9]++ ++train\.(?!data_time)", inside="last"),),
         ),
         Reading(

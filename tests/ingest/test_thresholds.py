@@ -433,7 +433,6 @@ OF_NUMBERS: Sequence[Row] = [
     ("parsers.contract.epoch_means._COARSE", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._ALIKE", two_programs, [((0, 9, 1.09), False), ((0, 9, 1.11), True)]),
     ("parsers.contract.epoch_means._LAG", two_programs, [((0, 3, 2.0), False), ((0, 4, 2.0), True)]),
-    ("parsers.contract.epoch_means._LAG_SHARE", two_programs, [((90, 100, 2.0), False), ((89, 100, 2.0), True)]),
     ("parsers.contract.epoch_means._NEARLY_ALL", epochs_kept, [(88, 0), (90, 3)]),
     ("parsers.contract.statistics._WELL", line_that_tells, [((0.024, 90.0), 1.0), ((0.026, 90.0), 2.0)]),
     ("parsers.contract.statistics._NEARLY", line_that_tells, [((0.01, 81.0), 1.0), ((0.01, 79.0), 2.0)]),

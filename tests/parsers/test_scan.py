@@ -304,7 +304,7 @@ def test_hosts_that_draw_the_same_bar_are_one_run(tmp_path: Path, kind: str) -> 
     path.write_bytes(bar_of_trainer(*HOSTS[kind]))
     (session,) = read(path).sessions
     assert session.main["step"].tolist() == [float(n) for n in range(1, 31) for _ in HOSTS[kind]]
-    assert session.main["step_seconds"].tolist() == session.main["step"].tolist()
+    assert session.main["clock"].tolist() == [n * (n + 1) / 2 for n in session.main["step"]]
     assert len(set(session.main.ranks()[::2].tolist())) == len(set(session.main.ranks()[1::2].tolist())) == 1
     assert len(set(session.main.ranks().tolist())) == 2
     assert session.main.lines([0, 1, 59]) == [5, 6, 64]
@@ -326,7 +326,7 @@ def test_date_is_taken_off_bars_alone(tmp_path: Path, kind: str) -> None:
     assert text_of(path, 1 << 20) == b"".join(each.replace(DATES[kind], b"") if b"%|" in each else each for each in log)
     (session,) = read(path).sessions
     assert session.main["step"].tolist() == [float(n) for n in range(1, 31)]
-    assert session.main["step_seconds"].tolist() == session.main["step"].tolist()
+    assert session.main["clock"].tolist() == [n * (n + 1) / 2 for n in session.main["step"]]
     assert session.main.lines([0, 29]) == [3, 32]
 
 

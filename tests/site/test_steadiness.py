@@ -104,6 +104,9 @@ def test_a_run_of_too_few_records_has_its_reason_in_the_cell() -> None:
     (row,) = site.rows[suite.id]
     assert (row.value, row.reason) == (None, given.figures["sustained"].reason)
     cell = tables.comparison(site, suite, [row]).rows[0][-1]
-    said = "too few: 2 training records after the warm-up, 0.7 s; 5 records or 30 s are needed"
+    said = (
+        "too few: 2 training records after the warm-up (0.7 s), apart from those with an evaluation, a checkpoint, or "
+        "the end of an epoch; 5 records or 30 s are needed"
+    )
     assert cell.note is not None
     assert WORDS.say("en", cell.note) == said

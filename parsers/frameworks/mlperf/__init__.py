@@ -94,6 +94,7 @@ def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
 
 FORMAT = Format(
     title="MLPerf",
+    needs=b":::ML",
     over=("*",),
     # TensorFlow's logger repeats the lines of 2018, with a stamp in front.
     # Every rank may state the benchmark, and the sizes of the data sets may come before it.

@@ -35,10 +35,16 @@ def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]
     return longest((*((each,) for each in more), *found))
 
 
+def words_of_pattern(pattern: bytes) -> tuple[Alternatives, ...]:
+    """Return the words of a pattern without compiling it, which takes longer than all the rest."""
+    parsed = import_module("re._parser").parse(pattern)
+    return () if parsed.state.flags & re.IGNORECASE else longest(_held(parsed))
+
+
 def longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
     """Return the longest of some words, in the spelling of distinct lines."""
     likely = {bare for each in words if (bare := _bare(each))}
-    ordered = sorted(likely, key=lambda each: (-_strength(each), each))
+    ordered = sorted(likely, key=lambda each: (-strength(each), each))
     alone, others = ([each for each in ordered if (len(each) > 1) == several] for several in (False, True))
     return (*alone[:_MOST], *others[:_MOST])
 
@@ -71,7 +77,8 @@ def _bare(words: Alternatives) -> Alternatives:
     return tuple(sorted(bare)) if min(map(len, bare)) >= _SHORTEST else ()
 
 
-def _strength(words: Alternatives) -> int:
+def strength(words: Alternatives) -> int:
+    """Return the length of the shortest of some words."""
     return min(map(len, words))
 
 
@@ -96,7 +103,7 @@ def _one_of(kind: str, argument: Any, begin: bytes) -> Iterator[Alternatives]:
     if kind != "BRANCH":
         return
     best = [
-        max(map(_bare, _held(each, begin)), key=lambda words: _strength(words) if words else 0) for each in argument[1]
+        max(map(_bare, _held(each, begin)), key=lambda words: strength(words) if words else 0) for each in argument[1]
     ]
     yield tuple(word for words in best for word in words) if all(best) else (begin,)
 

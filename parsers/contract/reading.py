@@ -10,11 +10,11 @@ from typing import Literal
 
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition
-from perfledger.parsers.contract.literals import Alternatives, all_in, literals
+from perfledger.parsers.contract.literals import Alternatives, all_in, literals, words_of_pattern
 from perfledger.parsers.contract.patterns import FormatError, compiled
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.shape import shape_of
-from perfledger.parsers.contract.template import NUMBER, UNITS, compiled_line, compiled_text
+from perfledger.parsers.contract.template import NUMBER, UNITS, compiled_line, compiled_text, template_words
 from perfledger.parsers.contract.verbs import Verb
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -164,9 +164,11 @@ class Reading:
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
         """Return words that every record of the reading contains."""
-        if isinstance(self.finder, Rows):
-            return self.finder.words
-        return literals(self.finder)
+        if isinstance(self.pattern, Rows):
+            return self.pattern.words
+        if isinstance(self.pattern, str):
+            return template_words(self.pattern)
+        return words_of_pattern(_COLUMN.sub(_group, self.pattern))
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may contain a record, by its distinct lines."""

@@ -27,6 +27,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from perfledger.parsers.contract.literals import Alternatives, longest, strength
 from perfledger.parsers.contract.patterns import FormatError
 
 #: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
@@ -330,6 +331,24 @@ def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
         compiler = _Compiler(line, lambda name, kind: rb"(?P<%s>%s)" % (name.encode(), kind), factors)
         patterns.append(b"".join(compiler.pattern(parts(line))))
     return b"|".join(patterns), factors
+
+
+def template_words(template: str) -> tuple[Alternatives, ...]:
+    """Return words of which each record of a template contains one, for templates of several lines one for each line."""
+    lines = [longest(_words_of_line(parts(each))) for each in template.split(LINES)]
+    if len(lines) == 1 or not all(lines):
+        return lines[0] if len(lines) == 1 else ()
+    return longest([tuple(word for line in lines for word in max(line, key=strength))])
+
+
+def _words_of_line(known: Sequence[Part]) -> Iterator[Alternatives]:
+    """Yield texts and alternative words of a template: text next to a number may have other blanks, and so has a line's end."""
+    for each in known:
+        if isinstance(each, str):
+            text = each.removeprefix("^").removesuffix("$").lstrip(" ").encode()
+            yield from ((word,) for word in re.split(rb"  +|\s*\n\s*", text))
+        elif isinstance(each, Slot) and each.words:
+            yield tuple(word.encode() for word in each.words)
 
 
 def compiled_text(written: str | bytes) -> bytes:

@@ -14,14 +14,14 @@ LAUNCHER = (
     Fact("devices", "PADDLE_TRAINERS_NUM {:int}"),
     Fact("devices_per_node", "Run Pod: {_}, replicas {:int}"),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
-    # Hosts that are listed make the job where no master is named; `nnodes` then says 1 all the same.
+    # Without a master, the listed hosts are the job, although `nnodes` is 1.
     Fact(
         "nodes",
         rb"^LAUNCH INFO [\d :,-]++ips: ([^\s,]++(?:,[^\s,]++)++)[ \t\r]*+$(?=(?:\n(?!LAUNCH INFO [\d :,-]++master: )[^\n]*+){0,20}+\n[^\n]*? master: None\b)",
         listed,
     ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
-    # Of an elastic job these are the machines that have come.
+    # In an elastic job, the replicas are the machines that have joined.
     Fact("nodes", "^LAUNCH INFO {*}Job: {_} mode collective, replicas {:int}["),
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
@@ -29,7 +29,7 @@ LAUNCHER = (
     FLEET,
 )
 
-#: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.
+#: Newer trainers print this after a speed. Memory is the peak allocated to tensors, 0 if unknown.
 MEMORY = (
     rb"(?:,? eta: [^\r\nm\[|]*+)?+"
     rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"
@@ -39,7 +39,7 @@ MEMORY = (
 MAX_MEMORY = "{?{*}max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB}"
 KNOWN_MEMORY = fine("memory", least=1.0)
 
-#: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
+#: Facts of the configuration that both trainers of PaddleClas print. It has three batch sizes; that of `Train` counts.
 CLAS = (
     Fact("batch_size", rb"Train :(?:(?!Eval :|Train :|batch_size : )[\s\S]){0,4000}+batch_size : (\d++)", int),
     Fact("model", rb"Arch : (?:(?!---|Arch : | name : )[\s\S]){0,2000}+ name : (\w++)"),
@@ -52,8 +52,8 @@ CLAS = (
     *LAUNCHER,
 )  # fmt: skip
 
-#: Of lines that copies in PyTorch print as well: the framework is what the log names.
+#: For lines that copies in PyTorch also print: the framework is the one that the log names.
 IN_PADDLE = Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle")
 
-#: For rates with two decimals: those of fewer hundredths are rounded by more than a twentieth.
+#: For rates with two decimals. Below this one, rounding changes a rate by more than a twentieth.
 of_two_decimals = fine("steps_per_second", least=0.1)

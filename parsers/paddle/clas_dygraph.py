@@ -1,15 +1,21 @@
 """PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
 
-`ips` is the throughput of one device. Releases of 2024 print its mean since the last line. Releases of 2022 print a
-running mean since iteration 5 of the epoch, which is undone where the timestamps tell that it is one. Where they do not
-tell, `sustained` averages running means, which is right for a steady speed. `[Eval]` lines have an `ips` of their own,
-for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
-against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
-`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected
-here, or left out if it is of that batch alone. Means of 2021, which log as `root`, run since iteration 5 of the epoch,
-which is undone here, until iteration 5 of the next one, with the evaluation in between: lines before that are left out.
-Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
-enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; those of
+`ips` is the throughput of one device. Each release averages it differently. Releases of 2024 print the mean since the
+last line. Releases of 2022 print a running mean since iteration 5 of the epoch. If the timestamps prove a running mean,
+it is undone here. If they do not, `sustained` averages running means, which is right for a steady speed. Releases of
+2021, which log as `root`, print a running mean that always starts at iteration 5 of the epoch. It continues until
+iteration 5 of the next epoch and includes the evaluation in between. It is undone here, and the lines before iteration
+5 are left out.
+
+`[Eval]` lines have an `ips` of their own, for inference. Some releases print the configuration before they apply `-o`
+overrides, so its batch size is checked against `ips * batch_cost` of the records.
+
+`ips` is the size of the last batch of the interval divided by the mean `batch_cost`. The last batch of an epoch may be
+smaller, and its line then understates the speed. Such a line is corrected here, or left out if it covers this batch
+alone. A multi-scale sampler varies the size of the batches. Then the last batches of all records represent the others,
+if there are enough records.
+
+PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job. The lines of
 PaddleScience are another format.
 """
 
@@ -35,17 +41,17 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.paddle import CLAS, KNOWN_MEMORY, MAX_MEMORY
 
-#: Iteration of every epoch at which running means begin anew.
+#: Iteration of every epoch at which running means restart.
 _RESTART = 5
 #: `ips` and `batch_cost` have five decimals; both the size of a batch and the usual one are computed from them.
 _ROUNDING = 1e-5
-#: Sizes that differ by less are one.
+#: Batch sizes that differ by less than this share are equal.
 _SAME = 0.01
-#: Share of the records with another size than the usual one from which on the sampler varies the batches.
+#: The sampler varies the batches if more than this share of the records has an unusual size.
 _VARIED = 0.05
-#: Standard error, as a share, up to which the last batches of the records tell the mean of all.
-_TOLD = 0.01
-#: Seconds by which two stamps with whole seconds round their distance.
+#: The last batches of the records give the mean of all batches if its standard error is at most this share.
+_PRECISE = 0.01
+#: Rounding error of the difference of two stamps in whole seconds, in seconds.
 _ROUNDED = 1.0
 
 #: The first releases (2021), which log as `root`, have these in the first mean of the next epoch.
@@ -79,12 +85,12 @@ def _since_restart(columns: Columns) -> Postprocessed:
 
 
 def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
-    """Return the records with the speed of all their batches, where the last batch is smaller than the others.
+    """Correct the speed of records whose last batch is smaller than the others.
 
-    Means run since an iteration of the epoch, or else since the line before.
+    Means run from iteration `since` of the epoch, or from the line before if that is None.
 
-    A record before the epoch's end with an odd batch is left out. Where sizes vary throughout, `batch` is that of the
-    last batch of each record, and the steps are unknown if these are too few to tell the mean.
+    A record before the epoch's end with an odd batch is left out. If sizes vary throughout, `batch` is the size of the
+    last batch of each record. The steps are then unknown if the records are too few for a precise mean.
     """
     ips, cost, step = columns["throughput"], columns["step_seconds"], columns["step"]
     rows, made, last = np.arange(len(ips)), dict(columns), step == columns["total_steps"] - 1
@@ -95,14 +101,14 @@ def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
         odd = np.abs(size - usual) > _SAME * usual + _ROUNDING * (ips + cost)
         if odd[~last].sum() > _VARIED * len(known):
             made["batch"] = np.where(np.isfinite(size), np.round(size), np.nan)
-            if not np.std(size) <= _TOLD * np.mean(size) * np.sqrt(len(size)):
+            if not np.std(size) <= _PRECISE * np.mean(size) * np.sqrt(len(size)):
                 made["steps"] = np.full(len(size), np.nan)
             return rows, made
         within = np.diff(columns["epoch"], prepend=np.nan) == 0
         covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
         if since is not None:
             covered = step - since + 1
-        # A running mean says nothing of a batch that a line prints alone.
+        # A line that covers one batch alone cannot be corrected.
         smaller = last & odd & (size < usual) & (covered > 1)
         made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
     rows = rows[~odd | smaller]

@@ -1,11 +1,11 @@
 """PaddleNLP, BERT pre-training (`examples/language_model/bert`), TinyBERT and MiniLM, and the tests of its models (TIPC).
 
 A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` includes the wait for data,
-which the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where
-the loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
-record in which another one begins counts the steps since then only, and is left out. With gradient merge, every 88th
-step or so also reduces and updates: one record in nine is therefore slow, and counts. Some logs print the command at
-the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's Trainer counts, and no unit.
+which the static graph (`total step`, once misspelt as `tobal step`) adds to it once more. Its `ips` is too low if the
+loader is slow, so the seconds of a step count. There every rank prints its lines. The data are in several files. If
+another file begins within a record, the record counts the steps since then only, and is left out. With gradient merge,
+about every 88th step also reduces and updates. One record in nine is therefore slow, and counts. Some logs print the
+command at the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's Trainer counts, and no unit.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postproces
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
-#: Share by which equal numbers may differ.
+#: Numbers that differ by at most this share are equal.
 _SAME = 2e-3
 
 
 def _whole_intervals(columns: Columns) -> Postprocessed:
-    """Return the records of as many samples per step as usual, with the speed that follows from the seconds of a step."""
+    """Drop records of fewer samples per step than usual; correct speeds that count the wait for data twice."""
     made = {name: column for name, column in columns.items() if name != "_samples"}
     ips, cost, samples = (columns[each] for each in ("throughput", "step_seconds", "_samples"))
     if not len(ips):

@@ -3,15 +3,15 @@
 `interval_samples_per_second` is the throughput of the job since the last line; an evaluation or a checkpoint counts in
 the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
 resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding; they are
-quoted where no samples are. Memory is the peak allocated to tensors, in GiB. The summary counts the steps that were
+quoted if no samples are printed. Memory is the peak allocated to tensors, in GiB. The summary counts the steps that were
 planned, also of a run that stopped early.
 
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
-has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
+has. Their seconds are read, not their speed. They print learning rates with all digits, later ones with four.
 
-The speed counts the rest that ends an epoch as a whole batch: where epochs have one, the seconds alone are read.
+The speed counts the incomplete batch that ends an epoch as a whole one. If epochs have one, only the seconds are read.
 
-`trainer_state.json` holds the same numbers, but says nothing of checkpoints.
+`trainer_state.json` contains the same numbers, but does not show the checkpoints.
 
 ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their
 tokens per second of a card follow from the steps per second, which have four decimals: too few for slow steps.
@@ -69,7 +69,7 @@ PAUSES = (
     Pause("checkpoint", "Saving model checkpoint to "),
 )
 
-#: What the trainer states of itself, also where the benchmarks made of it print other lines.
+#: Facts that the trainer prints when it starts; benchmarks made of it print them too, before other lines.
 HEAD = (
     Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
     Fact("batch_size", "Instantaneous batch size per device = {:,}"),
@@ -115,7 +115,7 @@ FORMAT = Format(
             pauses=PAUSES,
         ),
         Reading(
-            # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.
+            # The speed counts all planned steps, also after an early stop; the epoch shows how far the run came.
             rb"(?<!\S)train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
             rb"(?:, (?!epoch: |progress_or_epoch: )\w++: [^\s,]++)*+(?:, (?:progress_or_)?+epoch: (?P<epoch>[0-9.]++)(?=[\s,]))?+",
             unit="samples/s",

@@ -1,9 +1,9 @@
 """Paddle3D (`tools/train.py`): a record per `log_interval` iterations, with means of one device since the program started.
 
-The timer starts behind the first iteration, but its seconds are divided by all; it runs on during evaluations and
-checkpoints. A resumed run goes on with its iterations, not with its timer. Both are undone here. The batch is
-`ips` over those seconds, with which that of the configuration must agree. The first releases print no speed: there the
-times of the lines are read, and the batch of the configuration.
+The timer starts after the first iteration, but its seconds are divided by all iterations. It runs on during evaluations
+and checkpoints. A resumed run continues the count of its iterations, but restarts the timer. Both are undone here. The
+batch follows from `ips` and those seconds, and must agree with that of the configuration. The first releases print no
+speed: for them, the times of the lines and the batch of the configuration are read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """PaddleVideo: a line per logging interval with the clips per second of one device, of the last batch alone.
 
-`batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end
-of an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch,
-which waits for the workers of the loader to start and stands for none of the others. Validations print lines of the
-same form. SVTAS prints the same in PyTorch.
+`batch_cost` is that of the last batch too, so batches that wait between two lines are not in any line. The line at the
+end of an epoch states the seconds of all its batches. If it is present, the epoch is read from it, without the first
+batch: that one waits for the workers of the loader to start, and does not represent the others. Validations print lines
+of the same form. SVTAS prints the same in PyTorch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _END = (
 
 
 def _whole_epochs(columns: Columns) -> Postprocessed:
-    """Return a record per epoch whose end is printed; where none is, the lines of batches."""
+    """Return a record per epoch whose end is printed, or the lines of batches if no end is printed."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
     made = dict(columns)
     if not (line.any() and ended.any()):
@@ -39,7 +39,7 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
     rows = rows[np.diff(columns["_ended"][rows], prepend=np.nan) != 0]  # Two handlers print each line twice.
     seconds = columns["_sum"][rows]
     step = np.round(seconds * columns["_mean"][rows] / batch)
-    # The line of the first batch of each epoch, if it is there, lies behind the end of the epoch before.
+    # The line of an epoch's first batch, if there is one, follows the end of the epoch before.
     of_first = np.append(first, -1)[np.searchsorted(first, rows) - 1]
     before = np.concatenate([[-1], rows[:-1]])
     known = of_first > before

@@ -1,14 +1,15 @@
 """Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, from the first complete state of its bar.
 
 Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
-samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Keras by itself does not say so where nothing
-is validated; then the first state of the bar has the samples of one batch. Where neither is left, there is no figure,
-unless only samples can be so quick. Seconds are whole numbers: of an epoch's
-seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
+samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Keras by itself does not print this without a
+validation. Then the first state of the bar shows the samples of one batch. If the log has neither, no figure is
+computed, unless the time per count is too short for a step. Seconds are whole numbers: of an epoch's seconds and a
+step's milliseconds, the number with more digits is used, and neither if both are below 5. `evaluate` and
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
-the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
-in the first epoch, and in all others waits for the loader: there the seconds of the epoch bound those of its steps.
-With `verbose=2` Keras by itself prints the seconds of an epoch alone; releases from 2.4 on up to Keras 3 print
+the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch. That step
+compiles in the first epoch, and waits for the loader in all others: there the seconds of the epoch bound those of its
+steps.
+With `verbose=2`, Keras by itself prints the seconds of an epoch alone; releases from 2.4 on up to Keras 3 print
 `2s/epoch - 85ms/step` at the end of the line.
 """
 
@@ -36,11 +37,11 @@ from perfledger.parsers.frameworks.keras.epochs import (
     epochs_in_steps,
 )
 
-#: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
+#: `[=====]`, drawn lines of Keras 3, `=====` if the terminal lacks these characters, or nothing with `verbose=2`. A
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
 
-#: What Keras by itself printed with `verbose=2`, without the steps.
+#: The line of Keras by itself with `verbose=2`, without the steps.
 _SECONDS = rb"(?:- )?+[0-9]++s - loss: "
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
 _BEGINS = (
@@ -49,16 +50,16 @@ _BEGINS = (
     + rb"))"
 )
 
-#: A part of a word of what a bar shows: TensorFlow Recommenders names metrics `factorized_top_k/top_5`. A number before
-#: a slash is of another bar.
+#: A part of a word of a bar. TensorFlow Recommenders names metrics `factorized_top_k/top_5`; a number before a slash
+#: belongs to another bar.
 _WORD = rb"[^\r\n/ ]++|(?<=[a-z_])/"
-#: What a bar shows: from word to word up to the loss, and the accuracy before or after it.
+#: The values of a bar: from word to word up to the loss, and the accuracy before or after it.
 _ACCURACY = (
     rb"(?:(?=(?:" + _WORD + rb"| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
 )  # fmt: skip
 _TO_LOSS = rb"(?:" + _WORD + rb"| (?!loss: ))*+ loss: "
 LOSS = _ACCURACY + _TO_LOSS + rb"<loss>(?=\s)(?=(?:" + _WORD + rb"| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+"
-#: What it shows where a program names its losses itself.
+#: The values of a bar if the program names its losses itself.
 OTHER_LOSSES = (
     _ACCURACY + rb"(?!" + _TO_LOSS + rb")(?=(?:" + _WORD + rb"| (?!val_\w))*+ val_\w++: <_validation>(?=\s))?+"
     rb"(?: [A-Za-z_][\w./-]*+: [-+.0-9a-z]++(?=\s)(?: -(?= [A-Za-z_]))?+)++"
@@ -72,7 +73,7 @@ def reading(
     shown: bytes = LOSS,
     scope: Scope = "job",
 ) -> Reading:
-    """Return the reading of lines that begin an epoch, and of complete bars with what they show."""
+    """Return the reading of lines that begin an epoch, and of complete bars with the values that they show."""
     return Reading(
         rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) (?:\[=*+\] - ETA: (?P<_left>[0-9]++)s[^\r\n]*+[\r\n ]++(?P=steps)/(?P=steps) )?+"
@@ -100,9 +101,9 @@ def _per(what: bytes) -> bytes:
 
 
 PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
-#: What Keras printed when it was a package apart from TensorFlow.
+#: The first line of Keras when it was a package apart from TensorFlow.
 _BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
-#: What several processes print, as with Horovod: their first devices are several, or they begin one after the other.
+#: Signs of several processes, as with Horovod: they name several first devices, or begin an epoch one after the other.
 _FIRST_DEVICE = rb"(?i:gpu):0(?: with |\) ?+->)"
 _SEVERAL = (
     rb"(?:\A(?:(?!" + _FIRST_DEVICE + rb")[\s\S])*+" + _FIRST_DEVICE + rb"[^\n]*?\b(?P<_one>device: [0-9][^\n]*+)\n"
@@ -111,13 +112,13 @@ _SEVERAL = (
     rb"|^Epoch 1/(?P<_total>[0-9]++)[ \t\r]*+\nEpoch 1/(?P=_total)\s)"
 )  # fmt: skip
 
-#: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
+#: A complete state of the bar, up to its seconds; the name is that of the group with the count.
 _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
 
-#: What YOLOv3 in Keras prints when it begins, and again when it unfreezes the network and goes on with smaller batches.
+#: YOLOv3 in Keras prints this when it begins, and again when it unfreezes the network and takes smaller batches.
 _STAGE = rb"^Train on [0-9]++ samples, val on [0-9]++ samples, with batch size "
 
-#: What Mask R-CNN prints when it goes on with more layers, or with the epochs of an earlier program.
+#: Mask R-CNN prints this when it continues with more layers, or with the epochs of an earlier program.
 _GOES_ON = rb"^Starting at epoch [1-9][0-9]*+\. LR="
 
 #: The devices that a strategy names or counts.
@@ -163,7 +164,7 @@ FORMAT = Format(
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
         *DEVICES,
         Fact("batch_size_of_job", _STAGE + rb"([0-9]++)\.", int),
-        # What Mask R-CNN shows of its configuration.
+        # The configuration of Mask R-CNN.
         Fact("devices", rb"^GPU_COUNT ++([0-9]++)$", int),
         Fact("batch_size", rb"^IMAGES_PER_GPU ++([0-9]++)$", int),
         Fact(

@@ -9,7 +9,7 @@ from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
-#: TensorFlow takes longer for a step of any size: what takes less is a sample.
+#: Any step of TensorFlow takes longer than these seconds; a shorter time is that of a sample.
 _QUICKEST = 200e-6
 
 
@@ -41,40 +41,45 @@ def _epochs(columns: Columns) -> tuple[Indices, dict[str, Column]]:
 def _of_samples(begins: Column, left: Column) -> bool:
     """Return whether the bars begin with the samples of one batch, the same in each epoch.
 
-    Those that count steps begin with 1, or with those of one call: but these show their last state twice.
+    A bar of steps begins with 1, or with the steps of one call; then it shows its last state twice.
     """
     return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
 
 
 def epochs_in_either(columns: Columns) -> Postprocessed:
-    """Return the same where the bar may count samples and does not say so: without a count where nothing else does."""
+    """Return the finished epochs of a bar that may count samples without a word of it.
+
+    The count is left out if no other line shows whether it is of steps or samples.
+    """
     rows, found = _epochs(columns)
     # Seconds that are all too coarse have a reason of their own.
-    if "samples" in found or _is_told(columns) or np.isnan(found["duration"]).all():
+    if "samples" in found or _shows_count(columns) or np.isnan(found["duration"]).all():
         return rows, found
     with np.errstate(all="ignore"):
         quick = bool((found["duration"] / found["steps"] < _QUICKEST).any())
     if quick:
         return rows, _in_samples(found)
-    # The samples of a validation would be said: where the begin is missing, that line may be as well.
+    # With a validation, Keras prints the samples when it begins; a log that lacks the begin may lack that line.
     validated = np.isfinite(columns["_validation"]).any() and (columns["epoch"] == 1).any()
     return rows, found if validated else {name: each for name, each in found.items() if name != "steps"}
 
 
 def epochs_in_steps(columns: Columns) -> Postprocessed:
-    """Return the same where the bar most often counts steps.
+    """Return the finished epochs of a bar that most often counts steps.
 
-    TensorFlow 1 counted samples as well, without a word of it. Then the accuracy was `acc`, which a program of today may
-    call it too.
+    TensorFlow 1 also counted samples without a word of it. It named the accuracy `acc`, as programs of today may do too.
     """
     rows, found = epochs_in_either(columns)
     return (rows, found) if "samples" in found or np.isfinite(columns["_acc"]).any() else _epochs(columns)
 
 
-def _is_told(columns: Columns) -> bool:
-    """Return whether a line says what the bar counts: its first state does. Other lines than of bars count steps."""
-    said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
-    return bool(said.any() or np.isnan(columns["_drawn"]).all())
+def _shows_count(columns: Columns) -> bool:
+    """Return whether the log shows that the bar counts samples or steps.
+
+    The line of the data set and the first state of the bar show it. A line without a bar counts steps.
+    """
+    shows = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
+    return bool(shows.any() or np.isnan(columns["_drawn"]).all())
 
 
 def _in_samples(found: Columns) -> Columns:
@@ -82,23 +87,23 @@ def _in_samples(found: Columns) -> Columns:
 
 
 def epochs_in_samples(columns: Columns) -> Postprocessed:
-    """Return the same where the bar itself says that it counts samples."""
+    """Return the finished epochs of a bar that prints that it counts samples."""
     rows, found = _epochs(columns)
     return rows, _in_samples(found)
 
 
 def epochs_in_seconds(columns: Columns) -> Postprocessed:
-    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch where they are said."""
+    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch if the log shows them."""
     rows, begins, _ = _first_after_begin(columns, "duration")
     found = {name: columns[name][begins] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
     seconds = columns["duration"][rows]
     found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
-    said = columns["_dataset"][np.isfinite(columns["_dataset"])]
-    return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
+    samples = columns["_dataset"][np.isfinite(columns["_dataset"])]
+    return rows, found | ({"samples": np.full(len(rows), samples[-1])} if len(samples) else {})
 
 
 def _seconds(columns: Columns, rows: Indices, fresh: NDArray[np.bool_]) -> Column:
-    """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
+    """Return the seconds of an epoch by the number with more digits; NaN if both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
     out; later that of the epoch, since it includes the wait of the first step.

@@ -11,14 +11,14 @@ def row(first: bytes, *parts: bytes) -> bytes:
     """Return the pattern of a line that is a flat JSON object, or a dictionary as Python prints it.
 
     Args:
-        first: what stands behind its bracket.
-        parts: what must stand in it, in any order (`value`).
+        first: the pattern after its opening bracket.
+        parts: patterns that it must contain, in any order (`value`).
     """
     return rb"\{(?<![^\r\n]\{)" + first + b"".join(parts) + rb"[^\r\n{}]++\}(?=[ \t]*+(?:[\r\n]|\Z))"
 
 
 def value(key: bytes, printed: bytes, *, needed: bool = True) -> bytes:
-    """Return a pattern that looks ahead in such a row for a key and what it holds, in quotes or not."""
+    """Return a pattern that looks ahead in such a row for a key and its value, in quotes or not."""
     # From quote to quote: to try each character takes seven times as long.
     up_to_key = rb"[^'\"\r\n{}]*+(?:['\"](?!%s['\"]: )[^'\"\r\n{}]*+)*+['\"]%s['\"]: " % (key, key)
     found = rb"(?=%s['\"]?+%s['\"]?+[,}])" % (up_to_key, printed)
@@ -33,8 +33,8 @@ def replicas(printed: bytes) -> int:
 #: The first device, as releases of TensorFlow up to 1.3, up to 2.4 and later announce it.
 TENSORFLOW_GPU = Fact("gpu", rb"-> (?:physical GPU )?+\(?+device: 0, name: ([^,\n]++),")
 
-#: The flags that NVIDIA's BERT scripts for TensorFlow print of themselves, and from which step Estimator goes on. A fresh
-#: program saves step 0 first, and evaluations and predictions, which restore as well, save nothing.
+#: The flags that NVIDIA's BERT scripts for TensorFlow print, and the step at which Estimator resumes. A fresh program
+#: saves step 0 first. Evaluations and predictions restore as well, but do not save.
 NVIDIA_BERT = (
     Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),
     Fact("precision", rb"^INFO:tensorflow:  use_fp16: (True)", words={b"True": "amp"}),
@@ -63,7 +63,7 @@ SEVERAL = rb"(?:[2-9]|[1-9][0-9]++)"
 #: Ranks that share samples count the same tokens.
 SHARED_SAMPLES = rb"\b(?:[cst]p_size|(?:context|sequence|tensor)_parallel_(?:size|degree))[\"']?+(?:=|: ?+| )" + SEVERAL
 
-#: Words of groups and their kinds of parallelism, of which a size is not that of the job.
+#: Words before the size of a group or a kind of parallelism, which is not the size of the job.
 _OF_GROUPS = b"".join(
     rb"(?<!%s )" % each
     for each in (
@@ -72,14 +72,14 @@ _OF_GROUPS = b"".join(
     )
 )  # fmt: skip
 
-#: A launcher of PyTorch, and what stands in its command before a word; the command may go on behind a backslash.
+#: A launcher of PyTorch, and its command up to an option; the command may continue after a backslash.
 _LAUNCHER = rb"(?:\btorchrun|\btune run|\btorch\.distributed\.(?:launch|run)) "
 _WITHOUT_NODES = rb"(?:(?!--nnodes|--nproc[-_]per[-_]node)(?:[^\n]|(?<=\\)\n)){0,1000}+"
-#: How many processes a job has, by the command that starts it. A launcher that is told no number of machines starts one.
+#: How many processes a job has, by the command that starts it. Without a number of machines, a launcher starts one.
 TORCHRUN = (
     Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
     Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
-    # What the command leaves out the launcher takes from the environment.
+    # The launcher reads options that the command leaves out from the environment.
     Fact("devices_per_node", rb"\bPET_NPROC_PER_NODE=[\"']?(\d++)\b", int),
     Fact("nodes", rb"\bPET_NNODES=[\"']?(\d++)\b(?!:\d)", int),
     Fact(
@@ -89,12 +89,12 @@ TORCHRUN = (
     ),
 )
 #: How many processes a job has, as launchers of PyTorch, its libraries and the usual scripts print it. Sizes of groups
-#: (`data_parallel_world_size`, `DP world size`) are none of these.
+#: (`data_parallel_world_size`, `DP world size`) do not count.
 PYTORCH_JOB = (
     Fact("devices", rb"(?<![A-Za-z_-])" + _OF_GROUPS + rb"[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
     Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
     Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
-    # Accelerate's command, and what it says where that leaves the number out.
+    # Accelerate's command, and its message if the command leaves the number out.
     Fact(
         "devices",
         rb"\baccelerate(?:\.commands\.)?+[ .]launch (?:(?!--num_processes)(?:[^\n]|(?<=\\)\n)){0,1000}+--num_processes[= ](\d++)",
@@ -104,7 +104,7 @@ PYTORCH_JOB = (
     *TORCHRUN,
 )
 
-#: What Accelerate prints of its state.
+#: The state that Accelerate prints.
 ACCELERATE = (
     Fact("devices", rb"^Num processes: ([0-9]++)$", int),
     Fact(
@@ -180,7 +180,7 @@ DEEPSPEED = (
     Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
 )
 
-#: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
+#: The configuration that all releases of fairseq print. The batch size is that of a device, in tokens.
 FAIRSEQ = (
     Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),
     Fact("model", rb"\barch'?[=:] ?'(transformer(?:(?!_big)\w)*+_big)(?:_\w++)?'", lambda _: "Transformer big"),

@@ -10,7 +10,7 @@ those of the Trainer.
 from perfledger.parsers.contract import Format, Reading, lacks, silent_checkpoints
 from perfledger.parsers.frameworks import SHARED_SAMPLES
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
-from perfledger.parsers.frameworks.trl import paired, told
+from perfledger.parsers.frameworks.trl import with_bar, with_tokens
 
 FORMAT = Format(
     title="axolotl",
@@ -22,12 +22,12 @@ FORMAT = Format(
     over=("frameworks.hf_trainer", "frameworks.trl"),
     readings=(
         Reading(
-            told(rb"tokens/total"),
+            with_tokens(rb"tokens/total"),
             unit="tokens/s",
             per_update=True,
             pauses=TRAINER.main.pauses,
             where=lacks(SHARED_SAMPLES),
-            verbs=(paired, silent_checkpoints),
+            verbs=(with_bar, silent_checkpoints),
         ),
     ),
     facts=TRAINER.facts,

@@ -2,9 +2,9 @@
 
 The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
 as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run
-or within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. Speeds
-of one device are in the same block, and must agree with those of the job. The metrics are indented by a tab, of which a
-terminal or an editor may have made blanks.
+or within the epoch; runs that are limited by tokens or samples count these instead, and their blocks have no step.
+Speeds of one device are in the same block, and must agree with those of the job. The metrics are indented by a tab,
+which a terminal or an editor may have replaced by blanks.
 """
 
 from __future__ import annotations

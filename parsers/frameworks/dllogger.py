@@ -1,25 +1,28 @@
 """NVIDIA DLLogger's JSON lines, of any program that logs through it; on the screen they begin with `DLLL `.
 
 Each program chooses the key of its speed: `throughput`, `train.total_ips`, `training_sequences_per_second`, `items/s`
-and so on; by the convention of DeepLearningExamples it is that of the job. If the step is two numbers or more, the line
-is an iteration; if it is one number in brackets, an epoch; if the brackets are empty, the whole run. Evaluation and
-inference use keys with the same endings; `compute_ips` leaves out the wait for data; some programs print only losses
-and one figure at the end. If a key does not say what is counted, the unit is items. The text form of the same programs
-is read by formats of their own.
+and so on. By the convention of DeepLearningExamples it is the speed of the job. If a key does not name what it counts,
+the unit is items. A line is an iteration if its step is two numbers or more, an epoch if it is one number in brackets,
+and the whole run if the brackets are empty. Evaluation and inference use keys with the same endings. `compute_ips`
+leaves out the wait for data. Some programs print only losses, and one figure at the end. Other formats read the text
+form of the same programs.
 
-The ConvNets print means of the speeds of single iterations, which hide a stall: of nine iterations at full speed and
-one that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per
-iteration are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the
-mean of speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of
-the epoch: these count, and need the batch size and the devices. Its step is the last of three numbers. EfficientNet for
-TensorFlow 2 prints the speed and the seconds of its steps as `PARAMETER`.
+The ConvNets print means of the speeds of single iterations. Such a mean hides a stall: if one iteration of ten waits,
+the mean is still nine tenths of the full speed. Their next line has the mean times, which show the stall, so the times
+count. The samples of an iteration are the speed of its computation times the time of its computation, in whole batches
+of a device. If an epoch or a run waited, its mean of speeds is not used.
 
-FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
-are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the
-samples. So do PaddlePaddle's ResNet-50, which prints the speed of one step of many, and TFT, of which the batch gives
-the seconds of a step. BART prints the mean since the start of such speeds; its steps are lines with a clock, and need
-the batch size. SE(3)-Transformer sums up a run by the mean of the speeds of its steps; the mean of their milliseconds
-counts.
+EfficientDet also prints such means, next to the mean seconds since step 10 of the epoch. The seconds count, and need
+the batch size and the devices. Its step is the last of three numbers. EfficientNet for TensorFlow 2 prints the speed
+and the seconds of its steps as `PARAMETER`. Wide & Deep and the medical U-Net for TensorFlow 2 print the planned steps
+after the step.
+
+FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow start their timer after a batch is loaded. If their
+lines are further apart than the printed seconds explain, the clocks count, and the samples are those of the iteration
+that the line prints. The same applies to PaddlePaddle's ResNet-50, which prints the speed of one step of many, and to
+TFT, whose seconds per step follow from the batch size. BART prints the mean of such speeds since the start. So only the
+clocks of its lines are read, and the batch size is needed. SE(3)-Transformer sums up a run by the mean of the speeds of
+its steps; here the mean of their milliseconds counts.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ def _counted(*words: str, others: str) -> str:
     return "{" + "|".join([others, *each_second]) + "}"
 
 
-#: What the keys count, by unit.
+#: Alternatives for the end of a key, by unit.
 _COUNTED = {
     "images/s": _counted("img", "imgs", "images", others="ips"),
     "sequences/s": _counted("seq", "seqs", "sequences", others="sentences_per_sec"),
@@ -160,15 +163,15 @@ def _timed(rows: Rows, unit: str, pauses: tuple[Pause, ...], first: Verb) -> tup
     )
 
 
-#: What ends an epoch of the programs for images, and may be within its last line.
+#: The end of an epoch of the programs for images; its last line may include it.
 _EPOCH_ENDS = (Pause("epoch_end", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.', inside="last"),)
 _AFTER_EPOCHS = (Pause("evaluation", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"'),)
-#: What Keras prints of an epoch behind its validation, and of a checkpoint, in whose time a line of EfficientNet may fall.
+#: Keras' lines after a validation and for a checkpoint; the interval of a line of EfficientNet may include both.
 KERAS_PAUSES = (Pause("epoch_end", rb" - val_loss: "), Pause("checkpoint", rb": saving model to "))
 
 FORMAT = Format(
     title="DLLogger JSON",
-    # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
+    # If a program also draws Keras' bars, its own lines have the shorter intervals.
     over=("frameworks.keras",),
     # The arguments of BERT and of the programs for images; what others print first has no words of its own.
     start=rb'"step": ?+"PARAMETER", ?+"data": ?+\{(?:"Config": |(?=[^\n{}]{0,4000}?"optimizer_batch_size": ))',

@@ -2,12 +2,12 @@
 
 From the printers' sources; no real log has been read yet. The keys are those of DLLogger's JSON, and by the convention
 of DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are
-an iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is
-counted; without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the
-same units. FastPitch and Jasper print only the values, between bars; their timer leaves the wait for data out, and
-where the lines are further apart than it explains, the clocks count. So they do for PaddlePaddle's ResNet-50, which
-prints the speed of one step of many. Of EfficientDet the mean seconds since step 10 of the epoch count, not the mean of
-speeds beside them.
+an iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit after a number names what is
+counted. Without a unit the key names it, and items are assumed if it does not. Evaluation and inference have keys of
+their own, and the same units. FastPitch and Jasper print only the values, between bars; their timer leaves the wait for
+data out. If the lines are further apart than it explains, the clocks count. The same applies to PaddlePaddle's
+ResNet-50, which prints the speed of one step of many. For EfficientDet the mean seconds since step 10 of the epoch
+count, not the mean of speeds next to them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
 _SUFFIX = rb"(?:_train|_avg)?+"
-#: Words for what is counted in keys, and units behind numbers.
+#: Names of the counted things in keys, by unit.
 _KEYS = {
     "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "sequences/s": rb"(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?)",
@@ -37,6 +37,7 @@ _KEYS = {
     "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?|ps)",
     "items/s": rb"(?:throughput|(?:items|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
 }  # fmt: skip
+#: Units after numbers.
 _UNITS = {
     "images/s": rb"(?:images|imgs?)/s",
     "sequences/s": rb"(?:sequences|seqs?|sentences)/s",
@@ -49,7 +50,7 @@ _LOSS = rb"(?<= )(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss : (?P<loss>" 
 _GAP = rb"(?:[^\nD]|D(?!LL ))*?"
 #: EfficientDet's step is the last of three numbers.
 _IN_EPOCH = rb"\([0-9]++, [0-9]++, [0-9]++\) train_batch_time : "
-#: PaddlePaddle's ResNet-50 prints the speed of one step of many, beside its seconds.
+#: PaddlePaddle's ResNet-50 prints the speed of one step of many, next to its seconds.
 _OF_ONE_STEP = rb" train\.batch_time : "
 _STEPS: dict[Span, bytes] = {
     "interval": (
@@ -67,7 +68,7 @@ _STEPS: dict[Span, bytes] = {
 
 
 def _reading(unit: str, span: Span) -> Reading:
-    """Return the reading of a span's lines that hold a training speed in a unit."""
+    """Return the reading of a span's lines with a training speed in a unit."""
     named = _PREFIX + _KEYS[unit] + _SUFFIX + rb" : (?=[^\s]++(?: {2}|[ \t\r]*+\n| " + _UNITS[unit] + rb"\b))"
     bare = _PREFIX + _KEYS["items/s"] + _SUFFIX + rb" : (?=[^\s]++ " + _UNITS[unit] + rb"\b)"
     if span != "run":
@@ -76,7 +77,7 @@ def _reading(unit: str, span: Span) -> Reading:
             rb"(?!throughput_train : [^\s]++ ++latency_train_mean : |(?<=\) )samples/s : [^\s]++[ \t\r]*+(?:\n|\Z))"
             + named
         )
-    # What sums up a run under a bare `throughput` may be inference.
+    # A bare `throughput` that sums up a run may be that of inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
         DLLOGGER_CLOCK + rb"(?:Step: )?+" + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
@@ -92,7 +93,7 @@ _OF_EPOCH = (
     ),
 )  # fmt: skip
 
-_BEHIND_EPOCHS = (
+_AFTER_EPOCHS = (
     Pause(
         "evaluation",
         rb"DLL [\d .:-]{26} - Epoch: [0-9]++ ++(?:train|val)\.",
@@ -101,11 +102,11 @@ _BEHIND_EPOCHS = (
 
 
 def _one_step(clocked: bool) -> Reading:
-    """Return a step beside many that are not printed, by its seconds or by the clocks of the lines."""
+    """Return the reading of one printed step among many, by its seconds or by the clocks of the lines."""
     return Reading(
         "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.batch_time : {duration}  train.ips : {throughput}",
         unit="images/s", span="interval" if clocked else "step", weak=True,
-        pauses=_BEHIND_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
+        pauses=_AFTER_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
     )  # fmt: skip
 
 
@@ -122,9 +123,9 @@ def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
 
 FORMAT = Format(
     title="DLLogger",
-    # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
     unproven=True,
-    over=("frameworks.keras", "frameworks.lightning"),  # Their bars are drawn as well, nnU-Net's by Lightning.
+    # If a program also draws Keras' or Lightning's bars (nnU-Net), its own lines have the shorter intervals.
+    over=("frameworks.keras", "frameworks.lightning"),
     end=rb"DLL [\d .:-]{26} - (?: ?+\| avg train |\(\) |Summary: )",
     readings=(
         *(_reading(unit, "interval") for unit in _KEYS),
@@ -143,7 +144,7 @@ FORMAT = Format(
             for unit, words in (("items/s", rb"(?:frames|items)/s"), ("samples/s", rb"samples/s"))
             for clocked in (False, True)
         ),
-        # What was seen in an epoch over the time that it took.
+        # The items of an epoch over its seconds.
         Reading(
             DLLOGGER_CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"
             rb"\| *+<throughput> (?:frames|items)/s \| (?:took|elapsed) ++<duration> s\b",

@@ -1,9 +1,9 @@
 """StyleGAN2-ADA, StyleGAN3, EDM and EDM2 (`training_loop.py`) and programs made of them: a line per tick.
 
-A tick is so many thousands of images of all devices; the first one is a single batch. `sec/tick` is the time of its
-training alone, `sec/kimg` that of a thousand of its images, and `maintenance` what lies between two ticks: snapshots
-and evaluations. Of `sec/kimg`, and `sec/tick` over the images counted, the one that is printed with more digits counts.
-EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line counts no image.
+A tick is a set number of thousands of images, of all devices; the first one is a single batch. `sec/tick` is the time
+of its training alone, `sec/kimg` that of a thousand of its images, and `maintenance` the time between two ticks, for
+snapshots and evaluations. Either `sec/kimg` or `sec/tick` over the counted images is used: the one with more printed
+digits. EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line counts no image.
 """
 
 from __future__ import annotations

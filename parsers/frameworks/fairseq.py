@@ -5,8 +5,8 @@ printed in `valid` lines, which are not training, and in `train` lines, which su
 validation: where no other lines are printed, these count if `train_wall`, the seconds within the steps, is nearly all
 of it. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
 record, which count once. The clock of bars, and of lines without a stamp, is `wall`, the seconds since the start: on
-TPU the printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is
-given. The meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without
+TPU the printed speeds are wrong by up to a hundred times. The batch size of a device is in tokens, if it is printed.
+The meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without
 `update` where the data have no end.
 """
 
@@ -31,7 +31,7 @@ _PAUSES = (
 
 
 def _measured(columns: Columns) -> Postprocessed:
-    """Drop the records before the first in which something was measured."""
+    """Drop the records before the first one with a speed."""
     return take(columns, np.cumsum(columns["throughput"] != 0) > 0)
 
 

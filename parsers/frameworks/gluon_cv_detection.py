@@ -1,9 +1,9 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
-`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read; `Training
-cost` is the epoch without its validation. An epoch contains all images of the data set, since an incomplete batch rolls
-over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout: the
-batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
+`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read;
+`Training cost` is the epoch without its validation. An epoch contains all images of the data set, since an incomplete
+batch rolls over to the next. SSD does not print their number, and `dataset='voc'` may be a custom set in that layout:
+the printed batches must agree with the number of images. `Speed` of R-CNNs is that of the interval. Batch sizes are
 those of the job.
 """
 
@@ -47,7 +47,7 @@ def _number(key: bytes) -> bytes:
 
 
 def _epochs(columns: Columns) -> Postprocessed:
-    """Return the epochs, with those of their batches that the data set has, within what the printed batches allow."""
+    """Return the epochs with the batches of the data set, clipped to the range that the printed batches allow."""
     rows = np.flatnonzero(np.isfinite(columns["duration"]))
     found = {name: columns[name][rows] for name in ("epoch", "duration")}
     done, full = columns["_batch"] + 1, columns["_data_set_size"] / columns["_batch_size_of_job"]
@@ -56,7 +56,7 @@ def _epochs(columns: Columns) -> Postprocessed:
         return rows, found
     begun = np.concatenate([[0], rows[:-1] + 1])
     last = np.median([np.nanmax(done[first:row], initial=0.0) for first, row in zip(begun, rows, strict=True)])
-    # What the epoch before left over may be one batch more.
+    # Images left over from the epoch before may add one batch.
     found["steps"] = np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1))
     return rows, found
 

@@ -53,10 +53,10 @@ def _of_complete_bars(columns: Columns) -> Postprocessed:
     rows, _, skipped = _drawn(columns)
     if (columns["step"][rows] != columns["total_steps"][rows]).any():
         rows = rows[:0]
-    steps, told, number = columns["step"][rows], columns["clock"][rows], np.arange(len(rows))
+    steps, elapsed, number = columns["step"][rows], columns["clock"][rows], np.arange(len(rows))
     seconds = steps * np.fmax(columns["_seconds"][rows], 1 / columns["_rate"][rows])
     done = steps - np.where(number == 0, skipped, 0.0)
-    return rows, {"epoch": number.astype(float), "steps": done, "duration": np.clip(seconds, told, told + 1)}
+    return rows, {"epoch": number.astype(float), "steps": done, "duration": np.clip(seconds, elapsed, elapsed + 1)}
 
 
 def _of_a_step(printed: bytes) -> int:

@@ -1,8 +1,8 @@
 """The loop of many Kaggle notebooks (`Epoch: [1][0/391] Elapsed 0m 1s (remain 9m 44s) Loss: ...`): a record per epoch.
 
-Lines show the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is
-taken as a whole, since a second is much between two lines. Too short epochs are not read. A step is a batch, of which
-no size is printed. Lines that begin with `EVAL:` are of the validation.
+Lines show the time since the epoch began, cut to whole seconds. A second is too coarse between two lines, so an epoch
+is read as a whole; its last step always has a line. Epochs that are too short are not read. A step is a batch; its size
+is not printed. Lines that begin with `EVAL:` belong to the validation.
 """
 
 from perfledger.parsers.contract import Format, Reading, scaled_sum, states, undo_mean, whole_seconds

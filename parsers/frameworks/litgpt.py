@@ -1,11 +1,12 @@
 """LitGPT, and Lit-LLaMA before it: a line per logging interval with the milliseconds of one iteration.
 
-An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The
-time is that of the last iteration before the line, without the wait for its data, which is not printed, so that updates
-show at their share where every iteration is printed, or every nth with no factor in common with the accumulation.
-Elsewhere a record is an update, of its own iteration and as many like the last others as it took; where only one of the
-two kinds is printed, no speed follows. The last lines print the seconds of the run, with all that the iterations leave out;
-the tokens per second next to them are divided by the time of a clock, not of the run, and are not read.
+An iteration is one micro-batch of each rank. The one that ends with the update is marked `(step)` and takes longer. The
+time is that of the last iteration before the line, without the wait for its data, which is not printed. Updates have
+their true share of the lines if every iteration is printed, or every nth and n has no factor in common with the
+accumulation. If not, a record is an update: its own iteration, and the others at the mean time of the unmarked lines
+since the update before. If only one of the two kinds is printed, no speed follows. The last lines print the seconds of
+the run, with all that the iterations leave out. The tokens per second next to them are divided by the time of a clock,
+not of the run, and are not read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
 def _iterations(columns: Columns) -> Postprocessed:
-    """Return the lines, or a mean iteration per update where the lines show more or fewer updates than the run."""
+    """Return the lines, or a mean iteration per update if the lines show more or fewer updates than the run."""
     seconds, rows = columns["step_seconds"], np.arange(len(columns["step"]))
     found = {name: columns[name] for name in ("step", "loss")}
     if not len(rows):
@@ -51,7 +52,7 @@ def _of_updates(columns: Columns, each: float) -> dict[str, Column]:
     return {"consumed": columns["step"] / each * of_job}
 
 
-#: Relative difference from which on the iterations of an update are not those of the plan.
+#: If the iterations of an update differ from the plan by more than this share, the plan is wrong.
 _OTHER_PLAN = 0.2
 
 

@@ -1,13 +1,13 @@
 """`MetricLogger` of torchvision's references, DETR, DeiT, MAE, ConvNeXt, DINO and their many copies: a line per `print_freq`.
 
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
-for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
-closely: this is undone up to the twentieth iteration, so that the slow first one counts once. Where they are further
-apart, loaders stall for iterations that no mean includes. `eta` is the mean of all iterations of the epoch times those
-that are left, cut to whole seconds: the time of the others follows from it where that is exact enough. The `Total
-time` of an epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of each
-device, however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for
-data, and not read. Neither speed of the job nor its batch size is printed.
+for data, as a mean over the last twenty iterations of the epoch. Lines that follow each other more closely overlap:
+this is undone up to the twentieth iteration, so that the slow first one counts once. If lines are further apart,
+loaders stall for iterations that no mean includes. `eta` is the mean of all iterations of the epoch times those that
+are left, cut to whole seconds: the time of the others follows from it if that is exact enough. The `Total time` of an
+epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of each device,
+however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for data, and
+not read. Neither speed of the job nor its batch size is printed.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _key(name: bytes, word: bytes) -> bytes:
     return rb"['\"]" + name + rb"['\"]: ['\"]?+" + word + rb"['\"]?+[,}\n]"
 
 
-#: The batch size of the training, of which that of the validation follows.
+#: The batch size of the training; the same key for the validation follows it.
 _TRAINING = (
     rb"['\"]train_dataloader['\"]: \{(?:(?!['\"](?:(?:train|val)_dataloader|total_batch_size)['\"])[\s\S]){0,9000}+"
     + _key(rb"total_batch_size", rb"(\d++)")

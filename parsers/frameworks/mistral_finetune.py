@@ -1,8 +1,8 @@
 """mistral-finetune, and moshi-finetune after it: a line per `log_freq` steps, with tokens per second of one device.
 
 Its words are tokens, padding too, and its speed is that of the last step before the line. The time of a step includes
-its evaluation; a checkpoint comes after the line. `batch_size` counts sequences of `seq_len` tokens per device, of which
-an update takes `num_microbatches`. Memory is in GiB.
+its evaluation; a checkpoint comes after the line. `batch_size` counts sequences of `seq_len` tokens per device; an
+update takes `num_microbatches` such batches. Memory is in GiB.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading

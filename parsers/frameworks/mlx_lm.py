@@ -3,11 +3,11 @@
 The tokens are those that count in the loss, of all machines; padding does not count. Releases since the middle of 2025
 time the steps alone; before them the wait for data and the saving of adapters are counted as well. Validations are
 outside of the time, but until then one that comes within an interval restarts the timer, and not the tokens: the next
-line counts ten steps over the seconds of the last one. Such a line looks like any other, so that the first after a
-validation is no record. The first validation is before the first step and does no harm, and neither does one after the
-line of its own step. `It/sec` divides the interval that was set even where the last one is shorter. A `GB` of `Peak
-mem` was 2^30 bytes once. Releases since the autumn of 2026 print a table with whole tokens per second instead, and
-mlx-vlm blocks of four metrics a line, which time the steps alone.
+line counts ten steps over the seconds of the last one. Such a line looks like any other, so the first one after a
+validation is left out. The first validation is before the first step and does no harm, and neither does one after the
+line of its own step. `It/sec` divides the interval that was set, even if the last one is shorter. A `GB` of `Peak mem`
+was 2^30 bytes once. Releases since the autumn of 2026 print a table with whole tokens per second instead, and mlx-vlm
+blocks of four metrics a line, which time the steps alone.
 """
 
 from __future__ import annotations

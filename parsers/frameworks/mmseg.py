@@ -2,10 +2,10 @@
 
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
-default over the last ten iterations, so an earlier stall is not seen where lines are further apart, except by their
-clocks. Where they are closer they overlap: up to as many iterations after the start the overlap, which includes the slow
-first one, is undone. The record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids =
-range(0, 1)` for every distributed run. Every device of the machine is listed, however many are used.
+default over the last ten iterations. If lines are further apart, only their clocks show an earlier stall. If they are
+closer, they overlap. The overlap is undone within the first of these means after the start, which includes the slow
+first iteration. The record after a checkpoint or an evaluation includes it. Older releases print
+`gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is listed, however many are used.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WINDOW = 10
 
 
 def _of_all(columns: Columns) -> Postprocessed:
-    """Return the seconds of the iterations since the line before, or of the last ones where more lie between."""
+    """Return the seconds of the iterations since the line before, or of the last ones if the mean covers fewer."""
     done = columns["step"]
     if "epoch" in columns:
         done = done + (columns["epoch"] - 1) * columns["total_steps"]

@@ -3,10 +3,10 @@
 `train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts. Validation lines have the same fields. Some programs print validation
-lines alone (track 3, in seconds; a process may run several times in turn). Only some versions print the tokens of a step; the others print their own source
-code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it
-does not print: there `tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that
-their time counts.
+lines alone (track 3, in seconds; a process may run several times in turn). Only some versions print the tokens of a
+step. The others print their own source code at the head of the log; figures are not taken from it. The version for MLX
+also counts validations, and does not print most of them. There `tok_s` counts, which covers the last step alone. In
+other copies `tok_s` may cover all steps, so their time counts.
 """
 
 from __future__ import annotations

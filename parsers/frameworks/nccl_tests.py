@@ -1,14 +1,14 @@
-"""NVIDIA's nccl-tests (`all_reduce_perf` and the like): a row per message size, of which the largest counts.
+"""NVIDIA's nccl-tests (`all_reduce_perf` and the like): a row per message size; the largest counts.
 
 The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
 the largest size are the records; the tool warms up before each. One table alone is the tool's own figure, a mean over
-its iterations. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is
-the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
-nothing (older releases print in place of their number how far they differ at most). Of operations with a root
-(broadcast, reduce) nothing is read, and until 2022, when tables had no column for it, sums alone are. The batch size of
-a device is its message in GiB, where that is a whole number. With `-C` the table contains times of the processor, and is
-not read. AMD's rccl-tests are a copy, and test RCCL.
+its iterations. `-o all` repeats it for each reduction; only the sum is read. `Avg bus bandwidth` is the mean over all
+sizes of the run, depends on their choice, and is not read. A row with wrong results is left out (older releases print
+the largest difference in place of the number of wrong results). Operations with a root (broadcast, reduce) are not
+read. Until 2022 tables had no column for the root, so only sums are read from them. The batch size of a device is its
+message in GiB, if that is a whole number. With `-C` the table contains times of the processor, and is not read. AMD's
+rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, sa
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
-#: Until 2022 there was no root in it.
+#: Until 2022 rows had no root.
 _ROOTLESS = rb"(?m)^ *+%s ++[0-9]++ ++%s ++sum ++(?=[0-9])"
 #: The size, as a column of its own in rows of some types or operations alone.
 _SIZE_OF = rb"(?=(?:(?P<%s>[0-9]++) ++[0-9]++ ++%s )?+)"
@@ -47,7 +47,7 @@ _EVEN = 1e-3
 def _largest(columns: Columns) -> Kept:
     """Return the rows of the largest size whose results are right.
 
-    A log that was cut before its first row of that size has none.
+    A log that was cut before its first row of that size has no such rows.
     """
     asked, gib = columns["_batch_size"][:1], 2**30
     size = columns["_size"]
@@ -68,7 +68,7 @@ def _of_tables(columns: Columns, *, several: bool) -> Kept:
 
 
 def _gib(sizes: bytes) -> int:
-    """Return the largest size of a table in GiB, 0 where that is no whole number; the last step may pass the limit."""
+    """Return the largest size of a table in GiB, 0 if it is a fraction; the last step may pass the limit."""
     smallest, largest, step = (int(each) for each in re.findall(rb"[0-9]++", sizes))
     if sizes.endswith(b"(factor") and step > 1:
         size = smallest

@@ -4,13 +4,13 @@ The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training e
 bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
 in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
 two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and shows which
-lines contain them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
-figures. Its timing leaves the wait for data out, which the time of the bar shows: where they differ there is no figure.
-The samples of a step are the difference of `consumed_samples`, or the global batch size.
+lines contain them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of
+seven figures. Its timing leaves out the wait for data, which the time of the bar shows: if they differ, no figure is
+computed. The samples of a step are the difference of `consumed_samples`, or the global batch size.
 
 NeMo 2.0's line of several iterations is a sum divided by their usual number. The first line of an epoch sums the end of
 the epoch before as well, and is taken apart by its steps; the first one after a resumption sums fewer, which its
-`global_batch_size` shows, and is no record.
+`global_batch_size` shows, and is left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SIZES = {
     "context_parallel": b"context_parallel_size",
     "sequence_length": b"(?:encoder_)?+seq_length",
 }
-#: What is printed as a mean differs from another of the same by less.
+#: Means of the same quantity differ by less than this share.
 _ALIKE = 0.02
 
 
@@ -58,11 +58,11 @@ def _gaps(steps: Column) -> Column:
 
 
 def _of_intervals(columns: Columns) -> Kept:
-    """Return each line with the means of the steps that it sums, where these differ from what it divides by."""
+    """Return each line with the means of the steps that it sums, if their number differs from the divisor."""
     rows = every(columns)
     if np.isnan(columns["step"]).any():
         return rows, columns
-    # A line is printed where the iteration is a multiple of the interval.
+    # A line is printed if the iteration is a multiple of the interval.
     interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
     gaps = _gaps(columns["step"])
     gaps[np.isnan(gaps)] = interval
@@ -79,7 +79,7 @@ def _of_intervals(columns: Columns) -> Kept:
 
 
 def _with_counter(columns: Columns) -> Kept:
-    """Return the states of a bar, with the samples that it counts where none of them is rounded."""
+    """Return the states of a bar, with the samples that it counts unless some are rounded."""
     if np.isfinite(columns["_consumed"]).all():
         columns = {**columns, "consumed": columns["_consumed"]}
     return every(columns), columns
@@ -94,7 +94,7 @@ def _per_step(printed: bytes) -> int:
     return int(each)
 
 
-#: What the time between two DLLogger lines includes. The timing does not include it.
+#: The time between two DLLogger lines includes these pauses; the timing does not.
 _PAUSES = (
     Pause("evaluation", "validation_step_timing in s"),
     Pause("evaluation", "Validation: iteration "),
@@ -145,7 +145,7 @@ FORMAT = Format(
     ),
     facts=(
         *(fact for name, key in _SIZES.items() for fact in (Fact(name, _CFG % key, int), Fact(name, _SETTING % key, int))),
-        # Of several iterations it is a mean, which is too low on the first line after a resumption.
+        # For several iterations it is a mean, which is too low on the first line after a resumption.
         Fact("batch_size_of_job", _BATCH + rb"([0-9]++) \|" + up_to(_BATCH, _BATCH, rb"[\s\S]") + rb"\1 \|", int),
         Fact("batch_size_of_job", rb"\A(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb"([0-9]++) \|(?!(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb")", int),
         # A bar prints no more than six figures.

@@ -1,9 +1,9 @@
 """openpi (`train.py` for JAX, `train_pytorch.py`) and other programs with its loop, which train policies of robots.
 
-In PyTorch a line per `log_interval` steps has the seconds since the line before, with what saves a checkpoint; the line
-of the first step has those of one step, and of the start. In JAX the bar is logged about every ten seconds: its steps
-have three digits (`12.3kit`), so that a record is as many of its lines as show two per cent or better. Checkpoints are
-saved in the background. The batch size is that of the job.
+In PyTorch, a line per `log_interval` steps has the seconds since the line before, including the time that saves a
+checkpoint. The line of the first step has the seconds of one step and of the start. In JAX, the bar is logged about
+every ten seconds. Its steps have three digits (`12.3kit`), so a record spans as many lines as needed for an error of
+two per cent or less. Checkpoints are saved in the background. The batch size is that of the job.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 from perfledger.parsers.contract import Column, Columns, Fact, Format, Indices, Kept, Pause, Reading
 
-#: Steps that a record has at least, in units of the last printed digit.
-_TOLD = 50
+#: Least steps of a record, in units of the last printed digit: rounding then changes them by 2 % at most.
+_LEAST_STEPS = 50
 
 
 def _far_enough(steps: Column, least: Column) -> Indices:
-    """Return the first row, each row with which the steps begin again, and rows that are at least so far from the last."""
+    """Return the first row, rows at which the steps restart, and rows at least `least` steps after the last one."""
     rows: list[int] = []
     for row in range(len(steps)):
         if not rows or steps[row] < steps[row - 1] or steps[row] - steps[rows[-1]] >= least[row]:
@@ -25,12 +25,12 @@ def _far_enough(steps: Column, least: Column) -> Indices:
     return np.array(rows, dtype=np.intp)
 
 
-def _well_told(columns: Columns) -> Kept:
+def _rows_far_apart(columns: Columns) -> Kept:
     """Return the lines between which the printed steps differ by enough."""
     thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
     last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
-    rows = _far_enough(steps, _TOLD * last_digit)
+    rows = _far_enough(steps, _LEAST_STEPS * last_digit)
     return rows, {"step": steps[rows], "clock": columns["clock"][rows]}
 
 
@@ -51,7 +51,7 @@ FORMAT = Format(
             rb"\[I\] Progress on: (?:(?P<_units>[0-9.]++)it|(?P<_thousands>[0-9.]++)kit)/[0-9.]++[kM]?+it "
             rb"rate:(?:[0-9.,]++it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
             unit="samples/s",
-            verbs=(_well_told,),
+            verbs=(_rows_far_apart,),
         ),
     ),
     facts=(

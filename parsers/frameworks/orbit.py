@@ -1,10 +1,10 @@
 """Orbit, the training loop of TensorFlow's Model Garden since 2021 (`train | step: 100 | steps/sec: 4.2 | output: ...`).
 
 A record is a loop of steps of the whole job. Its timer runs on through evaluations and checkpoints, and its rate has
-one decimal, so that the clocks of the log count where there are any: from the line that ends the loop before, that
-begins training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the
-logger to stderr and without a clock to stdout, which comes late where it is no terminal. The batch size of the job
-is in the parameters of the experiment, above that of the evaluation.
+one decimal, so the clocks of the log count if there are any: from the line that ends the loop before, that begins
+training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the logger to
+stderr and without a clock to stdout, which comes late unless it is a terminal. The batch size of the job is in the
+parameters of the experiment, above that of the evaluation.
 """
 
 from __future__ import annotations

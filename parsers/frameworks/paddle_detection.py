@@ -3,9 +3,9 @@
 `ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
 `log_iter` iterations. The static graph counts evaluations and checkpoints in the record that follows them; its first
 releases (2019 to 2020) print the seconds alone, as `time`. The first record of a run covers one iteration and the
-start-up. Where epochs are shorter than that, only their first iterations are printed, and the means contain the start-up
-for some epochs: such records are left out. Networks without a sum of their losses print no `loss:`. Nothing announces
-the program: a start is recognised by what Paddle prints of the device or the ranks just before the first line of
+start-up. If epochs are shorter than that, only their first iterations are printed, and the means contain the start-up
+for some epochs: such records are left out. Networks without a sum of their losses print no `loss:`. The program does
+not announce itself: a start is recognised by Paddle's lines about the device or the ranks just before the first line of
 `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
@@ -40,7 +40,7 @@ _NONE = 5e-4
 
 
 def _without_start(columns: Columns) -> Kept:
-    """Return the records; where each is of another, short epoch, without those whose mean still contains the start-up.
+    """Drop records whose mean contains the start-up, if each record is of another, short epoch.
 
     Such a record then covers the iterations since the one before it.
     """

@@ -86,9 +86,9 @@ def _by_samples(columns: Columns) -> Kept:
     every = _grid(columns)
     if np.isnan(every):
         with np.errstate(all="ignore"):
-            told = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
-        told = told[np.isfinite(told)]
-        every = float(np.round(np.median(told))) if len(told) else np.nan
+            divisors = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
+        divisors = divisors[np.isfinite(divisors)]
+        every = float(np.round(np.median(divisors))) if len(divisors) else np.nan
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
 
 

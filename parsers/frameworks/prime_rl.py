@@ -1,13 +1,13 @@
 """prime-rl's trainer: a line per step with tokens per second of the job.
 
-What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
-steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
-measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds show. Later
+The tokens are divided by a time that depends on the version. The first ones and the fine-tuning print a mean over the
+last ten steps, including all pauses: a slow step or a checkpoint shows for ten steps. The first step prints 0, before
+any measurement. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds show. Later
 reinforcement learning, whose lines contain `Entropy`, divides by the seconds of forward pass, backward pass and update
 alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The seconds of the
 line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour on to whole
-minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is stated the
-lines are not read.
+minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: if a log states context
+parallelism, these lines are not read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _of_one_step(columns: Columns) -> Kept:
 
 
 def _lines(columns: Columns, *, smoothed: bool) -> Kept:
-    """Return the lines with their throughput, if it counts whole steps; none if they are of the other kind."""
+    """Return the lines with their throughput, if it counts whole steps; return an empty table for the other kind."""
     throughput = columns["throughput"]
     # A mean over the last steps has none to begin with; that of two passes is never 0.
     of_passes = np.isfinite(columns["_entropy"]).any() and not (throughput == 0).any()

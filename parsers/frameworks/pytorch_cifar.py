@@ -33,12 +33,12 @@ def _epochs(columns: Columns) -> Kept:
     return rows, found
 
 
-def _seconds(told: NDArray[np.float64]) -> Column:
+def _seconds(times: NDArray[np.float64]) -> Column:
     """Return n times of five units, with half of the smallest unit that is printed."""
     unit = np.array(list(_UNITS.values()))[:, None]
-    printed = np.isfinite(told)
+    printed = np.isfinite(times)
     cut = np.where(printed.sum(axis=0) < _PRINTED, unit[-1], np.where(printed, unit, np.inf).min(axis=0))
-    return np.asarray(np.where(printed, told * unit, 0).sum(axis=0) + cut / 2)
+    return np.asarray(np.where(printed, times * unit, 0).sum(axis=0) + cut / 2)
 
 
 #: The beginning of another epoch, or of an evaluation.

@@ -1,8 +1,8 @@
 """Segment Anything 2 (`training/trainer.py`), VGGT and others made of its trainer: a line per `log_freq` batches.
 
 `Batch Time` is of the batch that is printed, and in brackets follows the mean since the start of the epoch, with the
-wait for data, which is undone to what each line adds. It has two decimals: of steps too fast for these the clocks of
-the lines show the speed. A sample is a video of several frames; the batch size is that of a device.
+wait for data, which is undone to what each line adds. It has two decimals. If steps are too fast for these, the clocks
+of the lines show the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _FINE = 0.5
 
 
 def _fine_or_by_clock(columns: Columns) -> Kept:
-    """Drop seconds of which some are too coarse: the clocks of the lines count, if all lines have one."""
+    """Drop the seconds if some are too coarse: the clocks of the lines count, if all lines have one."""
     if not (columns["step_seconds"] < _FINE).any():
         return every(columns), columns
     clocked = np.isfinite(columns["clock"]).all()

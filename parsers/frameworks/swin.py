@@ -1,10 +1,9 @@
 """Swin Transformer (`main.py`, `main_simmim.py`) and its many copies: a record per `PRINT_FREQ` batches of an epoch.
 
-`time` is seconds per batch with the wait for data: first of the one batch that is printed, which says nothing of those
-in between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is one of
-each device, however many of them an update accumulates. If each epoch prints its first batch alone, the others
-are unknown, and the log is not read. The configuration follows the line that names its file, and is that of a
-device.
+`time` is seconds per batch with the wait for data: first of the one batch that is printed, which does not show the
+batches in between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is
+one of each device, however many of them an update accumulates. If each epoch prints its first batch alone, the others
+are unknown, and the log is not read. The configuration follows the line that names its file, and is that of a device.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Two pairs of seconds and samples per second are printed, both of the job over all accumulated batches. The first is of
 the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
-well, of an evaluation, which is outside the means. The batch size is printed only where the learning rate follows from it.
+well, of an evaluation, which is outside the means. The batch size is printed only if the learning rate follows from it.
 
-The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
-epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three
-batches or more are accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all
-updates of the epoch (`[ 50/26 (200%)]`): these lines show no update of the usual size, and are left out.
+The mean speed is that of the samples of the last update, as if all before had as many. The last update of an epoch may
+accumulate fewer batches, or a smaller one: then the samples of all updates are used instead. If three batches or more
+are accumulated, those that are left at the end of an epoch may become smaller updates, numbered beyond the updates of
+the epoch (`[ 50/26 (200%)]`). These lines are left out.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, me
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
-#: What an update has fewer samples than others by, beyond what seconds of three decimals round.
+#: An update is smaller if it has less than this share of the samples of others; rounding may explain the rest.
 _FEWER = 0.9
-#: Seconds from which on their three decimals show the samples of an update to 2 %.
+#: Seconds above this show, with their three decimals, the samples of an update to 2 %.
 _FINE = 0.025
 
 
@@ -33,8 +33,8 @@ def _with_full_updates(columns: Columns) -> Kept:
     usual = median(samples[np.isfinite(samples)])
     smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & (seconds > _FINE)
     with np.errstate(all="ignore"):
-        told = ((done - 1) * usual + samples) / (done * seconds)
-    return rows, {**columns, "throughput": np.where(smaller, told, speed)}
+        corrected = ((done - 1) * usual + samples) / (done * seconds)
+    return rows, {**columns, "throughput": np.where(smaller, corrected, speed)}
 
 
 FORMAT = Format(

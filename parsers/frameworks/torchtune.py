@@ -1,11 +1,12 @@
 """torchtune: the bar of an epoch, and metric lines `Step 12 | loss:1.88 lr:2e-05 tokens_per_second_per_gpu:1234.5`.
 
 The bar counts optimiser updates, and each state is drawn twice; its time since the epoch began is cut to whole seconds.
-The last one is drawn again after the checkpoint is saved, so the first counts. In 0.1 it counts batches, of which an
-update may accumulate several, and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at
-`4/400`. Tokens of the metric lines are those of one device and of the last step before the line alone, without what is
-masked; its clock runs on through a validation, and devices that share samples (tensor or context parallel) count them
-each, so that their lines are not read. They rely on the printer's source; no real log of them was read yet.
+The last one is drawn again after the checkpoint is saved, so the first counts. In 0.1 it counts batches (an update may
+accumulate several), and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at `4/400`.
+Tokens of the metric lines are those of one device and of the last step before the line alone, without masked ones. The
+clock of that step runs on through a validation. Devices that share samples (tensor or context parallel) each count
+them, so their lines are not read. The reading of metric lines relies on the printer's source; no real log of them was
+read yet.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import numpy as np
 from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
-#: Whole seconds show so many within some three percent.
+#: Seconds of this many are exact to some three per cent when cut to whole ones.
 _LONG = 30.0
 
 
 def _ahead(columns: Columns) -> bool:
-    """Return whether the bar is that of 0.1, whose words are one ahead of what is done.
+    """Return whether the bar is that of 0.1, whose printed number is one ahead of the finished batches.
 
     Later ones are never ahead in the first epoch; their number goes on from there, and the bar starts again.
     """
@@ -44,17 +45,17 @@ def _none(columns: Columns) -> Kept:
 def _states(columns: Columns) -> Kept:
     """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began.
 
-    Of an epoch whose steps after the first take less than half a minute, whole seconds show too little: it is left out,
-    or all are untold.
+    Whole seconds are too coarse for an epoch whose steps after the first take less than half a minute. Such an epoch is
+    left out; if all epochs are so short, all seconds are NaN.
     """
     new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
     rows = np.flatnonzero(new & (columns["duration"] > 0))
     seconds, begins = columns["duration"][rows], np.flatnonzero(np.diff(columns["epoch"][rows], prepend=np.nan) != 0)
     counts = np.diff(begins, append=len(rows))
-    told = np.repeat(seconds[begins + counts - 1] - seconds[begins] >= _LONG, counts)
-    rows, told = (rows[told], told[told]) if told.any() else (rows, told)
+    exact = np.repeat(seconds[begins + counts - 1] - seconds[begins] >= _LONG, counts)
+    rows, exact = (rows[exact], exact[exact]) if exact.any() else (rows, exact)
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
-    return rows, found | {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
+    return rows, found | {"step_seconds": np.where(exact, columns["duration"][rows] / found["step"], np.nan)}
 
 
 FORMAT = Format(

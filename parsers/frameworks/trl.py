@@ -17,7 +17,7 @@ from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
-def told(tokens: bytes) -> bytes:
+def with_tokens(tokens: bytes) -> bytes:
     """Return the pattern of a dictionary that states tokens since the start, with the bar after it, if one follows.
 
     In quotes they have four digits. The first few thousand are exact nevertheless, but are those of the warm-up.
@@ -28,8 +28,8 @@ def told(tokens: bytes) -> bytes:
     ) % (tokens, tokens)
 
 
-def paired(columns: Columns) -> Kept:
-    """Keep the dictionaries that state tokens and have the bar of their step; none where many have no bar."""
+def with_bar(columns: Columns) -> Kept:
+    """Keep the dictionaries that state tokens and have the bar of their step; drop all if many have no bar."""
     step = columns["step"]
     new = np.diff(columns["consumed"], prepend=np.nan) != 0
     rows = np.flatnonzero(new & np.isfinite(step))
@@ -50,13 +50,13 @@ FORMAT = Format(
     over=("frameworks.hf_trainer",),
     readings=(
         Reading(
-            told(rb"num_tokens"),
+            with_tokens(rb"num_tokens"),
             unit="tokens/s",
             per_update=True,
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),
-            verbs=(paired, silent_checkpoints),
+            verbs=(with_bar, silent_checkpoints),
         ),
     ),
     facts=TRAINER.facts,

@@ -1,13 +1,13 @@
 """Ultralytics YOLO, and YOLOv5 before it: a bar per epoch, whose complete state counts.
 
-The bar counts global batches and contains training alone; bars that begin with `Class Images` are validations. Its rate is
-smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
+The bar counts global batches and contains training alone; bars that begin with `Class Images` are validations. Its rate
+is smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
 seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
 since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
 last batch of an epoch may be smaller: where the log shows the images of the data set it counts as a part, elsewhere the
 figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier
-ends with an accuracy, contains the validation, and is not read. The batch size is that of all devices; it changes where it
-is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+ends with an accuracy, contains the validation, and is not read. The batch size is that of all devices; it changes where
+it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]+
 def epochs(columns: Columns) -> Kept:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
-    If the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
-    ended within its first epoch it is the last state, whose rate is smoothed: the time shows its speed.
+    If the batches of an epoch are those of the data set, the last one counts as a fraction of a batch. If a run ended
+    within its first epoch, its last state is returned. The rate of that state is smoothed, so its time shows the speed.
     """
-    told = columns["steps"]
-    within = "_open" in columns and not np.isfinite(told).any()
-    told = columns["_open"] if within else told
-    states = np.flatnonzero(np.isfinite(told))
+    steps = columns["steps"]
+    within = "_open" in columns and not np.isfinite(steps).any()
+    steps = columns["_open"] if within else steps
+    states = np.flatnonzero(np.isfinite(steps))
     rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
     found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "memory") if name in columns}
-    found["steps"] = told[rows]
+    found["steps"] = steps[rows]
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]

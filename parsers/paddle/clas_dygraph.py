@@ -5,7 +5,7 @@ last line. Releases of 2022 print a running mean since iteration 5 of the epoch.
 it is undone here. If they do not, `sustained` averages running means, which is right for a steady speed. Releases of
 2021, which log as `root`, print a running mean that always starts at iteration 5 of the epoch. It continues until
 iteration 5 of the next epoch and includes the evaluation in between. It is undone here, and the lines before iteration
-5 are left out.
+5 are left out, except in the first epoch.
 
 `[Eval]` lines have an `ips` of their own, for inference. Some releases print the configuration before they apply `-o`
 overrides, so its batch size is checked against `ips * batch_cost` of the records.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from perfledger.parsers.contract import Fact
 
-#: The `key = value` lines with which OneFlow-Benchmark's trainers begin.
+#: The `key = value` lines that OneFlow-Benchmark's trainers print first.
 ONEFLOW_HEADER = (
     Fact("batch_size", "^batch_size_per_device = {:int}"),
     Fact("devices_per_node", "^gpu_num_per_node = {:int}"),
@@ -13,14 +13,14 @@ ONEFLOW_HEADER = (
     Fact("precision", "^use_fp16 = {}", words={b"True": "amp", b"False": "fp32"}),
 )
 
-#: Where they begin: the first of those lines, in a block that names the batch size of a device.
+#: The first of those lines, in a block that names the batch size of a device.
 ONEFLOW_START = (
     rb"(?m:^)(?:(?!batch_size_per_device = )\w++ = [^\n]*+\n){0,200}+batch_size_per_device = "
 )  # fmt: skip
 
 
 def header_start(keys: bytes) -> bytes:
-    """Return a pattern for the line before the `key = value` lines with which a program announces itself.
+    """Return a pattern for the line before the `key = value` lines that a program prints first.
 
     Args:
         keys: a pattern of argument names that only this program prints.

@@ -52,7 +52,7 @@ def _world(printed: bytes) -> int:
 
 
 def _hosts(printed: bytes) -> int:
-    """Count the devices of all hosts, of which each has a list."""
+    """Count the devices in the lists of all hosts."""
     return sum(map(listed, re.findall(rb"\[([0-9][0-9, ]*+)\]", printed)))
 
 

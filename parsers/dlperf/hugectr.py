@@ -2,8 +2,9 @@
 
 Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
 `[HCTR][16:16:20.027][INFO][RK0][main]`. The seconds include evaluation. DLPerf left out iteration 100, divided by
-`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here the vocabulary is
-what fits into the workspace of one device. `Average speed` of a run that reaches its target includes the evaluations.
+`loss_print_every_n_iter` whatever interval the line stated, and rounded the vocabulary down to a million. Here the
+vocabulary is the number of rows that fit into the workspace of one device. `Average speed` of a run that reaches its
+target includes the evaluations.
 """
 
 from __future__ import annotations

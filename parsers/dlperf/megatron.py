@@ -86,14 +86,14 @@ def _with_samples(columns: Columns) -> Postprocessed:
     return rows, kept
 
 
-#: What the interval after it includes.
+#: The interval after such a line includes it.
 _OF_TRAINING = (
-    # That of the validation set, and in some forks of the test set.
+    # The loss of the validation set, and in some forks of the test set.
     Pause("evaluation", " loss at iteration "),
-    # GPT-NeoX says so in other words.
+    # The same line of GPT-NeoX.
     Pause("evaluation", " results at iteration "),
     Pause("checkpoint", "saving checkpoint at iteration "),
-    # GPT-NeoX leaves it to DeepSpeed to say so, as its release does.
+    # In GPT-NeoX DeepSpeed prints the line, in the words of its release.
     Pause("checkpoint", "Saving model checkpoint: "),
     Pause("checkpoint", "Checkpoint global_step{_} is "),
 )

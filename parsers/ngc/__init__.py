@@ -5,11 +5,11 @@ import numpy as np
 from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Postprocessed, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-#: PyTorch's launchers start one node where they are told of no other.
+#: PyTorch's launchers start one node unless their command states a number of nodes.
 ONE_NODE = Fact(
     "nodes", rb"(?:torch\.distributed\.launch|\btorchrun) (--nproc_per_node=\d++) [\w/.-]++(?<=\.py)", lambda _: 1
 )
-#: Whether FP32 may be computed as TF32, which NVIDIA's containers allow unless they are told otherwise.
+#: Whether FP32 may be computed as TF32. NVIDIA's containers allow it by default.
 TF32 = (
     Fact("tf32", rb"\bNVIDIA_TF32_OVERRIDE[\"']?[=: ]{1,3}[\"']?(0)\b", words={b"0": "False"}),
     Fact("tf32", rb"\ballow_tf32[\"']?[=: ]{1,3}(True|False)\b"),
@@ -22,7 +22,7 @@ def _size(printed: bytes) -> str:
     return f"BERT-{'base' if int(printed) < _BASE_OR_LARGE else 'large'} SQuAD"
 
 
-#: What `run_squad.py` prints of itself in all releases. `--bert_model` names the vocabulary, whichever network is run.
+#: Facts that all releases of `run_squad.py` print. `--bert_model` names the vocabulary, whichever network is run.
 BERT_SQUAD = (
     Fact("batch_size", "train_batch_size={:int}"),
     Fact("accumulation", "gradient_accumulation_steps={:int}"),
@@ -40,14 +40,14 @@ BERT_SQUAD = (
         lambda size: f"BERT-{size.decode()} SQuAD",
     ),
 )
-#: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
+#: The log states one batch per update, or no number; with several, printed steps count only the last of them.
 ONE_BATCH_PER_UPDATE = lacks(rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)")
 
 
 def _whole_batches(columns: Columns) -> Postprocessed:
     """Return the states of `run_squad.py`'s bars with the epoch of each; the last batch of an epoch may be a smaller one.
 
-    Of ranks that draw their bars in turn, one may begin an epoch before another has ended the one before.
+    If ranks draw their bars in turn, one may begin an epoch before another has ended the one before.
     """
     step, total = columns["step"], columns["total_steps"]
     done = np.unwrap(step, period=float(total[0]))
@@ -68,7 +68,7 @@ SQUAD_BAR = Reading(
 )
 
 
-#: What Apex says that its levels of optimisation do.
+#: The precision of each optimisation level of Apex.
 APEX = Fact(
     "precision",
     rb"^Selected optimization level (O[0-3])",
@@ -76,7 +76,7 @@ APEX = Fact(
 )
 
 
-#: Bars that a terminal draws over, in front of what a line says.
+#: Bars that a terminal overwrites, before the text of a line.
 DRAWN = rb"(?:[^\r\n]*+\r)*+"
 
 

@@ -48,7 +48,7 @@ FORMAT = Format(
     facts=(
         *TF32,
         Fact("batch_size", "PARAMETER batch_size_per_gpu : {:int}"),
-        # Of sequences that are packed several together no batch size is printed.
+        # If several sequences are packed together, no batch size is printed.
         Fact("batch_size", "PARAMETER batch_size_per_pu : {:int}", first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
         Fact("samples_per_update_and_device", "--train_batch_size={:int}"),
         Fact("accumulation", rb"(?:--|[( ])gradient_accumulation_steps=(\d++)", int),

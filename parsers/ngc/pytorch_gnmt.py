@@ -30,7 +30,7 @@ from perfledger.parsers.ngc import ONE_NODE, TF32
 _SPEED_DIGIT = 1.0
 #: The last digit of a mean time, in seconds.
 _SECONDS_DIGIT = 1e-3
-#: Rounding may be this share of what some iterations add to a mean.
+#: Rounding may be at most this share of the amount that some iterations add to a mean.
 _ROUNDED = 0.1
 
 

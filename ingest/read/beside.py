@@ -145,7 +145,7 @@ def _of_collect_env(text: str) -> dict[str, tuple[str, int]]:
 
 
 def _of_wandb_config(text: str) -> dict[str, tuple[str, int]]:
-    """Return the plain values of a `config.yaml`, in which each key has a `value` and perhaps a `desc`."""
+    """Return the plain values of a `config.yaml`; each of its keys has a `value` and perhaps a `desc`."""
     found: dict[str, tuple[str, int]] = {}
     key = indent = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -163,7 +163,7 @@ def _of_wandb_config(text: str) -> dict[str, tuple[str, int]]:
 def _of_document(document: Mapping[str, Any], text: str) -> dict[str, tuple[Any, int]]:
     """Return the plain values of a JSON object by their dotted keys.
 
-    The parser keeps no positions but the order, in which the lines of the keys are looked for.
+    The parser keeps the order of the keys, but not their lines, so the lines are searched for in this order.
     """
     found: dict[str, tuple[Any, int]] = {}
     at = 0
@@ -193,7 +193,7 @@ def _shared(items: Sequence[Any]) -> dict[str, Any]:
 
 
 def _known(entries: Entries, key: str) -> Any:
-    """Return the value of a key; None where the file does not have it or says that it is unknown."""
+    """Return the value of a key; None if the file lacks it or states that it is unknown."""
     value, _ = entries.get(key, (None, 0))
     return None if value is None or str(value).strip().lower() in _UNKNOWN else value
 
@@ -202,7 +202,7 @@ def _facts(entries: Entries, entry: BesideEntry, relative: str) -> dict[str, Fac
     """Return the facts that a file states.
 
     Raises:
-        _WrongEntryError: a value is none of its fact, or none of the words of its key.
+        _WrongEntryError: a value is invalid for its fact, or is missing from the words of its key.
     """
     found: dict[str, FactValue] = {}
     for key in (*entry.facts, *(each for each in entry.words if each not in entry.facts)):

@@ -11,7 +11,7 @@ from perfledger.schema.plans import PLANS_FOLDER, SCHEMA, Plan
 from perfledger.schema.records import Problem, from_text
 from perfledger.schema.redaction.redact import redact_record
 
-#: Bytes in which a file names its schema, so that other folders called `plans` are left alone.
+#: A plan names its schema within its first bytes, this many; other files in folders called `plans` are left alone.
 _HEAD = 200
 
 

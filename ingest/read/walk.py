@@ -66,10 +66,10 @@ NOT_LOGS = frozenset(
 class Input:
     """One file to read: its path, and its name on the site.
 
-    `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
+    `run` is the folder of the run that a file belongs to, if it is below that. For a log, `parts` are the other
     files of its run: recordings next to it, and files that its ranks and further machines left. `beside` are files
-    that state something of it by the layout, whether they exist or not. `asked` is one that the user named, rather
-    than a folder that contains it. `stated` are the facts that the reader states of it, by name.
+    that state facts about it by the layout, whether they exist or not. `asked` is True if the user named the file
+    itself, not a folder that contains it. `stated` are the facts that the reader states about it, by name.
     """
 
     path: Path

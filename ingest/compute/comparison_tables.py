@@ -1,8 +1,9 @@
 """Tabulate the decisions of `comparison` for every two results that the compare page can place together.
 
-The page places results together that agree in what the reader's level asks for (`comparison_levels.PLACE`), except in
-what it compares. What else they state decides whether they may be compared. Results differ little in that: each gets
-the number of its statement, and a table contains the verdict on every two statements.
+The page places results together if they agree in the conditions of the reader's level (`comparison_levels.PLACE`),
+except for the condition that it compares. Their other conditions form a statement, which decides whether they may be
+compared. There are few different statements: each result gets the number of its own, and a table contains the verdict
+on every two statements.
 """
 
 from __future__ import annotations
@@ -257,7 +258,7 @@ def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
 
 
 def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:
-    """Return results measured here by what is equal at every level; others state no repeats, and never lead."""
+    """Group the results measured here by hardware and devices; others state no repeats, and never lead."""
     found: dict[tuple[object, ...], list[ResultRecord]] = {}
     for record in records:
         if record.origin == "measured":

@@ -138,7 +138,7 @@ def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "
 
 
 def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[ChangedCondition, ...]:
-    """Return the conditions that both points state, and in which they differ."""
+    """Return the conditions that both points state with different values."""
     stated = (
         (ChangedCondition(name, before.conditions[name], after.conditions[name]))
         for name in before.conditions

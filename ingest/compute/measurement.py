@@ -26,7 +26,7 @@ from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
 WITNESSES = tuple(TOLERANCE)
 #: The same by rank: if a batch size is wrong, clock and summary disagree as a consequence.
 _CAUSES = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
-#: Numbers without which there is no headline although the intervals have seconds.
+#: If one of these numbers is missing, the headline is missing although the intervals have seconds.
 _UNCOUNTED_STEPS = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})
 #: Kinds that contradict the seconds of the intervals, not their samples.
 _OF_SECONDS = frozenset({"clock", "summary", "framework"})
@@ -64,7 +64,7 @@ class Measurement:
 
     @property
     def untimed(self) -> Reason | None:
-        """Why the seconds of the intervals are no time per step, if an equation contradicts them."""
+        """Why the seconds of the intervals are not used as time per step, if an equation contradicts them."""
         headline = self.headline
         if isinstance(headline, NoFigure) and headline.reason.code == "withheld":
             return headline.reason if headline.reason.args["witness"] in _OF_SECONDS else None

@@ -380,7 +380,7 @@ def _metric(name: str, repeats: _Repeats, unlike: Reason | None) -> ResultMetric
     return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found
 
 
-#: Runs from which on a score drops more than one run at each end, as MLPerf does for U-Net 3D.
+#: A score of at least this many runs drops more than one run at each end, as MLPerf does for U-Net 3D.
 _MANY = 40
 #: Runs that such a score drops at each end.
 _DROPPED_OF_MANY = 4
@@ -449,7 +449,7 @@ def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
         if each.devices == 1:
             ones[_workload(each)].append(at)
     own: dict[int, list[int]] = {}
-    # Only results that agree in what must be equal meet: the time grows with them, not with their square.
+    # Only results of the same workload are compared: the time grows with their number, not with its square.
     for at, each in known:
         near = [at] if each.devices == 1 else ones.get(_workload(each), [])
         agreement = {one: _agreement(each, found[one]) for one in near if _differ_in_devices_only(each, found[one])}

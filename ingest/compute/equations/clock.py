@@ -146,8 +146,8 @@ def _whole_across_epochs(table: Intervals, steps: Column, epochs: Column) -> Fla
 def claimed_seconds(table: Intervals) -> Column:
     """Return the seconds that each line claims for the steps since the line before it.
 
-    A line of one step in several is taken to speak for all of them, and so is one that speaks of other steps than those
-    by which its number has advanced.
+    A line that prints one step in several counts for all of them. So does a line whose steps differ from the advance of
+    its number.
 
     Raises:
         NoFigureError: neither seconds nor the samples of a step are known.

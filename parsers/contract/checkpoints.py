@@ -28,8 +28,8 @@ _FIRST_STEP = 0.5
 def silent_checkpoints(columns: Columns) -> Kept:
     """Mark slow records that may contain a checkpoint, in the column `evaluated`.
 
-    The trainer saves after each `saved_every` steps, the default number of steps, or each epoch. Another period counts
-    if the slow records show it. Any other slow record is training.
+    The trainer saves after `saved_every` steps (500 by default), or after each epoch. Another period counts if slow
+    records follow its multiples. Any other slow record is training.
     """
     rows, step, clock = every(columns), columns["step"], columns["clock"]
     steps, seconds = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
@@ -56,7 +56,7 @@ def _stated_periods(columns: Columns) -> tuple[float, float]:
 
 
 def _shown_period(begins: Column, extra: Column, slow: NDArray[np.bool_], first: float) -> float:
-    """Return the period of slow records, if they are those after all its multiples, else NaN.
+    """Return the steps between slow records if nearly all multiples of that number are slow, else NaN.
 
     Args:
         begins: the step after which each of n records begins.

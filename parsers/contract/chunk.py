@@ -1,4 +1,4 @@
-"""A chunk of clean text, which the engine cuts from a file and hands on."""
+"""A chunk of clean text: the engine cuts a file into chunks."""
 
 from __future__ import annotations
 
@@ -13,25 +13,33 @@ from perfledger.schema.distinct_lines import distinct_lines
 
 
 def newlines(text: bytes, begin: int = 0, end: int | None = None) -> int:
-    """Count the newlines of a text between two positions: seven times as fast as `bytes.count`."""
+    """Count the newlines of a text between two positions, seven times as fast as `bytes.count`."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8)[begin:end] == ord("\n")))
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A stretch of whole lines, cleaned. `first_line` counts from 1, `offset` is the byte in the (unpacked) file."""
+    """A stretch of whole lines, cleaned.
+
+    Attributes:
+        text: the clean lines.
+        first_line: number of the first line, from 1.
+        offset: byte offset in the (unpacked) file.
+        bytes: length in the file, before cleaning.
+        lines: number of newlines.
+        tags: (position in text, rank) of every removed tag, in order of position; empty if the chunk had no tags.
+    """
 
     text: bytes
     first_line: int
     offset: int
     bytes: int
     lines: int
-    #: (position in text, rank) of every removed tag, in order of position; empty where nothing was tagged.
     tags: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def distinct(self) -> builtins.bytes:
-        """Its lines without digits, each once, for words to be looked for."""
+        """Return its lines without digits, each line once. Words are searched in these."""
         return distinct_lines(self.text)
 
     def line_of(self, position: int) -> int:
@@ -49,12 +57,12 @@ class Chunk:
 
     def ranks(self, positions: list[int]) -> list[int]:
         """Return the rank that printed each position, 0 before the first tag."""
-        starts, ranks = self._columns_of_tags
+        starts, ranks = self._tag_columns
         found: list[int] = ranks[np.searchsorted(starts, positions, side="right")].tolist()
         return found
 
     @cached_property
-    def _columns_of_tags(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where tags stood, and the ranks before and behind them: one more."""
+    def _tag_columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the positions of n tags, and n + 1 ranks: 0 for the text before the first tag, then each tag's rank."""
         starts, ranks = np.array(self.tags, dtype=np.intp).reshape(-1, 2).T
         return starts, np.append(0, ranks)

@@ -1,4 +1,4 @@
-"""The columns of records: their names, and what they mean."""
+"""The names and meanings of the columns of records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 #: A reading with verbs may capture private columns as well, whose names begin with an underscore: only the verbs see them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
-        "rank": "rank that the line itself names, where no launcher's tag was taken off; each rank is processed by itself",
+        "rank": "rank that the line itself names, where no launcher's tag was removed; each rank is processed separately",
         "epoch": "epoch",
         "step": "step within the epoch, or of the run where it does not restart",
         "total_epochs": "epochs that the run is to take",

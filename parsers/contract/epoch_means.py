@@ -1,6 +1,6 @@
-"""Steps that are not printed, from the means since the start of an epoch that meters print in brackets.
+"""Compute the seconds of steps that are not printed from the running means of an epoch.
 
-PyTorch's ImageNet example prints them, and the many programs that took over its `AverageMeter`.
+PyTorch's ImageNet example prints these means in brackets. So do the many programs that copied its `AverageMeter`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import numpy as np
 from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed, is_private
 from perfledger.parsers.contract.statistics import medians
 
-#: How far a mean of three decimals rounds, in seconds.
+#: Rounding error of a mean that is printed with three decimals, in seconds.
 ROUNDS = 0.0005
-#: Share of a stretch that this may make up.
+#: Largest rounding error, as a share of the seconds of a stretch.
 _COARSE = 0.03
-#: Seconds of one step that differ by more than this ratio are of two programs.
+#: Two programs printed a step if its two times differ by more than this ratio.
 _ALIKE = 1.1
 #: Largest lag of the lines of a rank, in steps.
 _LAG = 3
@@ -23,9 +23,9 @@ _NEARLY_ALL = 0.9
 
 
 def stretches(columns: Columns) -> Postprocessed:
-    """Return the records with the seconds of all steps since the record before, where most steps are not printed.
+    """Return records with the mean seconds of all steps since the previous record, if most steps are not printed.
 
-    If each epoch prints one line amid its steps, those after it are unknown: no row remains.
+    If each epoch prints a single line before its last step, the time of the later steps is unknown: no row remains.
     """
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     nothing = np.full(len(kept["step"]), np.nan)
@@ -69,9 +69,9 @@ def stretches(columns: Columns) -> Postprocessed:
 
 
 def _is_of_two(places: Indices, means: Column) -> bool:
-    """Return whether the lines begin again with other seconds: those of a second program, which are not merged.
+    """Return whether a second program printed the same steps with different times; its lines are not merged.
 
-    Ranks that print without a tag may leave blocks of lines, but wait for each other in every step.
+    Ranks without tags may print blocks of lines too, but their times agree since they wait for each other in every step.
     """
     if not ((np.diff(places) < -_LAG) & (places[1:] <= places[0])).any():
         return False
@@ -84,9 +84,9 @@ def _is_of_two(places: Indices, means: Column) -> bool:
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Indices | None:
-    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch.
+    """Return the rows that begin an epoch or end a stretch; None if the means do not begin with the epoch.
 
-    The last stretch of an epoch ends with it: without its remaining steps the first one, which waits, would count more.
+    The last stretch ends with the epoch. If its last steps were dropped, the slow first step would count too much.
     """
     if (np.abs(means - own)[counts == 1] > 2 * ROUNDS).any():
         return None

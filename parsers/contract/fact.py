@@ -43,10 +43,10 @@ _UNNAMED = re.compile(
 
 
 def without_folders(model: str) -> str:
-    """Return the name of a model that is printed with the folders of a machine: `/data/tiny-lm` is `tiny-lm`.
+    """Remove the folders of a machine from the name of a model: `/data/tiny-lm` becomes `tiny-lm`.
 
-    Redaction removes such folders, so that two models would look alike. `acme/tiny-lm` is a name. If the last folder
-    may be a checkpoint of any model, the name is empty.
+    Redaction would remove the whole path, so that two models would have the same name. `acme/tiny-lm` is a name and stays.
+    Return an empty name if the last folder may be a checkpoint of any model.
     """
     if not model.startswith(("/", "./", "../", "~/")):
         return model
@@ -74,17 +74,18 @@ def product(printed: bytes) -> int:
 class Fact:
     """A fact that a log states.
 
-    A program may print a setting several times, first as a file has it, then as it runs with it. The last value before
-    the first record counts.
+    A program may print a setting several times: first from its configuration file, then as it uses it. The last value
+    before the first record counts.
 
     Attributes:
         name: one of FACTS. Several facts of one name are tried in their order.
         pattern: a template with one `{}`, or a pattern whose group 1 is the printed word.
-        read: converts the printed word; a ValueError states nothing. A template says it itself: `{:int}`, `{:,}`.
-        words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
-            that is not among them states nothing.
-        first: the first value counts, since later lines of this form state something else, such as validation data.
-        where: a condition on the session, or it does not state the fact.
+        read: converts the printed word; the word is ignored if this raises a ValueError. A template needs no function:
+            it contains `{:int}` or `{:,}`.
+        words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. Other
+            printed words are ignored.
+        first: the first value counts, since later lines of this form mean something else, such as validation data.
+        where: a condition that the session must meet, or the fact is ignored.
     """
 
     name: str
@@ -102,12 +103,12 @@ class Fact:
         return searched(compiled_text(self.pattern))
 
     @cached_property
-    def _held(self) -> tuple[Alternatives, ...]:
+    def _required_words(self) -> tuple[Alternatives, ...]:
         return literals(compiled(compiled_text(self.pattern), re.MULTILINE))
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may state the fact, by its distinct lines."""
-        return all_in(self._held, distinct)
+        return all_in(self._required_words, distinct)
 
     @property
     def _reader(self) -> Callable[[bytes], int | str]:
@@ -116,7 +117,7 @@ class Fact:
         return self.read
 
     def value(self, printed: bytes) -> int | str | None:
-        """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
+        """Return the value of a printed word; None if the word is unknown or the count is impossible."""
         if len(printed) > _LONGEST_WORD:
             return None
         try:

@@ -1,4 +1,4 @@
-"""A format: what one program prints."""
+"""A format: the lines that one program prints, and their meaning."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ class Format:
         facts: values that a log states once.
         start: matches once per start of the program, if the printer announces itself. If the announcement begins before
             the match, the group `start` begins there.
-        before_start: matches lines that the program, or what launches it, prints before that: a session begins at the
-            first of them after the last record of the session before it. The engine knows common launchers itself.
-        end: matches the line with which the printer ends.
+        before_start: matches lines that the program or its launcher prints before the start. A session begins at the
+            first of them after the last record of the previous session. The engine knows common launchers itself.
+        end: matches the last line of the program.
         framework: the training framework, if only one prints such lines.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines are printed between those of
             the training program.
-        frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
-            prints within it.
-        needs: text that a log of the format contains, if its records alone do not identify it. A log with it needs no
-            measured number to be claimed: lines that only count, or print private columns, are enough.
-        unproven: whether only the printer's source is known, and no real log: the format's page and every figure of it
-            say so.
+        frames: readings that sessions of every other format get as well: lines around a run of any program.
+        needs: text that every log of the format contains, if its records alone do not identify it. A log with this text
+            is claimed even if its records only count steps or print private columns.
+        unproven: whether the format was written from the printer's source, without a real log. The format's page and
+            every figure say so.
         id: `package.module`, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
     """
@@ -55,19 +54,19 @@ class Format:
 
     @cached_property
     def start_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the start pattern, if the printer announces itself."""
+        """Compile the start pattern, if the format has one."""
         return compiled(compiled_text(self.start)) if self.start else None
 
     @cached_property
-    def _held_by_start(self) -> tuple[Alternatives, ...]:
+    def _start_words(self) -> tuple[Alternatives, ...]:
         return literals(self.start_regex) if self.start_regex else ()
 
     def may_start_in(self, distinct: bytes) -> bool:
         """Return whether the program may start in a text, by its distinct lines."""
-        return self.start_regex is not None and all_in(self._held_by_start, distinct)
+        return self.start_regex is not None and all_in(self._start_words, distinct)
 
     def starts(self, text: bytes) -> list[int]:
-        """Return where the program starts."""
+        """Return the position of each start of the program in a text."""
         if not self.start_regex:
             return []
         at = "start" if "start" in self.start_regex.groupindex else 0
@@ -81,16 +80,16 @@ class Format:
 
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the end pattern, if the printer says that it is done."""
+        """Compile the end pattern, if the format has one."""
         return searched(compiled_text(self.end)) if self.end else None
 
     @cached_property
-    def _held_by_end(self) -> tuple[Alternatives, ...]:
+    def _end_words(self) -> tuple[Alternatives, ...]:
         return literals(compiled(compiled_text(self.end), re.MULTILINE)) if self.end else ()
 
     def may_end_in(self, distinct: bytes) -> bool:
         """Return whether a text may contain the last line of the program, by its distinct lines."""
-        return bool(self.end) and all_in(self._held_by_end, distinct)
+        return bool(self.end) and all_in(self._end_words, distinct)
 
     @property
     def main(self) -> Reading:

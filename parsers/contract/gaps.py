@@ -8,7 +8,7 @@ ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in
 
 
 def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
-    """Return a pattern for the characters up to and with the next `label`, in linear time.
+    """Return a pattern for the characters up to and including the next `label`, in linear time.
 
     A gap such as `[^\n]*?` rescans the line from each beginning of the pattern, which takes hours on a line of many
     beginnings and no label. This gap ends where the pattern begins again, so that no character is scanned twice.
@@ -26,7 +26,7 @@ def up_to_argument(name: bytes, again: bytes = rb"Namespace\(") -> bytes:
 
     Args:
         name: a pattern without groups for its name.
-        again: where another list begins, or this one.
+        again: a pattern without groups for the beginning of this list or another one.
     """
     return up_to(rb"\b" + name + rb"=", again)
 
@@ -34,7 +34,7 @@ def up_to_argument(name: bytes, again: bytes = rb"Namespace\(") -> bytes:
 def next_line(of_printer: bytes) -> bytes:
     """Return a pattern for the end of a line and up to four states of bars and lines of other programs after it.
 
-    A bar that is redrawn ends each of its states with a carriage return, and may leave the next line on its own.
+    A bar that is redrawn ends each of its states with a carriage return. Its last state may be a line of its own.
 
     Args:
         of_printer: a pattern without groups for the beginning of the lines that must not be passed over.

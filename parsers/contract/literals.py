@@ -1,7 +1,7 @@
-"""The words that every match of a pattern holds, so that a text without one of them need not be searched.
+"""Find words that every match of a pattern contains. A text without one of them need not be searched.
 
-`re` looks for a word only where a pattern begins with it; most of ours begin with a date, a bracket or a number. Words
-are looked for in the distinct lines of a text (`schema.distinct_lines`), and so are without digits and line breaks.
+`re` searches for a word only if the pattern begins with it. Most of our patterns begin with a date, a bracket or a number.
+Words are searched in the distinct lines of a text (`schema.distinct_lines`), so they have no digits and no line breaks.
 """
 
 from __future__ import annotations
@@ -14,35 +14,36 @@ from typing import Any
 
 from perfledger.schema.distinct_lines import without_digits
 
-#: Characters of a word; shorter ones are in every text.
+#: Fewest characters of a word; shorter ones are in every text.
 _SHORTEST = 3
-#: Words that are looked for; more find hardly more.
+#: Most words that are searched per pattern; further words exclude hardly any more text.
 _MOST = 4
+#: Names of repeats in parsed patterns.
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
-#: Words of which one stands in every match.
+#: Alternative words: every match contains at least one of them.
 Alternatives = tuple[bytes, ...]
 
 
 def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]:
-    """Return some words that stand in every match of a pattern, and some of which one does; the longest come first.
+    """Return words that every match of a pattern contains: single words first, then alternatives, each by length.
 
     Args:
         regex: the pattern.
-        more: further texts that stand in every match.
+        more: further texts that every match contains.
     """
-    found = () if regex.flags & re.IGNORECASE else _held(_parsed(regex))
+    found = () if regex.flags & re.IGNORECASE else _required_words(_parsed(regex))
     return longest((*((each,) for each in more), *found))
 
 
 def words_of_pattern(pattern: bytes) -> tuple[Alternatives, ...]:
-    """Return the words of a pattern without compiling it, which takes longer than all the rest."""
+    """Return the same words of a pattern that is not compiled: compiling takes longer than all the rest."""
     parsed = import_module("re._parser").parse(pattern)
-    return () if parsed.state.flags & re.IGNORECASE else longest(_held(parsed))
+    return () if parsed.state.flags & re.IGNORECASE else longest(_required_words(parsed))
 
 
 def longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
-    """Return the longest of some words, in the spelling of distinct lines."""
+    """Return the longest words, as distinct lines spell them: single words first, then alternatives."""
     likely = {bare for each in words if (bare := _bare(each))}
     ordered = sorted(likely, key=lambda each: (-strength(each), each))
     alone, others = ([each for each in ordered if (len(each) > 1) == several] for several in (False, True))
@@ -50,7 +51,7 @@ def longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
 
 
 def all_in(words: tuple[Alternatives, ...], distinct: bytes) -> bool:
-    """Return whether all words, or one of each alternatives, stand in the distinct lines of a text."""
+    """Return whether the distinct lines of a text contain at least one word of each set of alternatives."""
     for each in words:
         for word in each:
             if word in distinct:
@@ -72,7 +73,7 @@ def _parsed(regex: re.Pattern[bytes]) -> Iterable[tuple[Any, Any]]:
 
 
 def _bare(words: Alternatives) -> Alternatives:
-    """Return words as they stand in distinct lines; none where one is too short to tell anything."""
+    """Return words as distinct lines spell them; an empty tuple if one of them is too short to be useful."""
     bare = {max(without_digits(each).split(b"\n"), key=len) for each in words}
     return tuple(sorted(bare)) if min(map(len, bare)) >= _SHORTEST else ()
 
@@ -82,34 +83,36 @@ def strength(words: Alternatives) -> int:
     return min(map(len, words))
 
 
-def _held(parsed: Iterable[tuple[Any, Any]], begin: bytes = b"") -> Iterator[Alternatives]:
-    """Yield the characters that follow each other in what every match holds, those that stand before it included."""
+def _required_words(parsed: Iterable[tuple[Any, Any]], begin: bytes = b"") -> Iterator[Alternatives]:
+    """Yield the words that every match of a parsed pattern contains; `begin` is the text right before the match."""
     word = bytearray(begin)
     for kind, argument in ((str(kind), argument) for kind, argument in parsed):
         if kind == "LITERAL":
             word.append(argument)
-        elif kind in ("AT", "ASSERT", "ASSERT_NOT"):  # They take no characters: the word goes on.
-            yield from _held(_certain(kind, argument))
+        elif kind in ("AT", "ASSERT", "ASSERT_NOT"):  # They match no characters: the word continues after them.
+            yield from _required_words(_required_part(kind, argument))
         elif not _only_digits(kind, argument):
-            # What a group begins with goes on the word before it.
-            inside = [*_held(_certain(kind, argument), bytes(word)), *_one_of(kind, argument, bytes(word))]
+            # The word before a group continues in the group.
+            required = _required_words(_required_part(kind, argument), bytes(word))
+            inside = [*required, *_branch_words(kind, argument, bytes(word))]
             yield from inside or [(bytes(word),)]
             word.clear()
     yield (bytes(word),)
 
 
-def _one_of(kind: str, argument: Any, begin: bytes) -> Iterator[Alternatives]:
-    """Yield the words of alternatives of which one stands in every match: of each, those that tell most."""
+def _branch_words(kind: str, argument: Any, begin: bytes) -> Iterator[Alternatives]:
+    """Yield one set of alternative words for `a|b|c`: the longest words of each branch."""
     if kind != "BRANCH":
         return
     best = [
-        max(map(_bare, _held(each, begin)), key=lambda words: strength(words) if words else 0) for each in argument[1]
+        max(map(_bare, _required_words(each, begin)), key=lambda words: strength(words) if words else 0)
+        for each in argument[1]
     ]
     yield tuple(word for words in best for word in words) if all(best) else (begin,)
 
 
 def _only_digits(kind: str, argument: Any) -> bool:
-    """Return whether a part of a pattern matches digits alone, of which distinct lines hold none."""
+    """Return whether a part of a pattern matches only digits, which distinct lines omit."""
     match kind, argument:
         case "LITERAL", _:
             return _is_digit(kind, argument)
@@ -131,8 +134,8 @@ def _is_digit(kind: str, argument: Any) -> bool:
     return kind == "CATEGORY" and str(argument) == "CATEGORY_DIGIT"
 
 
-def _certain(kind: str, argument: Any) -> Iterable[tuple[Any, Any]]:
-    """Return what of a part of a pattern stands in every match: groups, repeats of one and more, what is looked at ahead."""
+def _required_part(kind: str, argument: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the inner pattern of a group, of a repeat with at least one match, or of a lookahead; else an empty tuple."""
     match kind, argument:
         case "ATOMIC_GROUP", inner:
             return inner  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Compile patterns over whole logs, in forms that are searched fast."""
+"""Compile patterns to forms that search whole logs fast."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ class FormatError(ValueError):
     """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
 
 
-#: `^` in a pattern, but for one that is escaped or stands in a class.
+#: Group 1 is a `^` that is neither escaped nor in a character class.
 _LINE_START = re.compile(rb"\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\]|(\^)", re.DOTALL)
 
 
 def _at_line_starts(pattern: bytes) -> bytes:
-    """Let `^` stand for the start of a line as it is seen: behind a carriage return, which draws a line anew, too."""
+    """Make `^` match after a carriage return as well, since a terminal draws a new line there."""
     return _LINE_START.sub(lambda found: rb"(?<![^\r\n])" if found[1] else found[0], pattern)
 
 
-#: What looks behind at the beginning of a pattern, and the characters that follow it.
-_BEHIND = re.compile(
+#: A lookbehind at the beginning of a pattern, and the word after it.
+_LOOKBEHIND = re.compile(
     rb"((?:\(\?[a-zA-Z]++\))?)(?:\(\?<([!=])(\[\^?+\]?+(?:\\.|[^\]\\])*+\]|\\[a-zA-Z])\)|\\(b))"
     rb"((?:[^\\.^$*+?{}\[\]|()]|\\[^a-zA-Z0-9])++)(?![*+?{])",
     re.DOTALL,
@@ -30,8 +30,8 @@ _BEHIND = re.compile(
 
 
 def _word_first(pattern: bytes) -> bytes:
-    """Let a pattern that looks behind begin with the word that follows: `re` finds a word thirty times as fast."""
-    found = _BEHIND.match(pattern)
+    """Move the lookbehind at the beginning of a pattern after its first word: `re` finds a word thirty times as fast."""
+    found = _LOOKBEHIND.match(pattern)
     if not found:
         return pattern
     flags, sign, behind, _, word = found.groups(b"")
@@ -40,9 +40,12 @@ def _word_first(pattern: bytes) -> bytes:
 
 
 def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Compile a pattern; raise FormatError with the pattern where it is none.
+    """Compile a pattern.
 
-    In multi-line mode `^` is the start of a line, also of one that is drawn anew.
+    In multi-line mode `^` matches at the start of a line, and after a carriage return.
+
+    Raises:
+        FormatError: it is not a valid pattern; the message quotes it.
     """
     lines = flags & re.MULTILINE or b"(?m)" in pattern
     try:
@@ -51,19 +54,22 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
-#: The start of a line, blanks, and a word. Only blanks: what is looked for backwards passes over all that it may hold, and
-#: must not pass over a carriage return, behind which a line begins.
+#: The start of a line, blanks, and a word. Other white space is excluded: the indent becomes a lookbehind, which must not
+#: cross a carriage return, since a line begins there.
 _INDENTED = re.compile(rb"\^((?: |\[ \\t\])[*+]\+)(?=(?:[\w\"]|\\[^\w]){3})")
 
 
 def searched(pattern: bytes) -> re.Pattern[bytes]:
     """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
 
-    A `$` that ends the pattern is the end of a line but for blanks, which editors and terminals leave or take away.
+    A `$` at the end of the pattern allows blanks before the line's end, since editors and terminals add or remove them.
 
-    The module `regex` passes over what cannot match up to ten times as fast as `re`, but for a pattern that begins with
-    a word: such a word `re` finds as fast, and what follows it faster. A word behind an indent is looked for first, and
-    the indent, which is then no part of the match, behind it: that takes a fiftieth of the time.
+    The module `regex` skips text that cannot match up to ten times as fast as `re`. If a pattern begins with a word, `re`
+    finds the word as fast and matches the rest faster. If it begins with an indent and a word, the indent becomes a
+    lookbehind: the search takes a fiftieth of the time, and the indent is not part of the match.
+
+    Raises:
+        FormatError: it is not a valid pattern.
     """
     import regex
 

@@ -21,7 +21,7 @@ Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
 PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
-#: A record in a text: where it begins and ends, and the printed value of each column.
+#: A record in a text: its begin, its end and the printed value of each column.
 Record = re.Match[bytes] | RowMatch
 
 #: `<throughput>` in the pattern of a reading, or `<step_seconds:ms>` with its unit; `\<` is the character itself.
@@ -36,7 +36,7 @@ def _group(column: re.Match[bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class Pause:
-    """Lines which say that something other than training steps took time.
+    """Lines that report work other than training steps, such as an evaluation.
 
     Attributes:
         kind: the reason. An `epoch_end` counts only if its record is slow, since most loaders end an epoch at no cost.
@@ -61,16 +61,16 @@ class Pause:
 
     @property
     def shape(self) -> str:
-        """Return the part of the line as people read it."""
+        """Return the pattern for people: a template, or the shape of a regular expression."""
         return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
 
     @cached_property
-    def _held(self) -> tuple[Alternatives, ...]:
+    def _required_words(self) -> tuple[Alternatives, ...]:
         return literals(self.regex)
 
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may contain such a line, by its distinct lines."""
-        return all_in(self._held, distinct)
+        return all_in(self._required_words, distinct)
 
 
 #: The interval of the first record of an epoch begins in the epoch before, and includes its end.
@@ -92,19 +92,19 @@ class Reading:
         span: the stretch of training that a record covers.
         running_mean: the step of every epoch at which the printed running means restart; None if none are printed.
         per_update: whether a printed step is one optimizer update over all micro batches.
-        ranks: what several processes print. `median`: a line per step each, or the printer prints one line per metric;
-            the records of one epoch and step count once, as their median. `own`: the same, but each may print its own
-            speed or the job's, and no line says which, so that speeds that differ give no figure.
+        ranks: how records of one epoch and step are merged. `median`: several processes print the step, or one process
+            prints a line per metric; the median counts. `own`: the same, but the printed speed may be of one rank or of
+            the job. The lines do not say which, so speeds that differ give no figure.
         weak: logs of other printers contain such lines, too. They claim a log only if no other format does.
-        pauses: lines that say what else takes time inside the intervals of these records, or between them. A printer
-            that stops its clock meanwhile, or times one step only, needs none unless its lines have clocks.
+        pauses: lines that report other work inside the intervals of these records, or between them. A printer that
+            stops its clock meanwhile, or times one step only, needs them only if its lines have clocks.
         where: a condition on the session; its lines are not read in other sessions.
-        untrue: equations (`ingest.compute.equations`) that are untrue for the printer. `clock`: its seconds leave some
-            work out, so that the clocks of its lines give the figure if they show more time. `summary`: its figure for
-            the run may be higher than that of its steps.
-        verbs: functions that make records of the lines' columns, in their order (`parsers.contract.verbs`). They also
-            get private columns that the pattern captures, such as `_epoch_start`, and the numbers that the session
-            states, such as `_batch_size`.
+        untrue: equations (`ingest.compute.equations`) that are untrue for the printer. `clock`: its printed seconds omit
+            some work, so the clocks of its lines give the figure if they show more time. `summary`: its figure for the
+            run may be higher than the figure of its steps.
+        verbs: functions that turn the columns of the lines into records, in their order (`parsers.contract.verbs`). They
+            also get private columns that the pattern captures, such as `_epoch_start`, and numbers from the session's
+            facts, such as `_batch_size`.
     """
 
     pattern: str | bytes | Rows
@@ -122,10 +122,10 @@ class Reading:
 
     @cached_property
     def finder(self) -> re.Pattern[bytes] | Rows:
-        """Return what finds the records of a text, by `finditer`, `search` and `match`; its columns are those of the contract.
+        """Return the object that finds records in a text with `finditer`, `search` and `match`.
 
         Raises:
-            FormatError: the pattern is not one, or names a column that the contract does not know.
+            FormatError: the pattern is invalid, or names a column that the contract does not know.
         """
         found = self.pattern if isinstance(self.pattern, Rows) else self._compiled()
         named = set(found.groupindex)
@@ -148,7 +148,7 @@ class Reading:
 
     @cached_property
     def scales(self) -> Mapping[str, float]:
-        """Return the factors that convert printed numbers to the units of their columns; none for those in that unit."""
+        """Return the factors that convert printed numbers to the units of their columns, without factors of 1."""
         if self._of_template:
             return self._of_template[1]
         found = _COLUMN.findall(self.pattern) if isinstance(self.pattern, bytes) else []
@@ -156,7 +156,7 @@ class Reading:
 
     @cached_property
     def shape(self) -> str:
-        """Return a line as people read it, with columns in braces."""
+        """Return a line for people, with columns in braces."""
         if isinstance(self.pattern, str):
             return self.pattern
         return self.finder.shape if isinstance(self.finder, Rows) else shape_of(self.finder)
@@ -180,7 +180,7 @@ class Reading:
         return tuple(each for each in self.columns if not is_private(each) and each.encode() not in _WHOLE)
 
     def first_in(self, text: bytes) -> Record | None:
-        """Return the first record of a text that is not a heading: a line that only counts, or prints private columns."""
+        """Return the first record that is not a heading. A heading only counts steps, or prints only private columns."""
         for each in self.finder.finditer(text):
             if not self._measured or any(each[name] for name in self._measured):
                 return each

@@ -11,7 +11,7 @@ beginning of a line. Conditions follow, and a path for each column.
 `data.{train_|}ips`     one of several keys: `train_ips` or `ips`
 `loss?`                 a column that a row may lack; a row that lacks another one is not a record
 
-`type == LOG`           the condition that a value is printed so, apart from quotes and blanks
+`type == LOG`           the condition that a value is printed like this, apart from quotes and blanks
 `data.loss|data.mlm`    the condition that one of some paths is present
 `!data.val_loss`        the condition that a path is absent
 
@@ -39,7 +39,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 #: Objects within objects are opened to this depth, lists to this length: no printer has a number deeper or farther.
 _DEEPEST = 3
 _LONGEST_LIST = 16
-#: What Python prints differently from JSON: text in single quotes, words, tuples. `NaN` and `Infinity` are not JSON.
+#: Python's spellings that JSON lacks: text in single quotes, words, tuples, `NaN` and `Infinity`.
 _SPELLING = re.compile(
     rb"'(?P<text>(?:[^'\\]|\\.)*+)'|\"(?:[^\"\\]|\\.)*+\""
     rb"|(?P<number>-?+\b(?:NaN|nan|Infinity|inf)\b)|\b(?P<word>True|False|None)\b|(?P<bracket>[()])"
@@ -54,23 +54,24 @@ _PATH_END = re.compile(r"\[-?[0-9]+\]\Z")
 _PARTS = re.compile(r"(?:\{[^{}]*\})+")
 _NAMES = re.compile(r"\{([^{}]*)\}")
 _ALTERNATIVE = re.compile(r"\|(?![^{}]*\})")
-#: Lines with the same keys from which a decoder for them pays, and the most decoders that are tried on a line.
+#: A decoder for lines with the same keys pays off from this number of lines on.
 _LEARNED = 8
+#: Most decoders that are tried on a line.
 _DECODERS = 8
-#: Paths whose names are kept: several readings may have the same one of a thousand names.
+#: Most cached paths: several readings may use the same path, which may have a thousand names.
 _PATHS = 256
-#: Stretches of text whose lines are kept for the format's next reading.
+#: Most cached stretches of text: the format's next reading uses their lines again.
 _STRETCHES = 2
-#: Lists of keys whose full names are kept.
+#: Most cached lists of full names, by their keys.
 _KEYS = 256
 
 
 class RowMatch(msgspec.Struct, frozen=True, gc=False):
-    """A record of `Rows`, with the methods of a match of a pattern by which logs are read.
+    """A record of `Rows`, with those methods of `re.Match` that the engine uses.
 
     Attributes:
-        values: what is printed for each column; empty where the row lacks it.
-        place: where the text before the object begins, and where the line ends.
+        values: the printed value of each column; empty if the row lacks it.
+        place: positions of the begin of the text before the object, and of the line's end.
         columns: the numbers of the columns, from 1.
     """
 
@@ -79,23 +80,23 @@ class RowMatch(msgspec.Struct, frozen=True, gc=False):
     columns: Mapping[str, int]
 
     def start(self) -> int:
-        """Return where the text before the object begins."""
+        """Return the position at which the text before the object begins."""
         return self.place[0]
 
     def end(self) -> int:
-        """Return where the line ends."""
+        """Return the position of the line's end."""
         return self.place[1]
 
     def groups(self, default: bytes) -> tuple[bytes, ...]:
-        """Return what is printed for each column, or a default where the row lacks it."""
+        """Return the printed value of each column, or a default if the row lacks it."""
         return tuple(each or default for each in self.values) if default else self.values
 
     def groupdict(self) -> dict[str, bytes | None]:
-        """Return what is printed, by column; None where the row lacks it."""
+        """Return the printed values by column; None if the row lacks one."""
         return {name: self[name] for name in self.columns}
 
     def __getitem__(self, column: str) -> bytes | None:
-        """Return what is printed for a column; None if the row lacks it."""
+        """Return the printed value of a column; None if the row lacks it."""
         return self.values[self.columns[column] - 1] or None
 
 
@@ -105,10 +106,10 @@ _Names = tuple[str, ...]
 
 @dataclass
 class _Lines:
-    """Lines whose objects have the same keys, and their objects.
+    """Lines whose objects have the same keys, and these objects.
 
-    The first of them are lists of what is printed for each name. Then a decoder is made for such objects, which takes a
-    third of the time; the value of each name is an attribute, or an item of one.
+    The first objects are lists of the printed values, one per name. Later ones come from a decoder that is made for these
+    keys and takes a third of the time. There, a value is an attribute, or an item of an attribute.
     """
 
     names: _Names
@@ -120,13 +121,13 @@ class _Lines:
     _numbers: dict[int, list[bytes]] = field(default_factory=dict)
 
     def numbers(self, at: int) -> list[bytes]:
-        """Return the numbers that are printed for a name, by line; empty where another value is printed."""
+        """Return the printed numbers of a name, one per line; empty if the value is not a number."""
         if at not in self._numbers:
             self._numbers[at] = _texts(self.column(at))
         return self._numbers[at]
 
     def column(self, at: int) -> list[bytes]:
-        """Return what is printed for a name, by line."""
+        """Return the printed values of a name, one per line."""
         if not self.decoder:
             return [each[at] for each in self.objects]
         attribute, item = self.attributes[at]
@@ -140,11 +141,11 @@ class Rows:
 
     Attributes:
         prefix: the text before the object, with the object's first bracket and perhaps what follows it.
-        conditions: what must be true of the object, or the line is not a record.
+        conditions: conditions that the object must meet, or the line is not a record.
         columns: (name, path) of each column.
 
     Raises:
-        FormatError: a path is not one.
+        FormatError: a path is invalid.
     """
 
     prefix: str
@@ -158,7 +159,7 @@ class Rows:
 
     @cached_property
     def groupindex(self) -> Mapping[str, int]:
-        """Return the numbers of the columns, from 1, as a pattern does."""
+        """Return the numbers of the columns, from 1, as `re.Pattern.groupindex` does."""
         return {name: number for number, (name, _) in enumerate(self.columns, 1)}
 
     def finditer(self, text: bytes, begin: int = 0, end: int | None = None) -> Iterator[RowMatch]:
@@ -180,14 +181,14 @@ class Rows:
 
     @cached_property
     def words(self) -> tuple[Alternatives, ...]:
-        """Return texts that every record contains: the prefix, and one of the keys of each column that it needs."""
+        """Return texts that every record contains: the prefix, and one of the keys of each required column."""
         needed = [path for _, path in self.columns if not path.endswith("?")]
         needed += [each for each in self.conditions if " == " not in each and not each.startswith("!")]
         return longest([*literals(self._begin), *map(_last_keys, needed)])
 
     @cached_property
     def shape(self) -> str:
-        """Return a row as people read it, with columns in braces; a part of a key that has alternatives is a gap."""
+        """Return a row for people, with columns in braces; a gap replaces a part of a key that has alternatives."""
         keys = ((name, _PARTS.sub("…", path.rstrip("?"))) for name, path in self.columns)
         values = ", ".join(f"{key}: {{{name}}}" for name, key in keys)
         return f"{self.prefix}{'' if self.prefix.endswith('{') else '… '}{values}}}"
@@ -213,7 +214,7 @@ class Rows:
 
     @cached_property
     def _equal(self) -> tuple[tuple[_Paths, frozenset[bytes]], ...]:
-        """Return the paths whose values are given, each with the two ways to print the value."""
+        """Return the paths of the conditions `path == value`, each with two spellings of the value: bare and quoted."""
         pairs = (each.split(" == ") for each in self.conditions if " == " in each)
         return tuple((_Paths(path), frozenset({value.encode(), f'"{value}"'.encode()})) for path, value in pairs)
 
@@ -229,12 +230,12 @@ class Rows:
         empty = [b""] * len(lines.places)
         columns = [empty if at is None else lines.numbers(at) for at, _ in wanted]
         found = map(RowMatch, zip(*columns, strict=True), lines.places, repeat(self.groupindex))
-        # What not all lines fulfil, by line.
+        # Conditions that some lines do not meet, with a value per line.
         partly = [
             map(bool, column) for column, (_, needed) in zip(columns, wanted, strict=True) if needed and not all(column)
         ]
-        given = [(lines.column(at), values) for at, values in equal if at is not None]
-        partly += [map(values.__contains__, column) for column, values in given if not values.issuperset(column)]
+        compared = [(lines.column(at), values) for at, values in equal if at is not None]
+        partly += [map(values.__contains__, column) for column, values in compared if not values.issuperset(column)]
         return compress(found, map(all, zip(*partly, strict=True))) if partly else found
 
 
@@ -252,7 +253,7 @@ def _lines(prefix: re.Pattern[bytes], text: bytes, begin: int, end: int) -> Sequ
         printed = text[line.start(1) : text.rfind(b"}", start, stop) + 1]  # A bar may be drawn after the object.
         brackets = _brackets(printed) if fast else (0, 0)
         for kind in fast:
-            # A list where the others of the kind have a number would be read as a number that is not one.
+            # The decoder would accept a list in place of a number.
             if kind.brackets == brackets and (decoded := _decoded(kind.decoder, printed)) is not None:
                 break
         else:
@@ -269,7 +270,7 @@ def _lines(prefix: re.Pattern[bytes], text: bytes, begin: int, end: int) -> Sequ
 
 
 def _line_end(text: bytes, start: int, end: int, redrawn: bool) -> int:
-    """Return where a line ends; one that is drawn again ends with a carriage return."""
+    """Return the position of a line's end; a line that is redrawn ends with a carriage return."""
     stop = text.find(b"\n", start, end)
     stop = end if stop < 0 else stop
     again = text.find(b"\r", start, stop) if redrawn else -1
@@ -277,13 +278,13 @@ def _line_end(text: bytes, start: int, end: int, redrawn: bool) -> int:
 
 
 def _of_kind(names: _Names, printed: bytes) -> _Lines:
-    """Return lines, still without any, with a decoder for objects that have the keys of an example."""
+    """Return an empty collection of lines, with a decoder for objects that have the keys of an example."""
     kind, attributes = _structure(printed, 1)
     return _Lines(names, msgspec.json.Decoder(kind), attributes, _brackets(printed))
 
 
 def _brackets(printed: bytes) -> tuple[int, int]:
-    """Return how many objects and lists a text opens."""
+    """Count the opening brackets of objects and of lists."""
     return printed.count(b"{"), printed.count(b"[")
 
 
@@ -377,7 +378,7 @@ def _text(value: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class _Paths:
-    """Paths of which the first that an object has counts, as they are written with `|` between them."""
+    """Alternative paths, written with `|` between them; the first path that an object has counts."""
 
     written: str
 
@@ -386,12 +387,12 @@ class _Paths:
         """Return the full names of each path, and the item of a list from its end, such as `[-1]`.
 
         Raises:
-            FormatError: one is not a path.
+            FormatError: one of them is not a path.
         """
         return tuple(map(_path, _ALTERNATIVE.split(self.written)))
 
     def place(self, places: Mapping[str, int]) -> int | None:
-        """Return the place of the value among the names of an object; None if it has none."""
+        """Return the index of the value among the names of an object; None if the object lacks it."""
         for wanted, from_end in self.each:
             name = next(iter(wanted)) if len(wanted) == 1 else next((each for each in places if each in wanted), "")
             if from_end:

@@ -1,4 +1,4 @@
-"""The shape of lines that a pattern finds, for people: its text as it is printed, and its columns in braces."""
+"""Show a pattern as a line that people can read: literal text, and columns in braces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 
 def shape_of(regex: re.Pattern[bytes]) -> str:
-    """Return what a line of a pattern looks like, such as `[Epoch {epoch}] … batch_cost: {step_seconds}s`."""
+    """Return a readable line for a pattern, such as `[Epoch {epoch}] … batch_cost: {step_seconds}s`."""
     names = {number: name for name, number in regex.groupindex.items()}
     parsed = import_module("re._parser").parse(regex.pattern, regex.flags)
     shown = "".join(_parts(parsed, names))

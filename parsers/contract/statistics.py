@@ -1,4 +1,4 @@
-"""Medians of values as logs hold them, of a few hundred, for which NumPy's own takes ten times as long; and means undone."""
+"""Compute medians of a few hundred values ten times as fast as NumPy, and split running means into parts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-#: What is told so many times better than it need be is told well, of nearly as many steps from this share on.
-_WELL, _NEARLY = 4, 0.8
+#: An estimate is accurate if its error is smaller than the limit by this factor.
+_WELL = 4
+#: Least share of the steps of the last estimate that an earlier, accurate one must cover to be preferred.
+_NEARLY = 0.8
 
 
 def median(values: NDArray[np.floating | np.integer]) -> float:
-    """Return what `numpy.median` returns of n values: NaN where one of them is, or where there is none."""
+    """Return the median of n values, as `numpy.median` does: NaN if a value is NaN or if n is 0."""
     ordered = np.sort(values)
     if not len(ordered) or math.isnan(ordered[-1]):
         return math.nan
@@ -21,7 +23,12 @@ def median(values: NDArray[np.floating | np.integer]) -> float:
 
 
 def medians(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the median of each group of values: `group` numbers that of each from 0, and none is empty."""
+    """Return the median of each group of values.
+
+    Args:
+        values: n values.
+        group: n group numbers, from 0; each group has at least one value.
+    """
     sizes = np.bincount(group)
     starts, ordered = np.cumsum(sizes) - sizes, values[np.lexsort((values, group))]
     return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
@@ -30,12 +37,12 @@ def medians(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.
 def since_before(
     means: NDArray[np.float64], done: NDArray[np.float64], overlapping: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return n means, of which each that overlaps the one before it is of what came since.
+    """Replace each running mean by the mean of the values that were added since the previous one.
 
     Args:
-        means: n means.
-        done: over how many values each is taken, from a common beginning on.
-        overlapping: which means hold the values of the one before; the others stay.
+        means: n running means.
+        done: number of values in each mean, from a common beginning on.
+        overlapping: which means include the values of the previous mean; the others do not change.
     """
     with np.errstate(all="ignore"):
         since = np.diff(means * done, prepend=np.nan) / np.diff(done, prepend=np.nan)
@@ -46,15 +53,17 @@ def of_others(
     done: NDArray[np.float64], since: NDArray[np.float64], error: NDArray[np.float64], means: NDArray[np.float64],
     window: float, coarse: float,
 ) -> float | None:  # fmt: skip
-    """Return the mean seconds of the steps that lie outside the means of n lines; None where nothing tells them.
+    """Estimate the mean seconds of the steps that the printed means of n lines leave out.
+
+    Return None if all steps are in the means, if no error is small enough, or if the total contradicts the means.
 
     Args:
-        done: n numbers of steps, from a common beginning on.
-        since: the seconds of these steps, NaN where unknown.
-        error: how far these may be off.
-        means: the mean seconds of the last steps before each line.
-        window: over how many steps the means are taken.
-        coarse: the share of a stretch that an error may make up.
+        done: steps at each line, from a common beginning on.
+        since: total seconds of these steps, NaN if unknown.
+        error: largest error of each total, in seconds.
+        means: mean seconds of the last `window` steps before each line.
+        window: number of steps in each mean.
+        coarse: largest error, as a share of the seconds since the first line.
     """
     gaps = np.diff(done)
     if not (gaps > window).any() or not (gaps > 0).all():
@@ -63,21 +72,28 @@ def of_others(
         shown = np.cumsum(np.minimum(gaps, window) * means[1:])
         others, errors = since[1:] - since[0] - shown, error[1:] + error[0]
         share = np.where(gaps.cumsum() > window, errors / (since[1:] - since[0]), np.nan)
-    told = np.flatnonzero((share >= 0) & (share <= coarse))
-    # A total of something else contradicts the means.
-    if not len(told) or (others < -errors - coarse * shown)[told].any():
+    usable = np.flatnonzero((share >= 0) & (share <= coarse))
+    # A total that is shorter than the steps in the means is of something else.
+    if not len(usable) or (others < -errors - coarse * shown)[usable].any():
         return None
     count = np.cumsum(np.maximum(gaps - window, 0))
-    # The last line that tells it counts, or where one tells it well, of nearly as many steps, the last of those.
-    well = told[(share[told] <= coarse / _WELL) & (count[told] >= _NEARLY * count[told[-1]])]
-    last = (well if len(well) else told)[-1]
+    # The last accurate line that covers nearly as many steps is preferred to the last usable line.
+    accurate = usable[(share[usable] <= coarse / _WELL) & (count[usable] >= _NEARLY * count[usable[-1]])]
+    last = (accurate if len(accurate) else usable)[-1]
     return float(max(others[last], 0.0) / count[last]) if count[last] else None
 
 
 def with_others(
     step_seconds: NDArray[np.float64], done: NDArray[np.float64], window: float, others: float
 ) -> NDArray[np.float64]:
-    """Return the mean seconds of all steps since the line before, of which `step_seconds` tells the last ones."""
+    """Return the mean seconds of all steps since the previous line, one value per line.
+
+    Args:
+        step_seconds: mean seconds of the last `window` steps before each line.
+        done: steps at each line, from a common beginning on.
+        window: number of steps in each mean.
+        others: mean seconds of the remaining steps.
+    """
     gaps = np.diff(done, prepend=done[0])
     shown = np.minimum(gaps, window)
     with np.errstate(all="ignore"):

@@ -1,6 +1,6 @@
 """The contract between a format of telemetry and everything that uses it.
 
-A format quotes samples: when, of which device, how much of which quantity. It averages nothing, and knows no run.
+A format quotes samples: a time, a device, and the values of its quantities. It does not average them or assign them to runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from perfledger.parsers.contract.chunk import Chunk
 
 
 class Quantity(NamedTuple):
-    """Unit of a quantity, and more than any device can have of it: what lies above was garbled on its way."""
+    """Unit of a quantity, and a limit above every device's value: a larger value was garbled."""
 
     unit: str
     most: float
@@ -34,7 +34,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "sm_clock": Quantity("MHz", 1e4),
         "graphics_clock": Quantity("MHz", 1e4),
         "memory_clock": Quantity("MHz", 1e5),
-        # Of the machine, not of a device.
+        # Quantities of the machine, not of a device.
         "load": Quantity("", 1e6),
         "cpu": Quantity("%", 100.0),
         "host_memory_used": Quantity("MiB", 1e9),
@@ -50,9 +50,9 @@ class SampleBlock:
     """A stretch of n samples in file order.
 
     Attributes:
-        time: n float64, seconds since 1970 by the host's clock, NaN where none was printed.
-        devices: n names, or None where the printer names none.
-        values: quantity to n float64 in its unit, NaN where the printer does not know the value.
+        time: n float64, seconds since 1970 by the host's clock, NaN if the time was not printed.
+        devices: n names, or None if the printer does not name devices.
+        values: quantity to n float64 in its unit, NaN if the printer does not know the value.
         ids: device name to an identifier that is unique in the world.
     """
 
@@ -64,7 +64,15 @@ class SampleBlock:
 
 @dataclass(frozen=True)
 class Fault:
-    """What could not be read: `values` of no device, or `lines` that are no samples; the first of them, and how many."""
+    """Values or lines that could not be read: the first one, and their count.
+
+    Attributes:
+        code: `values` for cells that no device can have, `lines` for lines that are not samples.
+        line: line number of the first.
+        count: number of such values or lines.
+        column: name of the first value's column in the file.
+        printed: text of the first.
+    """
 
     code: str
     line: int
@@ -74,13 +82,13 @@ class Fault:
 
 
 class Faults:
-    """The faults met so far: the first of each kind, and how many."""
+    """The faults found so far: the first of each kind, and their count."""
 
     def __init__(self) -> None:
         self._first: dict[str, Fault] = {}
 
     def add(self, code: str, line: int, printed: bytes, column: str = "") -> None:
-        """Count a fault, and remember it if it stands before all others of its kind."""
+        """Count a fault, and quote it if it is the first of its kind in the file."""
         known = self._first.get(code)
         if known and known.line <= line:
             self._first[code] = replace(known, count=known.count + 1)
@@ -95,14 +103,14 @@ class Faults:
 
 @dataclass(frozen=True)
 class TelemetryFormat:
-    """What one printer of telemetry prints.
+    """The telemetry of one printer.
 
     Attributes:
         title: name of the printer on the pages.
-        markers: one of them stands in every file of the format.
-        claims: returns whether some whole lines are of the format; called only where a marker stands in them.
+        markers: texts; every file of the format contains one of them.
+        claims: returns whether some whole lines are of the format; called only if they contain a marker.
         blocks: reads the chunks of a file.
-        peaks: the numbers are maxima over the run already, so that nothing but their maximum means anything.
+        peaks: the numbers are already maxima over the run, so that only their maximum is meaningful.
         host: the samples are of the machine as a whole, not of its devices.
         id: name of the module, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
@@ -124,8 +132,8 @@ class Recording:
 
     Attributes:
         device: n indices into `devices`.
-        devices: the names of the devices; empty where the printer names none.
-        dated: whether the clock has a date; without one it tells durations only.
+        devices: the names of the devices; empty if the printer does not name them.
+        dated: whether the clock has a date; without a date only durations are known.
     """
 
     format: TelemetryFormat

@@ -36,20 +36,20 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 #: A number before a unit that begins with a letter of NUMBER.
 _DECIMAL = rb"[0-9.]++"
 _WHOLE = rb"[0-9]++"
-#: At the end of a cut file it may lack what follows its comma.
+#: At the end of a cut file the digits after its last comma may be missing.
 _SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
-#: At the end of a cut file it may lack what follows its colon or point.
+#: At the end of a cut file the digits after its last colon or point may be missing.
 _LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+(?![:.]\Z)"
 #: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 CLOCK = (
     rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
     rb":[0-9]{2}:[0-9]{2}(?:[.,][0-9]++)?+(?![.,]\Z)"
 )
-#: What `{name:kind}` matches.
+#: Pattern of `{name:kind}`, by kind.
 _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "length": _LENGTH}
-#: What `{name}` matches for columns that are not any number.
+#: Pattern of `{name}`, for the columns that only take some numbers.
 _BY_NAME = {
     **dict.fromkeys(("epoch", "step", "total_epochs", "total_steps"), _WHOLE),
     "clock": CLOCK,
@@ -80,12 +80,10 @@ LINES = "\n\n"
 _MANY_DECIMALS = 6
 #: A number ends before white space or another sign, or at the end of the file after many decimals.
 ENDED = rb"(?=[^\w]|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(_MANY_DECIMALS, 18))
-#: Blanks that pad a number. As a range they do not hide the text before them, by which a pattern is searched.
-_PADDING = rb"[ ]*+"
 #: Characters of a word. Without a limit a word would be scanned again from each beginning within it.
 _LONGEST_WORD = 500
 _BLANKS = rb"[ \t]++"
-#: Blanks before a number. As a class they end the word before them, for which `re` looks first.
+#: Blanks that pad a number. A character class ends the literal text before it, and `re` first searches for that text.
 _PADDING = rb"[ ]*+"
 _LINE_END = rb"[ \t\r]*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
@@ -224,9 +222,9 @@ class _Compiler:
         return number + (rb"(?!\Z)" if glued else ENDED)
 
     def _gap(self, rest: Sequence[Part]) -> bytes:
-        """Return a pattern up to the next text, or to where the template begins again, in linear time.
+        """Return a pattern for the characters up to the next text, or up to another beginning of the template.
 
-        Optional parts may precede that text: the gap ends at the first that is there.
+        If optional parts precede that text, the gap ends at the first part that the line has. The time is linear.
         """
         known = next((at for at, each in enumerate(rest) if not isinstance(each, Optional)), len(rest))
         labels = [label for each in rest[: known + 1] for label in _labels_of(each)]
@@ -245,9 +243,9 @@ class _Compiler:
         return rb"(?:[^\r\n%s]++|(?!%s)[%s])*+" % (inner, b"|".join(stops), inner)
 
     def _begin(self) -> tuple[Part, ...]:
-        """Return the first text or words of the template, and what follows of numbers and text: four parts at most.
+        """Return up to four parts from the first text or words of the template on: text, words and numbers.
 
-        They are empty if the text is too short, or if the template begins with the line.
+        Return an empty tuple if the text is too short, or if the template begins with `^`.
         """
         known = parts(self.template)
         first = next(
@@ -259,7 +257,7 @@ class _Compiler:
                 break
             begin.append(each.lstrip(" ") if isinstance(each, str) and not begin else each)
         texts = ["".join(_labels_of(each)) for each in begin]
-        # A text of two characters is no beginning, but one with a number is.
+        # Two characters alone are too common for a beginning; with a number they are enough.
         if texts[:1] == [""] or "".join(texts)[:1] in ("", "^") or (len(begin) == 1 and len(texts[0]) <= 2):
             return ()
         return tuple(begin)
@@ -295,7 +293,7 @@ def _label(text: str) -> bytes:
 
 
 def _after_gap(text: str) -> bytes:
-    """Return the pattern of text at which a gap may have ended, which took the blanks before it."""
+    """Return the pattern of text after a gap; the gap may already have taken the blanks before the text."""
     bare = text.lstrip(" ")
     return (rb"[ \t]*+(?<=[ \t])" if bare != text else b"") + _escaped(bare)
 
@@ -334,7 +332,7 @@ def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
 
 
 def template_words(template: str) -> tuple[Alternatives, ...]:
-    """Return words of which each record of a template contains one, for templates of several lines one for each line."""
+    """Return words that every record of a template contains; for several lines, alternatives with one word per line."""
     lines = [longest(_words_of_line(parts(each))) for each in template.split(LINES)]
     if len(lines) == 1 or not all(lines):
         return lines[0] if len(lines) == 1 else ()
@@ -342,7 +340,7 @@ def template_words(template: str) -> tuple[Alternatives, ...]:
 
 
 def _words_of_line(known: Sequence[Part]) -> Iterator[Alternatives]:
-    """Yield texts and alternative words of a template: text next to a number may have other blanks, and so has a line's end."""
+    """Yield the texts and alternative words of a template, without the blanks that lines may print differently."""
     for each in known:
         if isinstance(each, str):
             text = each.removeprefix("^").removesuffix("$").lstrip(" ").encode()
@@ -352,7 +350,9 @@ def _words_of_line(known: Sequence[Part]) -> Iterator[Alternatives]:
 
 
 def compiled_text(written: str | bytes) -> bytes:
-    """Return the pattern of a text without columns: a pause, a start, a fact, whose group is `{}`, `{:int}` or `{:,}`.
+    """Return the pattern of a text without columns, such as a pause, a start or a fact.
+
+    The group of a fact is `{}`, `{:int}` or `{:,}`.
 
     Args:
         written: a template, or a pattern, which is returned as it is.

@@ -1,7 +1,7 @@
-"""Verbs: what a format does with the columns of its lines, step by step, before they are records.
+"""Verbs: functions that turn the columns of a format's lines into the columns of records.
 
-A verb is a pure function of n rows in file order to the rows that it keeps and their columns. It gets the lines of one
-rank, if tags separate ranks. A number that a line does not print is NaN.
+A verb is a pure function. It takes the columns of n rows in file order, and returns the rows that it keeps and their
+columns. If tags separate ranks, it gets the lines of one rank. A number that a line does not print is NaN.
 
     verbs=(only("step"), total("step_seconds", "reader_seconds", "_compute"))
 """
@@ -26,9 +26,9 @@ Verb = Callable[[Columns], Kept]
 
 #: Largest lag of a rank, in rows; a step further back is of a program that was started again.
 _LAG = 3
-#: Seconds by which the clocks of two nodes' bars may differ.
+#: Largest difference between the clocks of two nodes, in seconds.
 _NODES_APART = 3.0
-#: Most parts of bars, each without a step back, among which the end of an inner bar is looked for.
+#: Most parts of bars, each without a step back, that are searched for the end of an inner bar.
 _MOST_PARTS = 1000
 #: A row is slow if it takes this many times the median.
 _SLOW = 1.5
@@ -38,12 +38,12 @@ _SEVERAL = 3
 _NEARLY_ALL = 0.9
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
-#: Share of a length of time that this may be.
+#: Largest value of `_CUT` as a share of a time.
 _CUT_SHARE = 0.02
 
 
 class _Table(dict[str, Column]):
-    """Columns, and the numbers that the session states as further ones: `_batch_size` for the fact `batch_size`."""
+    """Columns, including one for each numeric fact of the session: `_batch_size` for the fact `batch_size`."""
 
     def __init__(self, columns: Columns, facts: Mapping[str, float], count: int) -> None:
         super().__init__(columns)
@@ -63,7 +63,7 @@ def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float])
     Args:
         verbs: the verbs, in their order.
         columns: n values each.
-        facts: numbers that the session states; a verb finds the fact `batch_size` as the column `_batch_size`.
+        facts: numeric facts of the session; a verb gets the fact `batch_size` as the column `_batch_size`.
     """
     rows = every(columns)
     for verb in verbs:
@@ -93,9 +93,9 @@ def only(*names: str) -> Verb:
 
 
 def within(begin: str, end: str) -> Verb:
-    """Keep the rows from each that prints a column up to the next that prints another, such as headings of two lists.
+    """Keep the rows from a row with the column `begin` up to the next row with the column `end`.
 
-    Without a name of the first column the rows count from the start.
+    The two columns may be headings of two lists. If `begin` is empty, the rows count from the start.
     """
 
     def verb(columns: Columns) -> Kept:
@@ -107,7 +107,7 @@ def within(begin: str, end: str) -> Verb:
 
 
 def _last_row(column: Column) -> Indices:
-    """Return the last row up to each that prints a column; -1 before the first."""
+    """Return for each row the last row so far that prints a column; -1 before the first."""
     return np.maximum.accumulate(np.where(np.isfinite(column), np.arange(len(column)), -1))
 
 
@@ -122,7 +122,7 @@ def states(*names: str, last: bool = False) -> Verb:
 
 
 def _changes(columns: Columns, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows differ from the row before in one of some columns; the first row does."""
+    """Return which rows differ from the previous row in one of some columns; the first row counts as different."""
     changes: NDArray[np.bool_] = np.any([np.diff(columns[name]) != 0 for name in names], axis=0)
     if not len(columns[names[0]]):
         return changes
@@ -140,58 +140,58 @@ def first_drawn(columns: Columns) -> Kept:
 
 
 def _first_states(step: Column, clock: Column) -> Indices:
-    """Return the rows of n states of bars that first show a step of the outer bar, or of a bar after it.
+    """Return the rows that first show a step of the outer bar, or of a bar after it.
 
-    The states are split where a step or a clock goes back. Such a part is of another node if it shows known steps at
-    their times, and new ones later. It is of an inner bar if the outer bar continues after it. Otherwise another program
-    draws its bar.
+    The n states are split at each row with an earlier step or clock. A part belongs to another node if it shows known
+    steps at their times, and new steps later. It belongs to an inner bar if the outer bar continues after it. Else it
+    is the bar of another program.
     """
     begins = np.append(0, np.flatnonzero((np.diff(step) < 0) | (np.diff(clock) < 0)) + 1)
     found: list[int] = []
-    shown: dict[float, float] = {}
+    seconds_of: dict[float, float] = {}
     for number, (begin, end) in enumerate(zip(begins, np.append(begins[1:], len(step)), strict=True), 1):
         part = list(zip(step[begin:end].tolist(), clock[begin:end].tolist(), strict=True))
         if found:
             reached, at = step[found[-1]], clock[found[-1]]
             if not _continues(step[begin : begin + 1], clock[begin : begin + 1], reached, at) and not _of_node(
-                part, shown, reached, at
+                part, seconds_of, reached, at
             ):
                 later = begins[number : number + _MOST_PARTS]
                 if _continues(step[later], clock[later], reached, at).any():
                     continue
-                shown = {}
+                seconds_of = {}
         for row, (each, seconds) in enumerate(part, begin):
-            if each not in shown:
-                shown[each] = seconds
+            if each not in seconds_of:
+                seconds_of[each] = seconds
                 found.append(row)
     return np.array(found, dtype=np.intp)
 
 
 def _continues(step: Column, clock: Column, reached: float, at: float) -> NDArray[np.bool_]:
-    """Return whether states of a bar show the step that it had reached, or the next one, at that time or later."""
+    """Return for each state whether it shows the step that a bar had reached, or the next one, at that time or later."""
     continues: NDArray[np.bool_] = ((step == reached) | (step == reached + 1)) & (clock >= at)
     return continues
 
 
-def _of_node(part: Sequence[tuple[float, float]], shown: Mapping[float, float], reached: float, at: float) -> bool:
-    """Return whether some states, step and seconds, may be of another node whose bar shows the same steps.
+def _of_node(part: Sequence[tuple[float, float]], seconds_of: Mapping[float, float], reached: float, at: float) -> bool:
+    """Return whether some states may be of another node whose bar shows the same steps.
 
     Args:
-        part: the states.
-        shown: the seconds at which earlier states show each step.
+        part: the states: step and seconds.
+        seconds_of: the seconds at which earlier states show each step.
         reached: the last of these steps.
         at: its seconds.
     """
     return all(
-        abs(seconds - shown[number]) <= _NODES_APART
-        if number in shown
+        abs(seconds - seconds_of[number]) <= _NODES_APART
+        if number in seconds_of
         else (seconds >= at - _NODES_APART if number > reached else seconds <= at + _NODES_APART)
         for number, seconds in part
     )
 
 
 def since_start(columns: Columns) -> Kept:
-    """Count the steps from the start of this program: those before the first interval are of an earlier one."""
+    """Count the steps from the start of this program: an earlier program took the steps before the first interval."""
     steps = columns["step"]
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
@@ -200,7 +200,7 @@ def since_start(columns: Columns) -> Kept:
 
 
 def carry(*names: str) -> Verb:
-    """Fill in columns that only headings print, from the last row before that prints them."""
+    """Fill in columns that only headings print, from the last row that prints them."""
 
     def verb(columns: Columns) -> Kept:
         rows = every(columns)
@@ -276,29 +276,29 @@ def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
     Args:
         names: columns that are means over the steps so far.
         count: the column that counts these steps; it starts again with an epoch or a resumed program.
-        first: what to add to the count for the number of steps: 1 where it counts from 0.
+        first: added to the count to get the number of steps: 1 if it counts from 0.
     """
 
     def verb(columns: Columns) -> Kept:
         steps = columns[count] + first
-        anew = np.diff(steps, prepend=np.inf) <= 0
+        restarts = np.diff(steps, prepend=np.inf) <= 0
         if "epoch" in columns:
-            anew |= np.diff(columns["epoch"], prepend=np.nan) != 0
+            restarts |= np.diff(columns["epoch"], prepend=np.nan) != 0
         with np.errstate(all="ignore"):  # Numbers may be garbled.
-            covered = np.where(anew, steps, np.diff(steps, prepend=0.0))
+            covered = np.where(restarts, steps, np.diff(steps, prepend=0.0))
             made = {}
             for name in names:
                 so_far = columns[name] * steps
-                made[name] = np.where(anew, so_far, np.diff(so_far, prepend=0.0)) / covered
+                made[name] = np.where(restarts, so_far, np.diff(so_far, prepend=0.0)) / covered
         return every(columns), {**columns, **made, "steps": covered}
 
     return verb
 
 
 def mean_of_ranks(*names: str) -> Verb:
-    """Merge the rows of one step that several ranks print, to the mean of their columns.
+    """Merge the rows of one step that several ranks print into one row with the means of these columns.
 
-    Ranks lag. A step that fewer ranks print than usual goes: the file ends there, or begins.
+    Ranks may lag. A step that fewer ranks print than usual is dropped, such as the first or last step of a cut file.
     """
 
     def verb(columns: Columns) -> Kept:
@@ -340,7 +340,7 @@ def merge(*names: str) -> Verb:
 
 
 def fine(name: str, least: float) -> Verb:
-    """Replace values of a column below a least value by NaN: they are printed with too few digits."""
+    """Replace values of a column below `least` by NaN: they are printed with too few digits."""
 
     def verb(columns: Columns) -> Kept:
         return every(columns), {**columns, name: np.where(columns[name] < least, np.nan, columns[name])}
@@ -349,9 +349,9 @@ def fine(name: str, least: float) -> Verb:
 
 
 def evaluations(columns: Columns) -> Kept:
-    """Mark rows that contain an evaluation whose line is missing: slow ones at one distance, where nearly all are slow.
+    """Mark rows that contain an evaluation without a line: nearly all rows at one distance in steps are slow.
 
-    At the end of an epoch the loader rests as well: such rows do not show the distance.
+    Rows next to the end of an epoch may be slow because of the loader, so the distance is measured without them.
     """
     took, steps = columns["step_seconds"], columns["step"]
     found = np.zeros(len(steps))
@@ -380,6 +380,6 @@ def whole_seconds(name: str = "duration") -> Verb:
 
 
 def uncut(seconds: Column) -> Column:
-    """Add to n seconds that were cut to whole ones what this takes off on average; NaN if that is too large a share."""
+    """Add half a second to n times that were cut to whole seconds; NaN if that is too large a share of a time."""
     took = seconds + _CUT
     return np.where(took * _CUT_SHARE < _CUT, np.nan, took)

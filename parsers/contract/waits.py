@@ -1,8 +1,8 @@
-"""Waits for data: printers whose timers leave them out, or whose mean speeds hide them.
+"""Account for waits for data that a printer's timers omit or its mean speeds hide.
 
-A timer that begins once a batch has come does not see the wait for it. Where the lines are further apart than their seconds
-explain, the clocks of the lines count. A mean of the speeds of single iterations hides a stall: of nine iterations at full
-speed and one that waits, it is nine tenths. Mean times that are printed with it show the stall.
+A timer that starts after a batch has arrived omits the wait for it. If the lines are further apart than their seconds
+explain, the clocks of the lines count. A mean of the speeds of single iterations hides a stall: it is 0.9 of full speed
+for nine fast iterations and a tenth that waits. The mean times on the same line show the stall.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import numpy as np
 
 from perfledger.parsers.contract import Column, Columns, Postprocessed, is_private
 
-#: Iterations take the same time where both ways to the batch agree up to this.
+#: Iterations take the same time if the two estimates of the batch differ by at most this share.
 EVEN = 0.05
 
 
 def _batches(columns: Columns) -> Column | None:
-    """Return mean speed times mean time with and without the wait for data, one row each; None where not printed.
+    """Return two estimates of the batch, one row each: mean speed times mean time, with and without the wait for data.
 
-    Both are the batch of the job where all iterations take the same time, and more elsewhere.
+    Return None if they are not printed. Both are the batch of the job if all iterations take the same time; else they are
+    larger.
     """
     if not {"_waits", "_computes", "_compute_speed"} <= columns.keys():
         return None
@@ -27,7 +28,7 @@ def _batches(columns: Columns) -> Column | None:
 
 
 def even(columns: Columns) -> Postprocessed:
-    """Return the mean speeds of epochs and runs, other than those to which the times say no."""
+    """Return the mean speeds of epochs and runs, except those that the mean times contradict."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
     if batches is not None:
@@ -36,7 +37,7 @@ def even(columns: Columns) -> Postprocessed:
 
 
 def by_times(columns: Columns) -> Postprocessed:
-    """Return lines of speeds with the mean times that are printed with them, and the samples of an iteration."""
+    """Return lines of speeds with the mean times that they print, and the samples of an iteration."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
     known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
@@ -49,16 +50,16 @@ def by_times(columns: Columns) -> Postprocessed:
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 
 
-#: Time that lines may leave out unexplained, as a share.
+#: Largest time between the iterations that is ignored, as a share of the printed seconds.
 UNSAID = 0.02
-#: What bars print seconds to.
+#: Unit of the last digit that bars print, in seconds.
 _HUNDREDTH = 0.01
-#: Rounding error of a whole number of hundredths.
+#: Largest floating-point error of a number with two decimals, in seconds.
 _EXACT = 1e-9
 
 
 def _waited(columns: Columns) -> tuple[bool, Column]:
-    """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
+    """Return whether the clocks show time between the iterations, and the iterations since each previous line."""
     steps = np.diff(columns["step"], prepend=np.nan)
     printed = columns["duration"]
     # Bars print hundredths.
@@ -80,7 +81,7 @@ def by_the_clock(columns: Columns) -> Postprocessed:
     """Return the clocks of these lines and the samples between them if the program waited for data."""
     waited, steps = _waited(columns)
     rows = np.arange(len(steps) if waited else 0)
-    # The seconds of a line may be lost, such as those of the last one.
+    # The seconds of a line may be missing, such as those of the last line.
     printed = columns["duration"]
     seconds = np.where(np.isnan(printed), np.nanmedian(printed), printed) if waited else printed
     samples = columns["throughput"] * seconds * steps

@@ -1,4 +1,4 @@
-"""Convert printed cells: to a number, to NaN where the driver says that it does not know, or to a fault."""
+"""Convert printed cells to numbers: NaN if the driver does not know the value, a fault if the cell is unreadable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.telemetry import QUANTITIES, Faults
 from perfledger.parsers.engine.clock import clocks
 
-#: What nvidia-smi writes where it does not know: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
+#: Cells of nvidia-smi for unknown values: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
 _UNKNOWN = re.compile(rb"\[[^\[\]\n]*+\]|N/A|ERR!|Unknown Error|Not Supported|-|\?\??")
 _NUMBER = re.compile(rb"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?(MiB|MHz|%|W|C)?")
 _STAMP = re.compile(rb"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
@@ -25,15 +25,15 @@ def values(quantity: str, printed: Sequence[bytes], lines: Sequence[int], faults
         quantity: a name of QUANTITIES.
         printed: n cells.
         lines: their n line numbers.
-        faults: told of cells that are neither a figure of that quantity nor a way to say that there is none.
+        faults: gets the cells that are neither a value of that quantity nor a spelling of "unknown".
         column: name of the column in the file.
 
     Returns:
-        n float64 in the quantity's unit, NaN where there is no figure.
+        n float64 in the quantity's unit, NaN for cells without a value.
     """
-    # A column holds few different cells, however long it is.
+    # Even a long column has few different cells.
     distinct = {each: each.strip() for each in set(printed)}
-    # Where some cells carry their unit and others do not, these were cut, perhaps inside their digits.
+    # If some cells have a unit, the cells without a unit were cut, perhaps inside their digits.
     bare = not any(_has_unit(each) for each in distinct.values())
     known = {each: _value(quantity, cell, bare=bare) for each, cell in distinct.items()}
     if None in known.values():
@@ -49,7 +49,7 @@ def _has_unit(cell: bytes) -> bool:
 
 
 def _value(quantity: str, cell: bytes, *, bare: bool) -> float | None:
-    """Return the number, NaN where the driver knows none, None where the cell is neither."""
+    """Return the number of a cell; NaN if the driver does not know it, None if the cell is unreadable."""
     if _UNKNOWN.fullmatch(cell):
         return float("nan")
     found, about = _NUMBER.fullmatch(cell), QUANTITIES[quantity]
@@ -65,7 +65,7 @@ def stamps(printed: Sequence[bytes], lines: Sequence[int], faults: Faults) -> Co
     Args:
         printed: n cells.
         lines: their n line numbers.
-        faults: told of cells that are no stamps.
+        faults: gets the cells that are not stamps.
     """
     cells = [each.strip() for each in printed]
     good = [bool(_STAMP.fullmatch(each) or _TIME.fullmatch(each)) for each in cells]

@@ -1,4 +1,4 @@
-"""Convert printed wall clocks to seconds since 1970, taken as UTC: only differences are used."""
+"""Convert printed wall clocks to seconds since 1970. They are read as UTC, since only differences are used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perfledger.parsers.contract import Column
 
 _TIME = rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18}))?"
-#: Spellings of a stamp. What it lacks of a date is taken from the first of January 1972.
+#: Spellings of a stamp. Missing parts of a date are filled in from 1 January 1972.
 _SPELLINGS = (
     # `2026-11-20 13:14:40.019742`, `2026/11/20 13:14:40`.
     re.compile(rb"(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]" + _TIME),
@@ -25,7 +25,7 @@ _SPELLINGS = (
 )
 #: Stamps that differ only in their digits are converted together.
 _ONE_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
-#: The stamp with which a logger begins a line, perhaps behind a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
+#: A logger's stamp at the start of a line, perhaps after a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
 #: `11/20/2026 13:14:40 [INFO|`, `[11/20 13:14:40 d2.utils]`, `[INFO 2026/11/20 13:14:40 model.py:61]`, `I0630 03:04:41.5`,
 #: `[HCTR][02:51:59.123]`, `[19d22h10m18s]`.
 _AT_START = re.compile(
@@ -34,19 +34,23 @@ _AT_START = re.compile(
     rb"|[0-9]{2}d[0-9]{2}h[0-9]{2}m[0-9]{2}s)"
     rb"(?![0-9:])"
 )
-#: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
+#: Earlier stamps have no printed year: they are dated to 1972, since a leap year has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
 #: Days from the first of March of the year 0 to the first of January 1970.
 _DAYS_BEFORE_1970 = 719_468
-#: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
-_TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
+#: A smaller jump back is not midnight, in seconds: the clock was set back (by an hour in autumn) or is of another machine.
+_TWO_HOURS = 7_200.0
+#: Seconds that are added after a jump back at midnight.
+_DAY = 86_400.0
+#: Seconds that are added after a jump back at New Year: stamps without a year are dated to 1972, a leap year.
+_YEAR = 366 * 86_400.0
 
 
 def clocks(printed: Sequence[bytes]) -> Column:
     """Convert `2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505` or `08:36:06.5` to seconds.
 
     Args:
-        printed: n stamps; one that is no date is NaN.
+        printed: n stamps; an invalid one becomes NaN.
 
     Returns:
         n float64 values in seconds, exact to a microsecond until the year 2106.
@@ -63,9 +67,9 @@ def clocks(printed: Sequence[bytes]) -> Column:
 
 
 def stamps(text: bytes, positions: Sequence[int]) -> Column:
-    """Return the clock, in seconds, with which the line of each position begins; NaN where it begins with none.
+    """Return the stamp at the start of each position's line, in seconds; NaN if the line has no stamp.
 
-    A carriage return begins a line as well: what stands before it on the same line belongs to a progress bar.
+    A line also starts after a carriage return, since the text before it belongs to a progress bar.
     """
     characters = np.frombuffer(text, np.uint8)
     breaks = characters == ord("\n")
@@ -85,10 +89,9 @@ def stamps(text: bytes, positions: Sequence[int]) -> Column:
 
 
 def unwrapped(clock: Column) -> Column:
-    """Put stamps without a date in the order of time: a jump back by two hours or more is midnight.
+    """Make stamps without a full date increase: a jump back by more than two hours is midnight, and adds a day.
 
-    A pause of a day or more cannot be seen. Where the printed month and day go on, a jump back is a day; at New Year, a
-    year.
+    A jump back by more than half a year is New Year, and adds a year. A pause of a day or more cannot be detected.
     """
     if not len(clock) or not np.nanmax(clock, initial=0.0) < DATELESS_BEFORE:
         return clock
@@ -113,7 +116,7 @@ def _differ_only_in_digits(rows: NDArray[np.uint8]) -> bool:
 
 
 def _seconds(rows: NDArray[np.uint8], spelling: re.Match[bytes] | None) -> Column:
-    """Convert the characters of n stamps of one spelling to seconds; one that names no moment is NaN."""
+    """Convert the characters of n stamps of one spelling to seconds; an impossible date or time becomes NaN."""
     if not spelling:
         return np.full(len(rows), np.nan)
     named = spelling.groupdict()
@@ -137,7 +140,7 @@ def _seconds(rows: NDArray[np.uint8], spelling: re.Match[bytes] | None) -> Colum
 
 
 def _days(months: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the days from 1970 to the first day of months, which are counted from March of the year 0.
+    """Return the days from 1970 to the first day of each month; months are counted from March of the year 0.
 
     Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", 2013.
     """

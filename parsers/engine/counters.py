@@ -1,4 +1,4 @@
-"""How far a session came, by the counters of its records and what its log says that they count up to."""
+"""Measure the progress of a session: the counters of its records, and the totals that its log prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ Unit = Literal["epoch", "step"]
 
 @dataclass(frozen=True)
 class Counters:
-    """The last epoch or step, counted from 1, how many there were to be, and whether no further one was to come."""
+    """The progress of a session.
+
+    Attributes:
+        unit: the unit that is counted.
+        done: number of the last epoch or step, from 1.
+        total: planned number of epochs or steps.
+        reached: whether `done` is the last planned one, or the last that the program prints.
+    """
 
     unit: Unit
     done: int
@@ -26,13 +33,13 @@ class Counters:
 
 
 def counters(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Counters | None:
-    """Return how far a session came; None where its log does not say how far it was to go.
+    """Return the progress of a session; None if its log does not print the planned number of epochs or steps.
 
-    That the last epoch has begun does not mean that it ended, and the last step of an epoch is not that of the run.
+    A record of the last epoch does not prove that this epoch ended. The last step of an epoch is not the last of the run.
 
     Args:
         records: of every reading. The first that counts steps is used, or else the first that counts epochs.
-        stated: facts; `total_epochs` and `total_steps` among them where the log states them.
+        stated: numeric facts; `total_epochs` and `total_steps` are used if the log states them.
     """
     counted = [each for unit in ("step", "epoch") for each in records if len(each) and unit in each][:1]
     if not counted:
@@ -44,7 +51,7 @@ def counters(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Co
 
 
 def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Counters | None:
-    """Return how far one counter came: epochs of the run, or steps of the run or of its last epoch."""
+    """Return the progress of one counter: epochs of the run, or steps of the run or of its last epoch."""
     totals, numbers = _known(records, f"total_{unit}s"), _known(records, unit)
     total = float(totals[-1]) if len(totals) else float(stated.get(f"total_{unit}s", 0))
     if not total > 0 or not len(numbers):
@@ -56,7 +63,7 @@ def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> 
 
 
 def _is_last_printed(steps: Column, beyond: float) -> bool:
-    """Return whether the next step that a printer of every nth step prints would be `beyond` or later."""
+    """Return whether the next printed step would be `beyond` or later, at the usual distance between printed steps."""
     gaps = np.diff(steps)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     return float(steps[-1]) + usual >= beyond

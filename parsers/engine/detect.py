@@ -1,8 +1,8 @@
-"""Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
+"""Find the formats that claim a log: they can read at least one line of it. A log is read if exactly one claims it.
 
-A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
-Words that the records of all formats contain are searched in one pass, so that a further format costs next to nothing.
-A JSON document that quotes lines of a log in its strings is not that log.
+In a long file, only the first chunks and probes of the rest are searched. The words of the records of all formats are
+searched in one pass, so that a further format costs hardly any time. A JSON document that quotes lines of a log in its
+strings is not that log.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from perfledger.schema.distinct_lines import without_digits
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
+#: Chunks at the beginning of a file that are searched.
 HEAD_CHUNKS = 8
+#: Probes of the rest of a long file.
 PROBES = 16
+#: Bytes of a probe.
 PROBE_BYTES = CHUNK // 4
 #: Bytes of distinct lines per search.
 _PIECE = 1 << 16
-#: Length of the shortest word that is searched together with others.
+#: Shortest word that is searched together with others, in characters.
 _LONG = 4
 #: A string of JSON.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
@@ -41,10 +44,14 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
 
 @dataclass(frozen=True)
 class Claim:
-    """A format, and the chunk in which it found its first record, or its start where no record was printed.
+    """A format that claims a log, and the chunk with its first record.
 
-    `patterns` are those that may have found it. `beneath` are the formats that found records as well, of a format that
-    stands over all others.
+    Attributes:
+        format: the format.
+        chunk: the chunk with its first record, or with the start of the program if the log has no record.
+        patterns: the patterns that may have matched in the chunk.
+        records: whether the format found a record.
+        beneath: other formats with records, if this format overrides all others.
     """
 
     format: Format
@@ -55,22 +62,22 @@ class Claim:
 
     @cached_property
     def line(self) -> int:
-        """The line of what it found first, for messages."""
+        """Return the line number of the first match, for messages."""
         found = (each.search(self.chunk.text) for each in self.patterns)
         return self.chunk.line_of(min(match.start() for match in found if match))
 
 
 @dataclass(frozen=True)
 class _Known:
-    """The formats, and their readings by a word that each of their records contains."""
+    """The formats, and an index of their readings by words of their records."""
 
     formats: tuple[Format, ...]
 
     @cached_property
     def _by_word(self) -> Mapping[bytes, Sequence[tuple[str, Reading]]]:
-        """Return the readings by the longest word of their records, or by each of several of which a record has one.
+        """Return the readings by the longest word of their records, or by each of several alternative words.
 
-        A reading without a word is found by the text that its format needs.
+        A reading without a word is indexed by the text that its format needs.
         """
         found: dict[bytes, list[tuple[str, Reading]]] = defaultdict(list)
         for each in self.formats:
@@ -93,7 +100,7 @@ class _Known:
     def _present(self, chunk: Chunk) -> Iterable[bytes]:
         """Return the words that a chunk contains."""
         distinct, longest = chunk.distinct, max(map(len, self._long), default=0)
-        # Piece by piece: a line of many MiB may contain a word a million times, and each time is an object.
+        # A line of many MiB may contain a word a million times, and each match is an object: search in pieces.
         pieces = (distinct[at : at + _PIECE + longest] for at in range(0, len(distinct), _PIECE))
         found = {
             self._long[number]
@@ -127,10 +134,10 @@ class _Searched:
 
 
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
-    """Return the formats that can read a record in the chunks; where none can, the first that recognises a start.
+    """Return the formats that can read a record in the chunks; else the first format that recognises a start.
 
-    Weak readings, whose lines logs of other printers contain as well, count only if no format finds other lines. One
-    start is enough: printers of one family announce themselves alike, and without records they read alike.
+    Weak readings match lines of other printers too, so they count only if no format finds other lines. A single start is
+    returned: formats of one family have the same start, and it does not matter which of them reads a log without records.
     """
     chunks = list(chunks)
     if _are_document(chunks):
@@ -142,7 +149,7 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))
             return [replace(each, beneath=_beneath(each, found)) for each in highest]
-    # A format that begins as another one that it overrides differs from it in its records alone.
+    # A format that has the same start as a format that it overrides differs in its records: it comes last here.
     begins = {each.id: each.start for each in formats()}
     likely = sorted(formats(), key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
     return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
@@ -160,7 +167,7 @@ def _are_document(chunks: list[Chunk]) -> bool:
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:
-    """Return a string of the same length, since the words of a value may quote a log; keys and single words stay as they are."""
+    """Blank a JSON string of several words, which may quote a log; keep its length. Keys and single words do not change."""
     return string[0] if string["key"] is not None or b" " not in string[0] else b'"%s"' % (b"_" * (len(string[0]) - 2))
 
 
@@ -174,7 +181,7 @@ def probes(path: Path) -> Iterator[Chunk]:
 
 
 def _outranks(format: Format, other: Format) -> bool:
-    """Return whether a format's claim stands above another's; of two that name each other, neither does."""
+    """Return whether a format overrides another one; two formats that name each other do not."""
     return _names(format, other) and not _names(other, format)
 
 
@@ -193,14 +200,14 @@ def _has_needed(format: Format, seen: Iterable[_Searched]) -> bool:
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     for each in seen:
         likely = {one.finder: one for one in each.likely.get(format.id, ()) if one.weak == weak}
-        # A format that needs a text is not mistaken: its headings are enough.
+        # The text that a format needs identifies its logs: headings are enough.
         if any((one.finder.search if format.needs else one.first_in)(each.chunk.text) for one in likely.values()):
             return Claim(format, each.chunk, tuple(likely), records=True)
     return None
 
 
 def _starts(format: Format, seen: Iterable[_Searched]) -> Claim | None:
-    """Return a claim by the start of the program, looked for in the first few MiB."""
+    """Return a claim by the start of the program, which is searched in the first few MiB."""
     left = HEAD_CHUNKS * CHUNK
     for chunk in (each.chunk for each in seen):
         likely = left > 0 and format.may_start_in(chunk.distinct) and format.start_regex

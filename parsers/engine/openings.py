@@ -1,7 +1,7 @@
-"""Where a session begins: at the first line that belongs to it, which may stand long before its printer's start.
+"""Find the first line of a session, which may precede the start of its program by many lines.
 
-Shells, containers and launchers print before the program does, and the program prints arguments and versions before
-the line by which it is recognised. These lines belong to the session that follows.
+Shells, containers and launchers print before the program does. The program itself prints arguments and versions before
+the line that identifies it. These lines belong to the session that follows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from perfledger.parsers.contract.patterns import compiled
 from perfledger.parsers.engine.clock import stamps
 from perfledger.parsers.engine.outcome import last_message
 
-#: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
+#: Lines that begin logs of any printer. A pattern that also matches in the middle of a run must not be added.
 _LINES = (
-    # A shell that traces its commands, or echoes the one that trains. Some scripts echo `python ...` at the end.
+    # A shell that traces its commands, or echoes the training command. Some scripts echo `python ...` at the end.
     rb"\++ \S",
     rb"(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
     rb"={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
@@ -28,14 +28,14 @@ _LINES = (
     rb"Run Pod: ",
     rb"(?:STARTING TIMING RUN AT|Clearing cache|Gathering sys log) ",
 )
-#: The same, wherever on its line.
+#: Texts of such lines, at any place on the line.
 _WORDS = (
     rb"Setting OMP_NUM_THREADS environment variable for each process",
     rb"The module torch\.distributed\.launch is deprecated",
     rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
     rb"The following values were not passed to `accelerate launch`",
     rb"Successfully opened dynamic library libcudart",
-    # Of Paddle, whose programs connect their ranks before they print anything.
+    # Paddle connects its ranks before the program prints anything.
     rb"nccl_context\.cc:\d++\] init nccl context nranks: |tcp_utils\.cc:\d++\] The server starts to listen on IP_ANY",
 )
 
@@ -48,9 +48,11 @@ _TOGETHER = 1.0
 
 @dataclass(frozen=True)
 class Announcement:
-    """The line with which a program begins: its characters without digits, and its stamp in seconds.
+    """The first line of a program.
 
-    The stamp is NaN if the line has none.
+    Attributes:
+        shape: its characters without digits (`shape`).
+        time: its stamp in seconds, NaN if the line has no stamp.
     """
 
     shape: bytes
@@ -71,24 +73,26 @@ class Announcement:
 
 
 def shape(line: bytes) -> bytes:
-    """Remove from a line what differs between records: digits, and the spaces that align them."""
+    """Remove the characters that differ between records: digits, signs, and the spaces that align them."""
     return line.translate(None, b"0123456789 \t-+.")
 
 
 @cache
 def launch() -> re.Pattern[bytes]:
-    """Return the pattern of lines that stand first in logs."""
+    """Return the pattern of lines that begin logs."""
     return compiled(rb"^(?:%s)|%s" % (rb"|".join(_LINES), rb"|".join(_WORDS)), re.MULTILINE)
 
 
 def opening(format: Format, text: bytes, anchor: int) -> int:
-    """Return where a session begins in the text before its start; the end of the text where nothing in it is its own.
+    """Return the position of a session's first line in the text before its start.
+
+    Return the length of the text if none of its lines belongs to the session.
 
     Args:
         format: the log's format.
-        text: what stands before the start.
-        anchor: where the last record or end of the session before it ends in the text; 0 where it printed none. Then
-            only a message of its crash tells what is still its own.
+        text: the text before the start.
+        anchor: end of the last record or last line of the previous session in the text; 0 if it has neither. Then only
+            the message of its crash separates it from the next session.
     """
     last = max(anchor, last_message(text))
     if not last:

@@ -1,4 +1,4 @@
-"""Judge how a run ended from its log. That it was completed needs evidence: its printer's end, or its last step."""
+"""Judge how a run ended from its log. A completed run needs evidence: the program's last line, or its last step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["completed", "truncated", "oom", "failed", "unread"]
 
-# Plain texts, searched for together: an alternation of them is fifty times slower.
+# Plain texts, searched together in one pass: an alternation in a regular expression is fifty times slower.
 _OUT_OF_MEMORY = (
     b"CUDA out of memory", b"OutOfMemoryError", b"RESOURCE_EXHAUSTED", b"ResourceExhausted",
     b"CUDA_ERROR_OUT_OF_MEMORY", b"cudaErrorMemoryAllocation", b"Out of memory error on GPU", b"std::bad_alloc",
@@ -35,7 +35,7 @@ _MESSAGES: tuple[tuple[Outcome, tuple[bytes, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Message:
-    """What the last lines say of an end that was not meant, and the first line that says so."""
+    """A message of an unintended end in the last lines: the outcome that it shows, and its first line."""
 
     outcome: Outcome
     line: int
@@ -43,14 +43,14 @@ class Message:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a session ended, and on which line it says so (0 where it says nothing)."""
+    """The outcome of a session, and the line that shows it (0 if no line does)."""
 
     outcome: Outcome
     line: int = 0
 
 
 def message(tail: bytes, next_line: int) -> Message | None:
-    """Return the message of an out-of-memory, else of a crash, else of a signal.
+    """Return the first message of an out-of-memory error, else of a crash, else of a signal; None without a message.
 
     Args:
         tail: the last lines of a session, clean.
@@ -64,17 +64,17 @@ def message(tail: bytes, next_line: int) -> Message | None:
 
 
 def may_say(distinct: bytes) -> bool:
-    """Return whether a text may hold such a message, by its distinct lines (`schema.distinct_lines`)."""
+    """Return whether a text may contain such a message, by its distinct lines (`schema.distinct_lines`)."""
     return bool(_found(distinct))
 
 
 def last_message(text: bytes) -> int:
-    """Return where the last message of an end that was not meant begins in a text, 0 where there is none."""
+    """Return the position of the last message of an unintended end in a text; 0 without a message."""
     return max((at for _, at in _found(text)), default=0)
 
 
 def _found(text: bytes) -> list[tuple[Outcome, int]]:
-    """Return every message in a text, and where it begins."""
+    """Return the outcome and the position of every message in a text."""
     kinds = [kind for kind, texts in _MESSAGES for _ in texts]
     return [(kinds[number], at) for number, at, _ in _searched().find_matches_as_indexes(text, overlapping=True)]
 
@@ -90,11 +90,11 @@ def ending(said: Message | None, end_line: int, counted: Counters | None, record
     """Judge how a session ended.
 
     Args:
-        said: the message of its last lines. After the printer's own end it does not count: launchers complain when the
-            others leave.
-        end_line: where the printer says that it is done, 0 where it does not.
-        counted: how far its counters came, where the log prints what they count up to.
-        records: observations of the whole session. Without any, a signal that stopped it is a failure.
+        said: message of its last lines. It does not count after the program's own last line, since launchers complain
+            when processes leave.
+        end_line: line number of the program's last line, 0 if it did not print it.
+        counted: the progress of its counters, if the log prints their totals.
+        records: number of records of the whole session. Without records, a signal that stopped it is a failure.
     """
     if said and not (end_line and records):
         return Ending("failed" if said.outcome == "truncated" and not records else said.outcome, said.line)

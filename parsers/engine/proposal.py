@@ -12,9 +12,9 @@ from pathlib import Path
 from perfledger.parsers.contract.template import CLOCK, UNITS
 from perfledger.parsers.engine.scan import Noise, chunks
 
-#: Bytes of a log that are looked at.
+#: Bytes of a log that are searched for lines.
 _HEAD = 8 << 20
-#: Lines that differ in their numbers alone, for a proposal.
+#: Fewest lines of a proposal; they differ only in their numbers.
 _FEWEST_LINES = 3
 #: Share of the lines between which the step grows by the usual amount.
 _MOSTLY = 0.7
@@ -75,7 +75,14 @@ _SPEED_UNITS = {
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a line: the text before and after it, what is printed for it in some lines, and what it may be."""
+    """A number of a line.
+
+    Attributes:
+        before: text before it.
+        after: text after it.
+        printed: its printed values in some lines.
+        name: the likely column, or `_`.
+    """
 
     before: str
     after: str
@@ -90,7 +97,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Lines that differ in their numbers alone, and these numbers."""
+    """Lines that differ only in their numbers, and these numbers."""
 
     lines: int
     samples: tuple[str, ...]
@@ -117,7 +124,7 @@ class Proposal:
 
 
 def proposals(path: Path) -> list[Proposal]:
-    """Return what a log may print per step, the likeliest first.
+    """Return proposals for the lines that a log may print per step, the likeliest first.
 
     Raises:
         ScanError: the log cannot be read.
@@ -202,7 +209,7 @@ def _since_start(number: Number) -> Number:
 
 
 def _with_step(numbers: Sequence[Number]) -> Sequence[Number]:
-    """Name the first number that grows by one amount `step`, and what it counts up to, if no label says so."""
+    """Name a number `step` if no label does: the first one that grows by one amount; `total_steps` may follow it."""
     if any(each.name == "step" for each in numbers):
         return numbers
     for at, each in enumerate(numbers):

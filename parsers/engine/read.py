@@ -19,28 +19,28 @@ from perfledger.parsers.engine.statements import LikelyStatements, Piece, Statem
 from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords, without_repeats
 from perfledger.schema.distinct_lines import distinct_lines
 
-#: Bytes by which a log is told apart, with probes of what comes later.
+#: Bytes at the beginning of a log that are searched for its format; later bytes are only probed.
 _HEAD = HEAD_CHUNKS * CHUNK
-#: How far before its start a session is looked for; a chunk is held back as a whole.
+#: Bytes before a start that are searched for the first line of its session; whole chunks are kept for this search.
 _LOOK_BACK = 1 << 16
-#: How much of the end of a text is searched for its last record, before all of it is.
+#: Bytes at the end of a text that are searched for its last record, in turn, before the whole text is searched.
 _LAST = (1 << 12, 1 << 14, 1 << 18)
-#: A bar that is drawn last on a line is no longer than this.
+#: Longest bar at the end of a line, in bytes.
 _LONGEST_BAR = 1 << 12
 
 
 @dataclass(frozen=True)
 class Log:
-    """The claims on a file, and its sessions where exactly one format claims it."""
+    """The claims on a file, and its sessions if exactly one format claims it."""
 
     path: Path
     claims: tuple[Claim, ...]
     sessions: tuple[Session, ...]
     noise: Noise
     lines: int
-    #: Number of a last line that was cut while a record was being written, 0 where none was.
+    #: Number of the last line if it is a record that was cut, else 0.
     cut_line: int = 0
-    #: The distinct lines (`schema.distinct_lines`) of its first chunks; None where tags were taken off them.
+    #: The distinct lines (`schema.distinct_lines`) of its first chunks; None if tags were removed from them.
     distinct: tuple[bytes, ...] | None = None
 
 
@@ -49,10 +49,10 @@ def read(path: Path, format: Format | None = None) -> Log:
 
     Args:
         path: the log.
-        format: the format to read it with, whichever claims it.
+        format: the format that reads it, even if other formats claim it.
 
     Raises:
-        ScanError: the path is no readable, non-empty, regular file.
+        ScanError: the path is not a readable, non-empty, regular file.
     """
     noise = Noise()
     stream = chunks(path, noise)
@@ -70,7 +70,7 @@ def read(path: Path, format: Format | None = None) -> Log:
 
 
 def _head(stream: Iterator[Chunk]) -> Iterator[Chunk]:
-    """Yield the first chunks; fewer where lines are so long that chunks are larger than usual."""
+    """Yield the first chunks, `_HEAD` bytes or slightly more; long lines make chunks larger, and their number smaller."""
     size = 0
     while size < _HEAD and (chunk := next(stream, None)):
         size += chunk.bytes
@@ -78,10 +78,10 @@ def _head(stream: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 def _viewed(path: Path, sessions: tuple[Session, ...], beneath: Sequence[Format]) -> tuple[Session, ...]:
-    """Give the only session of a log its view by the lines of the training program, if one format reads these.
+    """Add to the only session of a log a view by the lines of the training program, if one format reads these.
 
-    Its ranks may each announce themselves: where the session begins and ends, the format above it says. Lines of another
-    program before or behind those of that format are of another run.
+    Starts in the training program's format are ignored, since each rank may print one. If its records precede or follow
+    the session's records, they are of another run, and the session gets no view.
     """
     if len(sessions) != 1 or len(beneath) != 1:
         return sessions
@@ -100,26 +100,33 @@ def _span(*sessions: Session) -> tuple[int, int]:
 
 @dataclass
 class _OpenSession:
-    """A session that is still being read. `held` is its last text, of which the session after it may own the end."""
+    """A session that is still being read.
+
+    Attributes:
+        collector: collects its statements.
+        rows: for each table, the number of rows before the session.
+        started: whether the start of its program was found.
+        recent: its last text; the end of this text may belong to the next session.
+        announced: the first line of its program, or of the last rank that started.
+        trained: whether a record of training was found.
+    """
 
     collector: StatementCollector
     rows: list[int]
     started: bool
-    held: list[Piece] = field(default_factory=list)
-    #: The line with which the program, or the last of its ranks, began.
+    recent: list[Piece] = field(default_factory=list)
     announced: Announcement | None = None
-    #: Whether a record of training was found.
     trained: bool = False
 
     def take(self, piece: Piece) -> None:
-        """Take the next piece of text, and hand on what lies too far back to belong to another session."""
-        self.held.append(piece)
-        while sum(len(each.text) for each in self.held[1:]) >= _LOOK_BACK:
-            self.collector.add(self.held.pop(0))
+        """Add the next piece of text. The collector gets the text that is too old to belong to the next session."""
+        self.recent.append(piece)
+        while sum(len(each.text) for each in self.recent[1:]) >= _LOOK_BACK:
+            self.collector.add(self.recent.pop(0))
 
     def statements(self) -> Statements:
-        """Hand on all text, and return what it states."""
-        for each in self.held:
+        """Give the collector all remaining text, and return the statements of the session."""
+        for each in self.recent:
             self.collector.add(each)
         return self.collector.statements()
 
@@ -135,14 +142,15 @@ class _LogReader:
         self.distinct: list[bytes] = []
         self.tagged = False
         self._last_text = b""
-        #: How often each rank has announced itself, and how many starts of the program that made.
+        #: Number of announcements of each rank.
         self._started: Counter[int] = Counter()
-        self._starts_kept = 0
+        #: Number of starts of the program, which is the largest of these numbers.
+        self._program_starts = 0
 
     def cut_line(self) -> int:
-        """Return the number of the last line if it is a record that was cut before it could be read; else 0.
+        """Return the number of the last line if it is a cut record that no reading matches, else 0.
 
-        A cut record is a prefix of the record before it, apart from the digits.
+        Without digits, a cut record is a prefix of the record before it.
         """
         rest = self._last_text.rpartition(b"\n")[2]
         before = self._last_text[: len(self._last_text) - len(rest)]
@@ -190,17 +198,17 @@ class _LogReader:
         yield from closed
 
     def _own_text_of_next(self, current: _OpenSession) -> bytes:
-        """Return what the session that starts now owns of the text before its start, and take it from `current`."""
-        before = joined(current.held)
+        """Remove from `current` the text that belongs to the session that starts now, and return this text."""
+        before = joined(current.recent)
         at = opening(
             self.format, before.text, self._last_own(before.text) if any(self._count(current)) or before.records else 0
         )
         kept, own = before.text[:at], before.text[at:]
-        current.held = [before._replace(text=kept, lines=newlines(kept), found=(), begin=0)]
+        current.recent = [before._replace(text=kept, lines=newlines(kept), found=(), begin=0)]
         return own
 
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
-        """Return how many rows of each table are read so far."""
+        """Return the number of rows of each table that are read so far."""
         extra = [len(each) for each in pending] or [0] * len(self.tables)
         return [table.rows + more for table, more in zip(self.tables, extra, strict=True)]
 
@@ -209,14 +217,14 @@ class _LogReader:
         return counts[: len(self.format.readings)]
 
     def _has_own(self, current: _OpenSession, pending: Sequence[Sequence[object]]) -> bool:
-        """Return whether records before the first start are of a run: lines that any program may print are not."""
+        """Return whether the session has records of its format, not only lines that any program may print."""
         counted = zip(self.format.readings, self._count(current, pending), strict=True)
         return any(rows for reading, rows in counted if not reading.weak)
 
     def _starts(self, chunk: Chunk) -> list[int]:
-        """Return the lines on which the program starts, most often none.
+        """Return the positions in a chunk at which the program starts; most chunks have no start.
 
-        Where every rank announces itself, only the first that does so again counts.
+        If every rank announces itself, only the first announcement of each start counts.
         """
         found = self.format.starts(chunk.text) if self.format.may_start_in(chunk.distinct) else []
         if found and chunk.tags:
@@ -224,9 +232,9 @@ class _LogReader:
         return sorted({self._begin(chunk.text, each) for each in found})
 
     def _begin(self, text: bytes, start: int) -> int:
-        """Return where a program begins that announces itself at a place: on a line, not inside it.
+        """Return the position at which the text of a program begins, from the position of its announcement.
 
-        What a program that was killed has drawn last ends no line: the next one begins behind its last record.
+        This is the start of the line, or the end of a bar on that line: a program that was killed does not end its last line.
         """
         line = text.rfind(b"\n", 0, start) + 1
         drawn = max(line, text.rfind(b"\r", line, start) + 1)
@@ -235,14 +243,14 @@ class _LogReader:
         return max(ends, default=drawn)
 
     def _is_first(self, rank: int) -> bool:
-        """Count the start of a rank; return whether no other rank has started as often."""
+        """Count the start of a rank, and return whether it is the first rank with that number of starts."""
         self._started[rank] += 1
-        first = self._started[rank] > self._starts_kept
-        self._starts_kept += first
+        first = self._started[rank] > self._program_starts
+        self._program_starts += first
         return first
 
     def _last_own(self, text: bytes) -> int:
-        """Return where the last record or end of a session ends in its text, at least 1."""
+        """Return the position in a session's text after its last record or its program's last line, at least 1."""
         for size in (*_LAST, len(text)):
             begin = max(0, len(text) - size)
             patterns = (*(table.reading.finder for table in self.tables), self.format.end_regex)
@@ -251,9 +259,9 @@ class _LogReader:
         return 1
 
     def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[Record]]) -> None:
-        """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
+        """Read a stretch of a chunk's text. It belongs to one session, except that its end may belong to the next one."""
         text, most, firsts = chunk.text, list[Record](), list[tuple[Reading, int]]()
-        known: dict[object, list[Record]] = {}  # some readings differ in their conditions alone
+        known: dict[object, list[Record]] = {}  # some readings differ only in their conditions
         for table, rows in zip(self.tables, pending, strict=True):
             reading = table.reading
             if not reading.may_stand_in(chunk.distinct):
@@ -261,8 +269,7 @@ class _LogReader:
             if reading.finder not in known:
                 known[reading.finder] = list(reading.finder.finditer(text, begin, end))
             found = known[reading.finder]
-            kept = without_repeats(reading, chunk, found)
-            rows.extend(kept)
+            rows.extend(without_repeats(reading, chunk, found))
             most = max(most, found, key=len)
             if found and reading in self.format.readings:
                 current.trained = True
@@ -273,7 +280,7 @@ class _LogReader:
             current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), most, begin))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
-        """Close the session; `rows` are the numbers of rows read by now, of each table."""
+        """Close the session; `rows` is the number of rows read so far, for each table."""
         stated = current.statements()
         facts = {name: float(each.value) for name, each in stated.facts.items() if isinstance(each.value, int)}
         records = tuple(

@@ -1,7 +1,7 @@
-"""The registry of formats: every module of the packages below has one `FORMAT`, and so have those that a user adds.
+"""The registry of formats. Every format module has one `FORMAT`, in the packages below and among a user's own modules.
 
-Modules are found by name when they are first asked for, so that no import leads from the engine to a format. A user's
-own are the files of `formats/` in the user's project, and modules that an installed package names under the entry point
+Modules are found by name on the first request, so that the engine does not import formats. A user's own modules are the
+files in `formats/` of the user's project, and modules that an installed package lists under the entry point
 `perfledger.formats`.
 """
 
@@ -50,7 +50,7 @@ def formats() -> tuple[Format, ...]:
 
 @dataclass(frozen=True)
 class AddedFormats:
-    """The formats that a user adds, and for each that does not load a sentence that names its file and says why."""
+    """The formats that a user adds. `broken` has a sentence with file and reason for each that does not load."""
 
     formats: tuple[Format, ...] = ()
     broken: tuple[str, ...] = ()
@@ -96,12 +96,12 @@ def _of_entry_points() -> Iterator[_Added]:
 
 @cache
 def frames(identifier: str) -> tuple[Reading, ...]:
-    """Return the readings of other formats that sessions of the format of that id get as well."""
+    """Return the `frames` of all other formats, which sessions of the format of that id get as well."""
     return tuple(reading for each in formats() if each.id != identifier for reading in each.frames)
 
 
 def by_id(identifier: str) -> Format:
-    """Return the format of that id; raise KeyError if there is none."""
+    """Return the format of an id; raise KeyError if the id is unknown."""
     return {each.id: each for each in formats()}[identifier]
 
 
@@ -112,12 +112,12 @@ def telemetry_formats() -> tuple[TelemetryFormat, ...]:
 
 
 def telemetry_by_id(identifier: str) -> TelemetryFormat:
-    """Return the format of telemetry of that id; raise KeyError if there is none."""
+    """Return the format of telemetry of an id; raise KeyError if the id is unknown."""
     return {each.id: each for each in telemetry_formats()}[identifier]
 
 
 def current_id(identifier: str) -> str:
-    """Return the id of a format as it is today, from one that an older record states."""
+    """Return the current id of a format, from an id in an older record."""
     old = identifier.startswith(_OLD_PACKAGE)
     return _NEW_PACKAGE + identifier.removeprefix(_OLD_PACKAGE) if old else identifier
 

@@ -18,14 +18,22 @@ _MOSTLY = 0.9
 
 @dataclass(frozen=True)
 class Header:
-    """Which column holds what. `names` are the columns as the file names them, `devices` those that name the device."""
+    """The columns of rows, by index.
+
+    Attributes:
+        names: the columns as the file names them.
+        quantities: column of each quantity.
+        devices: columns that name the device.
+        time: columns of the time.
+        ids: column of the device's unique identifier, if there is one.
+        refused: names of columns with an unknown unit, whose values are refused.
+    """
 
     names: tuple[str, ...]
     quantities: Mapping[str, int]
     devices: tuple[int, ...] = ()
     time: tuple[int, ...] = ()
     ids: int | None = None
-    #: Columns with an unknown unit, whose values are refused.
     refused: tuple[str, ...] = ()
 
 
@@ -35,8 +43,8 @@ class Dialect:
 
     Attributes:
         split: returns the cells of a row.
-        header: returns the columns that a line names, None for a line that names none.
-        passed: returns whether a line has no meaning.
+        header: returns the columns that a line names, None if it is not a header.
+        passed: returns whether a line is to be skipped.
         first: the columns of a printer without headers.
     """
 
@@ -63,7 +71,7 @@ def rows_format(dialect: Dialect, title: str, markers: tuple[bytes, ...], *, hos
 
 
 def claimed(text: bytes, dialect: Dialect) -> bool:
-    """Return whether nearly all lines are of a dialect, with a header where it has one."""
+    """Return whether nearly all lines are of a dialect, including a header if the dialect has headers."""
     header, own, others = dialect.first, 0, 0
     for line in text.splitlines():
         if not line.strip() or dialect.passed(line):
@@ -78,7 +86,7 @@ def claimed(text: bytes, dialect: Dialect) -> bool:
 
 
 def _is_row(row: Sequence[bytes], header: Header) -> bool:
-    """Return whether there is a cell for each column; a single cell, which any text is, must be a number."""
+    """Return whether a row has a cell for each column; a single cell must be a number, since any text is one cell."""
     if len(row) != len(header.names) or len(row) > 1:
         return len(row) == len(header.names)
     nowhere = Faults()
@@ -92,7 +100,7 @@ def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterato
     header = dialect.first
     for chunk in chunks:
         waiting = _OpenRows(header)
-        # The last line of a file that does not end was cut, and may have lost digits: it is no sample.
+        # A last line without a newline was cut and may have lost digits: it is skipped.
         for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
             if not line.strip() or dialect.passed(line):
                 continue

@@ -1,7 +1,7 @@
-"""The samples of formats: lines with the values that they yield, and lines that yield none.
+"""Load the samples of formats: lines with the values that they yield, and similar lines that must not be read.
 
-They are in `tests/golden/<id>/samples.toml`, those of a user's own format in `formats/golden/<name>/samples.toml` of the
-user's project. An installed package has none of the former.
+They are in `tests/golden/<id>/samples.toml`, or in `formats/golden/<name>/samples.toml` of a user's project for the user's
+own formats. An installed package does not contain `tests/golden`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class NearMiss(msgspec.Struct, frozen=True):
-    """A line that looks alike and yields nothing, with the reason."""
+    """A similar line that must not be read, with the reason."""
 
     text: str
     why: str

@@ -1,8 +1,8 @@
-"""Turn bytes into chunks of clean text: remove what transport added, and keep the line numbers.
+"""Turn bytes into chunks of clean text: remove labels, tags and terminal codes, and keep the line numbers.
 
-Line numbers are those of the file as it lies on disk (newlines counted), so that an editor, `sed -n` and a forge's
-line anchors agree with them. Cleaning never adds or removes a newline. Memory does not grow with the file: a chunk is
-about a MiB, and a line longer than `LONGEST_LINE` is cut and said to be.
+Line numbers count the newlines of the file on disk, so that an editor, `sed -n` and a forge's line anchors agree with
+them. Cleaning never adds or removes a newline. Memory does not grow with the file: a chunk is about a MiB, and a line
+longer than `LONGEST_LINE` is cut and reported.
 """
 
 from __future__ import annotations
@@ -20,48 +20,51 @@ from typing import IO
 from perfledger.parsers.contract.chunk import Chunk, newlines
 from perfledger.parsers.engine.unpack import UnpackError, is_packed, unpacked
 
+#: Bytes of a chunk, before its last line is completed.
 CHUNK = 1 << 20
+#: Most bytes of a line that is completed.
 LONGEST_LINE = 8 << 20
+#: Bytes at the beginning of a chunk that contain a tag of torchrun if any line has one.
 _TAGS_HEAD = 1 << 16
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++\r?+)")
 _FIRST_LINE = re.compile(rb"([^\r\n]*+)([\r\n]?+)([\s\S]*+)")
-#: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
+#: Byte order marks at the beginning of files from Windows: UTF-8, or UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-#: Line ends of Windows, and those that a second program made of them.
+#: Line ends of Windows, also with several carriage returns after a second conversion.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
-# mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
-# `[1,mpirank:8,algo-2]` of `[1,8]`; Open MPI 5 may name the launcher, `[prterun-host-7@1,8]`, and the process, `[1,8][host:9]`.
+# mpirun --tag-output, or horovodrun, which does not name a job; a tag may be inside a line. SageMaker prints
+# `[1,mpirank:8,algo-2]` for `[1,8]`; Open MPI 5 may name the launcher, `[prterun-host-7@1,8]`, and the process, `[1,8][host:9]`.
 # Source: PRRTE, pull request 1406.
 _MPI_TAG = re.compile(
     rb"\[(?:prterun-[\w.-]++@)?+(?:\d++,)?+(?:mpirank:)?+(\d{1,9}+)(?:,algo-\d++)?+\]"
     rb"(?:\[[\w.-]++:\d++\])?+<std(?:out|err)>: ?"
 )
-#: What --timestamp-output glues to the front of a tag. A pattern of both would be tried at every character.
+#: The date that --timestamp-output prints right before a tag. A pattern for both would be tried at every character.
 _MPI_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
-# torchrun --tee: only at a line's start, where it is unmistakable. TorchX names the role, and the rank behind the local one.
+# torchrun --tee: only at a line's start, where it is unmistakable. TorchX names the role, the local rank, and the rank.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank|trainer)(?:\d{1,9}+\|)?+(\d{1,9}+)\]: ?)")
 _LINE_TAGS = (b"[default", b"[rank", b"[trainer")
 _DAY = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)"
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
-#: How the patterns begin of what stands at the front of a line.
+#: The beginning of patterns that match only at the start of a line.
 _AT_START = rb"(?m)^"
-# Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
-# printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
+# Labels at the start of every line. They are removed only if most lines have one, since a single one could be the
+# program's own text. A group is the rank or the number of the host; if there are two, the first that is not empty counts.
 _LABELS = (
-    # GitLab, with the number of the stream. Behind `+` no blank follows: the text goes on with that of the line before.
+    # GitLab, with the number of the stream. A `+` instead of the blank continues the text of the previous line.
     re.compile(rb"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+Z [\da-f]{2}[OE](?:[ +]|$)()"),
-    # Ray's `(name pid=7, ip=10.0.0.2)`; SkyPilot's `(name, pid=7)` and `(worker1, rank=1, pid=7, ip=10.0.0.2)`, which stand
-    # behind each carriage return of a bar as well. What begins with a literal is found faster than what begins with `^`.
+    # Ray's `(name pid=7, ip=10.0.0.2)`; SkyPilot's `(name, pid=7)` and `(worker1, rank=1, pid=7, ip=10.0.0.2)`, which also
+    # follow each carriage return of a bar. A pattern that begins with a literal is faster than one that begins with `^`.
     re.compile(
         rb"(?m)\((?<![^\r\n]\()(?:[\w.-]++(?:, [\w.-]++(?=,))?+,? (?:rank=(\d{1,6}+),? )?+)?+"
         rb"pid=\d++(?:, ip=[\d.]{0,12}?(\d{1,3}))?\)(?: |$)"
     ),
-    # `gcloud ai custom-jobs stream-logs` of Vertex AI: of the first pool there is one replica, the chief
+    # `gcloud ai custom-jobs stream-logs` of Vertex AI: the first pool has one replica, the chief
     re.compile(
         rb"(?m)^[A-Z]{4,8}(?:\t| ++)" + _DAY + rb" [+-]\d{4}(?:\t| ++)(?:workerpool(\d{1,3}+)-\d++|service)(?:\t| ++|$)"
     ),
@@ -76,7 +79,7 @@ _LABELS = (
             # syslog and `journalctl -o short-iso`
             _ISO + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _ISO + rb" [\w./-]{0,99}?algo-(\d{1,6}+)(?:[./-][\w./-]*+)?+",  # aws logs tail, of SageMaker
-            # Airflow, whose operators log what they run
+            # Airflow, whose operators log the output of their commands
             rb"\[\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3}(?:[+-]\d{4})?+\] \{\w++\.py:\d++\} [A-Z]++ -()",
             # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
             rb"\[?+" + _ISO + rb"\]?+(?: std(?:out|err) [FP])?+()",
@@ -84,7 +87,7 @@ _LABELS = (
             rb"(?:" + _STAMP + rb"(?:\.\d++)?+|[A-Z][a-z]{2} " + _DAY + rb" [A-Z]{3,5}) [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
-            rb"\[std(?:out|err)\]()",  # programs that start others and print what these print
+            rb"\[std(?:out|err)\]()",  # programs that start others and copy their output
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
             rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
@@ -95,15 +98,15 @@ _LABELS = (
         )
     ),
 )
-#: What the digits before a date glued to a tag of mpirun may be.
-_OF_NUMBERS = b"0123456789."
-#: With so many labels, a number that only rises counts lines or steps: ranks come back.
+#: Characters of numbers: a date right before a tag of mpirun ends with one.
+_NUMBER_CHARACTERS = b"0123456789."
+#: From more labels than this on, a number that only grows counts lines or steps, since the numbers of ranks come again.
 _FEW = 8
-#: Of so many steps in a row a program may be started anew once.
+#: A program may restart, and so count down, once per this number of steps.
 _MANY = 100
-# A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
-# is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
-# they have a clock of their own, and are told from other bars by standing first on a line.
+# A date in a format that the user gave `ts`, or the start of loguru's lines. Most printers begin their lines with such a
+# date, which is the clock of their records. So it is removed only from bars at the start of a line, which have a clock of
+# their own: bare bars, and torchtune's `1|20|Loss: 2.5: `.
 _DATE = (
     rb"\[?+\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d++)?+\]?+"
     rb"(?: \| \w++ *+\| [\w.<>]++:[\w.<>]++:\d++ -)?+ "
@@ -114,7 +117,7 @@ _DATED_BAR = re.compile(rb"\n" + _DATE + _BEFORE_BAR)
 
 
 class ScanError(Exception):
-    """A path that cannot be read as a log; `code` and `args` are a problem of the site."""
+    """A path cannot be read as a log; `code` and `details` describe a problem for the site."""
 
     def __init__(self, code: str, **args: object) -> None:
         super().__init__(code)
@@ -124,7 +127,7 @@ class ScanError(Exception):
 
 @dataclass
 class Noise:
-    """Counts of what was removed, for the report of problems."""
+    """Counts of removed bytes and cut lines, for the report of problems."""
 
     nul_bytes: int = 0
     cut_lines: list[int] = field(default_factory=list)
@@ -158,7 +161,7 @@ def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for reading; its suffix says how to unpack it.
+    """Open a log for reading, and unpack it if its name says that it is packed.
 
     Raises:
         ScanError: it unpacks to more than `unpack` allows.
@@ -171,7 +174,7 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int, int]]:
-    """Yield (bytes, first line, offset, newlines), cut after a newline, or inside a line that is too long to hold."""
+    """Yield (bytes, first line, offset, newlines), cut after a newline, or inside a line that is too long for memory."""
     line, offset = 1, 0
     while data := stream.read(size):
         if not data.endswith(b"\n"):
@@ -184,11 +187,11 @@ def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[b
 
 
 def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[Chunk]:
-    """Take off what transport put on each stretch of whole lines, and count it in `noise`.
+    """Remove labels, tags and terminal codes from each stretch of whole lines, and count NUL bytes in `noise`.
 
     Args:
         raw: (bytes, number of the first line, offset of the first byte, newlines).
-        noise: where what was taken off is counted.
+        noise: counts NUL bytes, and whether the file is binary.
     """
     for data, line, offset, lines in raw:
         mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
@@ -208,7 +211,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
 def unstyled(text: bytes) -> bytes:
     """Remove NUL bytes, colours, cursor moves and carriage returns before a line end, and apply backspaces.
 
-    Other carriage returns stay: a program that redraws a line begins it anew.
+    Other carriage returns stay: after them a program redraws the line.
     """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
@@ -220,45 +223,45 @@ def unstyled(text: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does: they go back, never over a line end, and what follows is drawn over what stood there.
+    """Apply backspaces as a terminal does: move back, not beyond the line's start, and overwrite the text there.
 
-    Keras goes back both ways: what stood there is drawn anew, as behind a carriage return alone.
+    Keras prints backspaces and a carriage return: they act like a carriage return alone.
     """
-    # What stands before the place to draw at, and what stands behind it on its line, backwards.
-    kept, behind = bytearray(), bytearray()
+    # The text before the cursor, and the text after it on the same line, in reverse order.
+    before, after = bytearray(), bytearray()
     for part in _BACKSPACES.split(text):
         back = len(part) - len(part.lstrip(b"\x08"))
         if back and not part.endswith(b"\r"):
-            begin = max(0, len(kept) - back)
-            begin = max(begin, kept.rfind(b"\n", begin) + 1, kept.rfind(b"\r", begin) + 1)
-            behind += kept[begin:][::-1]
-            del kept[begin:]
+            begin = max(0, len(before) - back)
+            begin = max(begin, before.rfind(b"\n", begin) + 1, before.rfind(b"\r", begin) + 1)
+            after += before[begin:][::-1]
+            del before[begin:]
             continue
         line, end, further = _FIRST_LINE.match(part[back:]).groups()  # type: ignore[union-attr]
-        del behind[max(0, len(behind) - len(line)) :]
-        kept += line
+        del after[max(0, len(after) - len(line)) :]
+        before += line
         if end:
-            kept += behind[::-1] + end + further
-            behind.clear()
-    return bytes(kept + behind[::-1])
+            before += after[::-1] + end + further
+            after.clear()
+    return bytes(before + after[::-1])
 
 
 def _labels_in(text: bytes) -> list[re.Match[bytes]]:
-    """Return the labels in front of most lines of a text, if any; three lines say whether to search at all."""
+    """Return the labels if most lines of a text begin with one; three lines decide whether to search at all."""
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
-        # Ranks come back again and again, steps, as of Darknet, where a program is started anew.
-        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
+        # The numbers of ranks come again and again. Numbers of steps, such as Darknet's, start again only with the program.
+        if _is_at_two_of(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
             return _and_redrawn(found, text)
-    # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
-    if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
+    # Lines with dates seldom have such a bar: a fast search for a pattern that begins with a literal comes first.
+    if _is_at_two_of(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
     return []
 
 
-def _stands_at(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:
-    """Return whether a label stands at two of three places."""
+def _is_at_two_of(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:
+    """Return whether a text has a label at two or more of three positions."""
     return sum(label.match(text, at) is not None for at in starts) >= 2
 
 
@@ -268,16 +271,17 @@ def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes
 
 
 def _and_redrawn(found: list[re.Match[bytes]], text: bytes) -> list[re.Match[bytes]]:
-    """Return labels or tags, and those of lines that a bar of another program hides: it stands before them, redrawn.
+    """Return labels or tags, and those after the redrawn bar of another program on the same line.
 
-    Behind a label all else is the program's own, so that only a line that begins without one may hold one further on.
+    A line that begins with a label has no second one: the rest is the program's own text.
     """
     if not found or b"\r" not in text or not found[0].re.pattern.startswith(_AT_START):
         return found
     begins = {each.start() for each in found}
     label = re.compile(found[0].re.pattern.removeprefix(_AT_START), re.MULTILINE)
     begin = looked = 0
-    for returned in re.finditer(rb"\r", text):  # A literal is found faster than what only looks behind itself.
+    # A literal is found faster than a pattern that begins with a lookbehind.
+    for returned in re.finditer(rb"\r", text):
         begin, looked = max(begin, text.rfind(b"\n", looked, returned.start()) + 1), returned.end()
         if begin not in begins and (each := label.match(text, looked)):
             begins.add(begin)
@@ -290,7 +294,7 @@ def _falls_seldom(found: Sequence[re.Match[bytes]]) -> bool:
 
 
 def _falls(found: Sequence[re.Match[bytes]]) -> int:
-    """Return how often the number of a label is not above that of the label before."""
+    """Count the labels whose number is not greater than that of the previous label."""
     last = found[0].re.groups if found else 0
     numbers = (int(each[1] or each[last] or 0) for each in found)
     return sum(one >= following for one, following in pairwise(numbers))
@@ -300,15 +304,15 @@ def _tags_in(text: bytes) -> list[re.Match[bytes]]:
     """Return the rank tags in a text."""
     if b"<" in text and b"]<std" in text:
         return list(_MPI_TAG.finditer(text))
-    # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
+    # torchrun tags every line of a run, so that the first lines of the chunk have a tag too.
     head = text[:_TAGS_HEAD]
     return _and_redrawn(list(_LINE_TAG.finditer(text)), text) if any(each in head for each in _LINE_TAGS) else []
 
 
 def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    """Remove rank tags or labels; return the text, and where in it each stood."""
+    """Remove rank tags or labels; return the text, and for each tag its position in it and its rank."""
     begins, ends = [each.start() for each in found], [each.end() for each in found]
-    if found[0].re is _MPI_TAG and any(text[at - 1] in _OF_NUMBERS for at in begins if at):
+    if found[0].re is _MPI_TAG and any(text[at - 1] in _NUMBER_CHARACTERS for at in begins if at):
         begins = [_begin_of(text, at) for at in begins]
     removed = accumulate(map(sub, ends, begins), initial=0)
     last = found[0].re.groups
@@ -318,10 +322,10 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
 
 
 def _unlabelled(text: bytes, outer: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    """Remove labels, and those of another kind behind them: stamps and ranks stand in either order.
+    """Remove labels, and labels of another kind after them: stamps and ranks come in either order.
 
-    `srun --label ... | ts` stamps what is labelled, `kubectl logs --prefix --timestamps` labels what is stamped. A stamp
-    behind a stamp is the program's own.
+    `srun --label ... | ts` adds stamps before labels, `kubectl logs --prefix --timestamps` adds labels before stamps. If
+    two stamps follow each other, the second is the program's own.
     """
     text, tags = _untagged(text, outer)
     inner = _labels_in(text)
@@ -336,6 +340,6 @@ def _unlabelled(text: bytes, outer: Sequence[re.Match[bytes]]) -> tuple[bytes, t
 
 
 def _begin_of(text: bytes, at: int) -> int:
-    """Return where a tag of mpirun begins, or the date that is glued to its front."""
+    """Return the position of a tag of mpirun, or of the date right before it."""
     begin = at - _MPI_DATE_LENGTH
     return begin if begin >= 0 and _MPI_DATE.fullmatch(text, begin, at) else at

@@ -1,4 +1,4 @@
-"""A session: one start-to-end execution inside a log file, with what its log states besides the records."""
+"""A session: one start-to-end execution inside a log file, with its records and its statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from perfledger.parsers.engine.outcome import Ending, ending
 from perfledger.parsers.engine.statements import Quoted, Statements
 from perfledger.parsers.engine.table import SessionRecords
 
-#: Columns of which a record of training has one. An accuracy alone may be of an evaluation, a memory of a telemetry.
+#: A record of training has at least one of these columns. An accuracy alone may come from an evaluation, a memory size
+#: from telemetry.
 _TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops", "power"}
 
 
@@ -20,7 +21,8 @@ _TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops", "power"}
 class Session:
     """One start-to-end execution inside a log file.
 
-    `view` is the same execution by the lines of the training program, where its format stands over that program's.
+    `view` is the same execution as read from the lines of the training program, if the session's format overrides the
+    format of that program.
     """
 
     number: int
@@ -51,7 +53,7 @@ class Session:
 
     @cached_property
     def counters(self) -> Counters | None:
-        """Return how far it came; None where its log does not say how far it was to go."""
+        """Return its progress; None if its log does not print the planned number of epochs or steps."""
         facts = self.facts.items()
         return counters(self.records, {name: each.value for name, each in facts if isinstance(each.value, int)})
 

@@ -1,7 +1,7 @@
-"""What the text of a session states besides its records: facts, the printer's end, and the message of a crash.
+"""Collect the statements of a session's text: facts, the program's last line, and the message of a crash.
 
-The text is read once, as it passes. Its first MiB is searched as a whole, since a configuration may stand in two
-chunks; what comes later, chunk by chunk. Conditions of readings are decided when all of it was read.
+The text is read once, piece by piece. Its first MiB is searched as a whole, since a configuration may span two chunks.
+Later text is searched by chunk. Conditions of readings are decided after the last piece.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from perfledger.parsers.contract.conditions import Clue, Condition
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
 
+#: Bytes at the beginning of a session that are searched as a whole.
 HEAD = 1 << 20
-#: A crash shows in the last lines.
+#: Bytes at the end of a session that are searched for the message of a crash.
 TAIL = 1 << 16
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """A fact as the log states it, and the line that does."""
+    """The value of a fact in the log, and its line number."""
 
     value: int | str
     line: int
@@ -34,7 +35,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Restated:
-    """A fact that the same words state again, with another value, behind records or a crash: of another run."""
+    """A fact that the same pattern finds again with another value, after records or a crash: it is of another run."""
 
     fact: str
     first: Quoted
@@ -43,16 +44,16 @@ class Restated:
 
 @dataclass(frozen=True)
 class Statements:
-    """What one session states.
+    """The statements of one session.
 
     Attributes:
         first_line: number of its first line.
         last_line: number of its last line, which may lack a newline.
-        next_line: number of the line that the text after it begins on.
-        facts: by name; of several patterns for one fact, the first that matches counts.
+        next_line: number of the first line of the text after it.
+        facts: by name; if several patterns of one fact match, the first counts.
         unmet: readings whose condition it does not meet.
-        end_line: where the printer first says that it is done, 0 where it does not.
-        restated: a fact of another run, if there is one.
+        end_line: line number of the program's last line, 0 if it was not printed.
+        restated: a fact of another run, if the session contains one.
         message: of a crash or a signal, in its last lines.
     """
 
@@ -67,10 +68,16 @@ class Statements:
 
 
 class Piece(NamedTuple):
-    """A stretch of whole lines, with the numbers of its lines and of the records in it.
+    """A stretch of whole lines.
 
-    `distinct` are its distinct lines, perhaps with others around it, and `firsts` says where in it the first record of
-    each reading begins. `found` are the records, where they are known, in a text in which the stretch begins at `begin`.
+    Attributes:
+        text: the lines.
+        lines: number of newlines.
+        distinct: its distinct lines, perhaps with those of lines around it.
+        records: number of records.
+        firsts: position of the first record of each reading.
+        found: the records, if known; their positions count from the start of the chunk.
+        begin: position of the stretch in the chunk.
     """
 
     text: bytes
@@ -83,7 +90,7 @@ class Piece(NamedTuple):
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
-    """Return pieces that follow each other as one; single records are not known of several any more."""
+    """Join consecutive pieces; the result of several pieces does not contain their single records."""
     if len(pieces) == 1:
         return pieces[0]
     begins = accumulate((len(each.text) for each in pieces), initial=0)
@@ -98,7 +105,7 @@ def joined(pieces: Sequence[Piece]) -> Piece:
 
 
 class LikelyStatements:
-    """What texts may state, by their distinct lines; many sessions of a chunk ask for the same."""
+    """A cache of the statements that a text may contain, by its distinct lines: sessions of one chunk share them."""
 
     def __init__(self, format: Format) -> None:
         self._facts, self._may_end = format.facts, format.may_end_in
@@ -111,7 +118,7 @@ class LikelyStatements:
 
 
 class StatementCollector:
-    """Collects the statements of a session from its text, which is handed over piece by piece."""
+    """Collects the statements of a session from its text, which `add` gets piece by piece."""
 
     def __init__(self, format: Format, first_line: int, likely: LikelyStatements) -> None:
         self.format = format
@@ -129,11 +136,11 @@ class StatementCollector:
         self._trained = False
 
     def add(self, piece: Piece) -> None:
-        """Take the next piece of text."""
+        """Add the next piece of text."""
         text, line = piece.text, self._next
         if self._head is None and self._unsaid:
             # A clue may begin in the lines before.
-            self._listen(self._tail + text, distinct_lines(self._tail) + b"\n" + piece.distinct)
+            self._find_clues(self._tail + text, distinct_lines(self._tail) + b"\n" + piece.distinct)
         self._next += piece.lines
         self._says = self._likely.says(piece.distinct) or (self._says and len(text) < TAIL)
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
@@ -148,7 +155,7 @@ class StatementCollector:
             self._search_head()
 
     def statements(self) -> Statements:
-        """Return what was stated; call it once, at the end."""
+        """Return the statements; call it once, after the last piece."""
         if self._head is not None:
             self._search_head()
         return Statements(
@@ -164,21 +171,21 @@ class StatementCollector:
 
     def _search_head(self) -> None:
         head, self._head = joined(self._head or []), None
-        self._listen(head.text, head.distinct)
+        self._find_clues(head.text, head.distinct)
         trained, self._trained = self._trained, False
         self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
         self._trained = trained
 
     def _stated(self) -> dict[str, Quoted]:
-        """Return the facts whose condition is met; of several for one name the one that was found first."""
+        """Return the facts whose condition is met, by name; the first one found counts."""
         found = dict[str, Quoted]()
         for (name, where), (_, quoted) in self._facts.items():
             if where is None or where.is_met(self._said):
                 found.setdefault(name, quoted)
         return found
 
-    def _listen(self, text: bytes, distinct: bytes) -> None:
-        """Note which clues of conditions a text contains."""
+    def _find_clues(self, text: bytes, distinct: bytes) -> None:
+        """Record the clues of conditions that a text contains."""
         found = {each for each in self._unsaid if each.may_stand_in(distinct) and each.regex.search(text)}
         self._unsaid -= found
         self._said |= found
@@ -188,7 +195,11 @@ class StatementCollector:
         return tuple(each for each in self.format.readings if each.where and not each.where.is_met(self._said))
 
     def _trained_from(self, piece: Piece) -> int | None:
-        """Return where in a piece the first record of training begins, its length if it is of none; None before any."""
+        """Return the position of the first record of training in a piece.
+
+        Return 0 if training began in an earlier piece, the length of the piece if its records are not of training, and
+        None if neither this piece nor an earlier one has a record.
+        """
         if self._trained or not piece.records:
             return 0 if self._trained else None
         unmet = self._unmet()
@@ -196,10 +207,17 @@ class StatementCollector:
         return min(found, default=len(piece.text))
 
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
-        """Search a text whose lines have these numbers; from `after` on another value is of another run.
+        """Search a text for facts and for the program's last line.
 
-        Before that the last value counts: programs print a configuration file as it is, then what they run with, and a
-        program that failed before its first step may have been started again with other settings.
+        From `after` on, another value is of another run. Before it the last value counts: programs print a configuration
+        file first and the settings in use later, and a program that failed before its first step may have been started
+        again with other settings.
+
+        Args:
+            text: the text.
+            numbers: the numbers of its lines.
+            distinct: its distinct lines.
+            after: position of the first record of training; None before the first record.
         """
         later: bytes | None = None
         for fact in self._likely.facts(distinct):
@@ -219,7 +237,7 @@ class StatementCollector:
 
     def _restate(self, stated: tuple[Fact, Quoted], text: bytes, numbers: Sequence[int], after: int) -> None:
         fact, known = stated
-        # Some lines state a fact with each record, in the same words.
+        # Some programs print a fact in each record: the same value is not another run.
         values = {printed: fact.value(printed) for printed in {match[1] for match in fact.regex.finditer(text, after)}}
         others = {printed: value for printed, value in values.items() if value not in (None, known.value)}
         if others:
@@ -229,13 +247,13 @@ class StatementCollector:
 
 
 def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
-    """Return the lines of a piece that hold no record, and their numbers; all lines where a record has several."""
+    """Return the lines of a piece without a record, and their numbers; all lines if a record spans several lines."""
     ends = np.flatnonzero(np.frombuffer(piece.text, np.uint8) == ord("\n"))
-    held = np.searchsorted(ends, [each.start() - piece.begin for each in piece.found])
-    if (held != np.searchsorted(ends, [each.end() - 1 - piece.begin for each in piece.found])).any():
+    of_records = np.searchsorted(ends, [each.start() - piece.begin for each in piece.found])
+    if (of_records != np.searchsorted(ends, [each.end() - 1 - piece.begin for each in piece.found])).any():
         return piece.text, range(line, line + piece.lines + 1)
     free = np.ones(len(ends) + 1, dtype=np.bool_)
-    free[held] = False
+    free[of_records] = False
     others = np.flatnonzero(free)
     begins = np.append(-1, ends)[others] + 1
     stops = np.append(ends, len(piece.text))[others]
@@ -244,9 +262,9 @@ def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
 
 
 def _quoted(fact: Fact, text: bytes, numbers: Sequence[int], after: int | None) -> Quoted | None:
-    """Return a fact as a text states it: its last value before `after`, or else its first, with the line of that value.
+    """Return a fact's last value before `after`, else its first value, with its line.
 
-    If the first place holds no value, the text states nothing.
+    Return None if the first match has no valid value.
     """
     found: Quoted | None = None
     for match in fact.regex.finditer(text):

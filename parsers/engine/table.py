@@ -1,7 +1,6 @@
 """Keep the records of one reading in one file as columns, and find their lines again.
 
-Columns are arrays per chunk, and so are the places of the records. Which lines these are is found on request, since few
-are asked for.
+Columns and positions of the records are arrays per chunk. Line numbers are computed on request, since few are needed.
 """
 
 from __future__ import annotations
@@ -38,27 +37,27 @@ from perfledger.parsers.contract.verbs import applied
 from perfledger.parsers.engine.clock import clocks, stamps, unwrapped
 from perfledger.parsers.engine.scan import Noise, clean, open_log
 
-#: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
+#: JSON numbers are rounded as in Python, and decoding them is three times as fast as `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])
 #: A length of time in words: `2:10`, `1:02:03`, `9 days, 21:49:18`.
 _LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?([0-9]{1,2}):([0-9]{2}(?:\.[0-9]+)?)")
-#: `1,234,567.8`; anything else with a comma is no number.
+#: `1,234,567.8`; another text with a comma is not a number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 #: A column of positive numbers, one per line, with and without separators.
 _SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)?+(?:\n|\Z))++")
 
-#: Longest column that is kept for the next question, in records.
+#: Longest column that is cached, in records.
 _FEW_RECORDS = 100_000
-#: Largest number of line numbers in one question that are kept.
+#: Most line numbers per request that are cached.
 _FEW_LINES = 10
-#: Share of the records that repeat the one before them where a log has each line twice.
+#: Least share of the records that repeat the previous one, in a log that prints each line twice.
 _TWICE = 0.3
 #: Letters of shortened numbers, such as `107K`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
 
 class Stretch(NamedTuple):
-    """Where a chunk lies in the (unpacked) file, so that it can be read again."""
+    """The place of a chunk in the (unpacked) file, from where it can be read again."""
 
     first_line: int
     offset: int
@@ -74,20 +73,20 @@ class Stop(NamedTuple):
 
 
 class LogSource:
-    """The file, to read parts of it again: to keep all of its text would fill the memory."""
+    """The file, whose chunks can be read again: its whole text may not fit into memory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._kept: list[tuple[Stretch, Chunk]] = []
+        self._recent: list[tuple[Stretch, Chunk]] = []
 
     def keep(self, stretch: Stretch, chunk: Chunk) -> None:
-        """Keep a chunk that was read just now, and the one before: most questions are of the first and the last record."""
-        others = [each for each in self._kept if each[0] != stretch]
-        self._kept = [*others[-1:], (stretch, chunk)]
+        """Keep a chunk, and the previous one: most requests are for the first and the last record."""
+        others = [each for each in self._recent if each[0] != stretch]
+        self._recent = [*others[-1:], (stretch, chunk)]
 
     def chunk(self, stretch: Stretch) -> Chunk:
-        """Return a chunk, which is read again if it is not kept."""
-        found = next((each for at, each in self._kept if at == stretch), None)
+        """Return a chunk; read it again if it is not in memory."""
+        found = next((each for at, each in self._recent if at == stretch), None)
         if found is None:
             with open_log(self.path) as stream:
                 stream.seek(stretch.offset)
@@ -105,28 +104,27 @@ class ReadingTable:
     reading: Reading
     rows: int = 0
     parts: dict[str, list[Column]] = field(default_factory=dict)
-    #: Ranks of each stretch's rows, empty where its chunk was not tagged.
+    #: Ranks of each stretch's rows, empty if its chunk has no tags.
     ranks: list[Column] = field(default_factory=list)
-    #: The clock at the beginning of each row's line, in seconds, where the reading has no clock of its own; NaN where
-    #: there is none.
+    #: The stamp at the start of each row's line, in seconds, NaN without a stamp; only if the reading has no clock.
     stamps: list[Column] = field(default_factory=list)
-    #: (first row, where it was read) of every chunk with records.
+    #: (first row, place in the file) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
-    #: Where each stretch's rows begin in the text of its chunk.
+    #: Positions of each stretch's rows in the text of its chunk.
     places: list[NDArray[np.uint32]] = field(default_factory=list)
-    #: In the order of the rows; of several that follow one another without a row between, one of each kind.
+    #: In the order of the rows; several of one kind without a row between them count once.
     stops: list[Stop] = field(default_factory=list)
     _made_by_verbs: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
-    #: Lines that were asked for: every figure asks for its first and its last again.
+    #: Cached line numbers by row: every figure needs those of its first and last record.
     _lines: dict[int, int] = field(default_factory=dict)
 
     def records(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
-        """Apply the reading's verbs to some rows: return which of them are records, and their columns.
+        """Apply the reading's verbs to some rows, and return the rows that are records, with their columns.
 
-        Ranks that are told apart by tags are processed each by itself: the state of one says nothing about another.
+        The rows of each rank are processed separately, since the state of one rank does not depend on another.
 
         Raises:
-            FormatError: they make columns that the contract does not know.
+            FormatError: the verbs make columns that the contract does not know.
         """
         if (first, last) not in self._made_by_verbs:
             columns = {name: self.column(name, slice(first, last)) for name in self.parts}
@@ -139,7 +137,7 @@ class ReadingTable:
         return _slice(self.parts[name], rows, self.stretches)
 
     def rank(self, rows: slice) -> Column:
-        """Return the rank that printed each row; all 0 where nothing was tagged."""
+        """Return the rank that printed each row; 0 without tags."""
         if not any(map(len, self.ranks)):
             return np.zeros(rows.stop - rows.start)
         sizes = [len(each) for each in next(iter(self.parts.values()))]
@@ -149,7 +147,7 @@ class ReadingTable:
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows; their chunks are read again."""
         found = self._lines if len(rows) <= _FEW_LINES else {}
-        # `{*rows} - found.keys()` would walk through every line that was ever asked for.
+        # `{*rows} - found.keys()` would walk through all cached lines.
         for number, group in groupby(sorted(each for each in {*rows} if each not in found), key=self._stretch_of):
             (first, stretch), own = self.stretches[number], list(group)
             places = self.places[number][[row - first for row in own]]
@@ -166,14 +164,14 @@ class ReadingTable:
         return first + bisect_left(range(len(places)), line, key=lambda at: chunk.lines_of(places[at : at + 1])[0])
 
     def printed(self, row: int, name: str) -> bytes:
-        """Return what the log prints in a row for a column, empty where the line does not print it."""
+        """Return the printed value of a column in a row; empty if the line does not print it."""
         number = self._stretch_of(row)
         first, stretch = self.stretches[number]
         match = self.reading.finder.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
         return match[name] or b"" if match else b""
 
     def text(self, row: int, end: int) -> bytes:
-        """Return the text from the beginning of a row to that of another behind it; empty where a chunk ends between."""
+        """Return the text from one row to a later one; empty if they are in different chunks."""
         number = self._stretch_of(row)
         first, stretch = self.stretches[number]
         places = self.places[number]
@@ -182,18 +180,18 @@ class ReadingTable:
         return self.source.chunk(stretch).text[places[row - first] : places[end - first]]
 
     def front(self, row: int) -> bytes:
-        """Return what stands before a row on its line."""
+        """Return the text before a row on its line."""
         number = self._stretch_of(row)
         first, stretch = self.stretches[number]
         text, place = self.source.chunk(stretch).text, int(self.places[number][row - first])
         return text[max(text.rfind(b"\n", 0, place), text.rfind(b"\r", 0, place)) + 1 : place]
 
     def _stretch_of(self, row: int) -> int:
-        """Return the number of the stretch that holds a row."""
+        """Return the index of the stretch that contains a row."""
         return bisect_right(self.stretches, row, key=lambda each: each[0]) - 1
 
     def stamp(self, rows: slice) -> Column:
-        """Return the clock of each row's line: the reading's own, otherwise the one with which the line begins."""
+        """Return the clock of each row in seconds: the reading's own clock, else the stamp at the start of the line."""
         return self.column("clock", rows) if "clock" in self.parts else _slice(self.stamps, rows, self.stretches)
 
     def store(self, chunk: Chunk, found: Sequence[Record]) -> None:
@@ -214,8 +212,8 @@ class ReadingTable:
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
         ranks = np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64)
         if "rank" in self.parts:
-            told = self.parts["rank"][-1]
-            ranks = np.where(np.isfinite(told), told, ranks if len(ranks) else 0.0)
+            named = self.parts["rank"][-1]
+            ranks = np.where(np.isfinite(named), named, ranks if len(ranks) else 0.0)
         self.ranks.append(ranks)
         if not CLOCKS & set(self.reading.columns):
             self.stamps.append(stamps(chunk.text, places))
@@ -224,9 +222,9 @@ class ReadingTable:
 
 @dataclass(frozen=True, eq=False)
 class SessionRecords:
-    """One session's records of one reading: rows of a table, or what the reading's verbs make of them.
+    """One session's records of one reading: rows of a table, after the reading's verbs.
 
-    `facts`: the numbers that the session states. Columns are read-only; two sets of records are equal if they are one.
+    `facts` are the numeric facts of the session. Columns are read-only. Objects are compared by identity.
     """
 
     table: ReadingTable
@@ -257,15 +255,15 @@ class SessionRecords:
         return name in self.columns
 
     def __getitem__(self, name: str) -> Column:
-        """Return a column, one float64 per record, in file order; clocks run on over midnight."""
-        return self._kept(f"column {name}", lambda: self._column(name))
+        """Return a column, one float64 per record, in file order; clocks increase over midnight."""
+        return self._cached(f"column {name}", lambda: self._column(name))
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
-        return self._kept("ranks", lambda: self._of_records(self.table.rank(self._rows)))
+        return self._cached("ranks", lambda: self._of_records(self.table.rank(self._rows)))
 
     def stops(self) -> list[Stop]:
-        """Return the lines of pauses after the first record; their rows are the records before which they lie."""
+        """Return the lines of pauses after the first record; `row` of each is the index of the next record."""
         begin, end = (bisect_right(self.table.stops, row, key=lambda each: each.row) for row in (self.first, self.last))
         found = self.table.stops[begin:end]
         if self._processed is None:
@@ -275,8 +273,8 @@ class SessionRecords:
         return [each._replace(row=int(at)) for each, at in zip(found, records, strict=True)]
 
     def stamps(self) -> Column:
-        """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
-        return self._kept("stamps", lambda: self._of_records(self._in_order(self.table.stamp(self._rows))))
+        """Return the clock of each record's line in seconds, increasing over midnight; NaN without a clock."""
+        return self._cached("stamps", lambda: self._of_records(self._in_order(self.table.stamp(self._rows))))
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
@@ -289,21 +287,21 @@ class SessionRecords:
         return np.asarray(rows < self.table.row_at(line) - self.first)
 
     def printed(self, index: int, name: str) -> bytes:
-        """Return what the log prints for a column of one record, empty where its line does not print it."""
+        """Return the printed value of a column of one record; empty if its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
 
     def text(self, index: int, end: int) -> bytes:
-        """Return the text from the beginning of one record to that of a later one; empty where a chunk ends between."""
+        """Return the text from one record to a later one; empty if they are in different chunks."""
         rows = [index, end] if self._processed is None else self._processed[0][[index, end]].tolist()
         return self.table.text(self.first + rows[0], self.first + rows[1])
 
     def _in_order(self, clock: Column) -> Column:
-        """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
+        """Make clocks increase over midnight; elapsed times do not change, since a smaller one follows a restart."""
         return clock if "elapsed" in self.reading.columns else unwrapped(clock)
 
-    def _kept(self, name: str, make: Callable[[], Column]) -> Column:
-        """Return what was made before under that name, or else make it."""
+    def _cached(self, name: str, make: Callable[[], Column]) -> Column:
+        """Return the cached column of a name, or compute it."""
         if name in self._made:
             return self._made[name]
         made = make()
@@ -318,7 +316,7 @@ class SessionRecords:
 
     @property
     def _rows(self) -> slice:
-        """The rows of the table that are of the session."""
+        """Return the rows of the table that belong to the session."""
         return slice(self.first, self.last)
 
     def _column(self, name: str) -> Column:
@@ -330,7 +328,7 @@ class SessionRecords:
 
     @cached_property
     def _processed(self) -> Postprocessed | None:
-        """Return the rows that are records and their columns, where the reading has verbs."""
+        """Return the rows that are records and their columns; None if the reading has no verbs or no rows."""
         if not self.reading.verbs or self.last == self.first:
             return None
         return self.table.records(self.first, self.last, self.facts)
@@ -345,7 +343,7 @@ def _by_rank(ranks: Column) -> list[Indices]:
 def _of_rank(
     reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]
 ) -> Postprocessed:
-    """Apply the verbs to the rows of one rank; the rows that they keep become rows of the table."""
+    """Apply the verbs to the rows of one rank; return the rows that they keep, as rows of the table."""
     kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
     if unknown := sorted(set(made) - set(COLUMNS)):
         raise FormatError(f"the verbs of {reading.shape!r} make columns unknown to COLUMNS: {unknown}")
@@ -372,7 +370,7 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
 
 
 def converter(name: str) -> Callable[[Sequence[bytes]], Column]:
-    """Return the function that converts what is printed for a column."""
+    """Return the function that converts the printed values of a column."""
     return {"clock": clocks, "elapsed": lengths, "duration": lengths}.get(name, floats)
 
 
@@ -392,10 +390,10 @@ def _length(printed: bytes) -> float:
 
 
 def floats(printed: Sequence[bytes]) -> Column:
-    """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
+    """Convert printed numbers to float64; other text, such as `None` or an empty group, becomes NaN."""
     if not any(printed):
         return np.full(len(printed), np.nan)
-    if not all(printed):  # Of lines that tell of one event each, most columns are empty.
+    if not all(printed):  # Lines that report one event each leave most columns empty.
         column = np.full(len(printed), np.nan)
         stated = [at for at, each in enumerate(printed) if each]
         column[stated] = floats([printed[at] for at in stated])
@@ -431,16 +429,16 @@ def _float(printed: bytes) -> float:
 
 
 def last_digit(printed: bytes) -> float:
-    """Return what the last digit of a printed number counts: 0.01 in `394.18`, 1000 in `107K`."""
+    """Return the unit of a printed number's last digit: 0.01 in `394.18`, 1000 in `107K`."""
     digits = printed.rstrip(b"KMBT")
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
 def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list[Record]:
-    """Drop records that repeat the line before them: two handlers of a logger print each line twice, ranks as often.
+    """Drop records that repeat the previous line: two handlers of a logger print each line twice, untagged ranks n times.
 
-    The first of them follows what lay between the steps. Where ranks print the same step, each has its record, and so
-    has an update that the loss scaler skips, which has the step of the one before it.
+    The first copy stays, since it directly follows the other lines of its step. So do records of ranks that print the same
+    step with other values, and an update that the loss scaler skips, which has the step of the one before it.
     """
     if "step" not in reading.columns or reading.ranks or chunk.tags:
         return found
@@ -465,7 +463,14 @@ def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:
-    """Return the pauses in a chunk with rows at some positions, before which `before` rows were read."""
+    """Return the pauses in a chunk.
+
+    Args:
+        reading: the reading of the pauses and rows.
+        chunk: the chunk.
+        before: number of rows before the chunk.
+        rows: positions of its rows.
+    """
     stops = {
         Stop(before + bisect_left(rows, start), rank, pause)
         for pause in reading.pauses

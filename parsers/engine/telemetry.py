@@ -1,4 +1,4 @@
-"""Read a file beside a log as samples; its format is known by its content, never by its name."""
+"""Read a telemetry file as samples. Its content decides the format, not its name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from perfledger.parsers.engine.clock import DATELESS_BEFORE, unwrapped
 from perfledger.parsers.engine.registry import telemetry_formats
 from perfledger.parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
 
-FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
+#: Bytes at the beginning of a file that are searched for the markers of formats.
+FIRST = 1 << 13
+#: Bytes at the beginning of a file with a marker that must be of its format.
+HEAD = 1 << 16
+#: Bytes at the end of such a file that must be of its format.
+TAIL = 1 << 16
 
 
 def claimant(path: Path) -> str:
     """Return the id of the format of a file, from its first and last lines; "" if it has none.
 
-    A file of which a format of training logs reads a line is a log, whatever else stands in it.
+    A file is a log, not telemetry, if a format of training logs reads one of its lines.
     """
     noise = Noise()
     try:
@@ -41,11 +46,11 @@ def claimant(path: Path) -> str:
 
 
 def unread_samples(path: Path, *, named: bool = False) -> int:
-    """Return the first line that looks like a sample of a device, of a file that no format claims; 0 if none does.
+    """Return the number of the first line that looks like a sample, in a file that no format claims, else 0.
 
-    Rows of nvidia-smi whose line of column names is missing, and the table of `dcgmi dmon`. Most of the first lines
-    must look so: a log may show a few such lines among its own. Rows of bare numbers, as `nounits` leaves them, are
-    samples only in a file that is `named` so.
+    Such lines are rows of nvidia-smi without a header, and rows of `dcgmi dmon`. Most of the first lines must look like
+    this, since a log may contain a few such lines. Rows of bare numbers, as `nounits` prints them, count only if `named`
+    is true: the name of the file says that it is telemetry.
     """
     try:
         check(path)
@@ -69,7 +74,7 @@ _ROW = re.compile(rb"[0-9][0-9./: -]*+(?:,[0-9./: -]++)++\r?")
 
 
 def _marked(path: Path) -> list[TelemetryFormat]:
-    """Return the formats whose markers stand in the first lines of a file: for nearly all logs, none."""
+    """Return the formats whose markers the first lines of a file contain; for nearly all logs the list is empty."""
     check(path)
     with open_log(path) as stream:
         first = stream.read(FIRST)
@@ -91,7 +96,7 @@ def read_telemetry(path: Path, format: TelemetryFormat) -> Recording:
     """Read all samples of a file.
 
     Raises:
-        ScanError: the path is no readable, non-empty, regular file.
+        ScanError: the path is not a readable, non-empty, regular file.
     """
     faults = Faults()
     found = list(format.blocks(chunks(path, Noise()), faults))
@@ -99,7 +104,7 @@ def read_telemetry(path: Path, format: TelemetryFormat) -> Recording:
 
 
 def recording(format: TelemetryFormat, blocks: Iterable[SampleBlock], faults: Faults) -> Recording:
-    """Join blocks to one recording. Devices are kept apart only where every row names its device."""
+    """Join blocks to one recording. Devices are distinguished only if every row names its device."""
     found = list(blocks)
     time = np.concatenate([each.time for each in found]) if found else np.empty(0)
     named = bool(found) and all(each.devices is not None for each in found)

@@ -7,8 +7,8 @@ https://github.com/tensorflow/tensorflow.
 
     tensorboard offset=1234 wall_time=1795132800.5 step=10 series=2 tag="train/loss" value=2.5
 
-`series` numbers the tags in the order in which they come. The place of a figure is the offset of its record, since an event
-file has no lines. A file that is cut at the end gives a last line that ends with the offset of the cut record.
+`series` numbers the tags in the order of their first record. The place of a figure is the offset of its record, since an
+event file has no lines. If the last record is cut, the last line of text ends with its offset.
 """
 
 from __future__ import annotations
@@ -29,10 +29,23 @@ _LARGEST = 16 << 20
 _CHECKED = 64 << 10
 #: Texts of the Trainer of Hugging Face: its arguments, and the configuration of the network.
 _TEXTS = frozenset({"args/text_summary", "model_config/text_summary"})
-#: Fields of the messages, by their numbers.
-_WALL_TIME, _STEP, _SUMMARY = 1, 2, 5
-_VALUE, _TAG, _SIMPLE_VALUE, _TENSOR = 1, 1, 2, 8
-_DTYPE, _SHAPE, _DIM, _CONTENT, _STRING_VALUE = 1, 2, 2, 4, 8
+#: Field numbers of `Event`.
+_WALL_TIME = 1
+_STEP = 2
+_SUMMARY = 5
+#: Field number of `Summary`.
+_VALUE = 1
+#: Field numbers of `Summary.Value`.
+_TAG = 1
+_SIMPLE_VALUE = 2
+_TENSOR = 8
+#: Field numbers of `TensorProto`.
+_DTYPE = 1
+_SHAPE = 2
+_CONTENT = 4
+_STRING_VALUE = 8
+#: Field number of `TensorShapeProto`.
+_DIM = 2
 #: Element types of tensors, by their numbers in types.proto: the field of the values, and the name of the type in numpy.
 _FLOATS = {1: (5, "<f4"), 2: (6, "<f8")}
 _STRING = 7
@@ -66,7 +79,7 @@ def _damaged(offset: int, what: str) -> OSError:
 
 
 def _records(stream: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the offset and the data of each record; None in place of the data of one that is cut by the end."""
+    """Yield the offset and the data of each record; the data of a cut last record are None."""
     size = os.fstat(stream.fileno()).st_size
     offset = 0
     while offset < size:

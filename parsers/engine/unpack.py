@@ -1,8 +1,7 @@
-"""Unpack logs within limits: once, into a temporary file without a name, of which any part can be read again.
+"""Unpack logs within limits, once, into a temporary file without a name. Any part of that file can be read again.
 
-A notebook is a packed log: it holds what its cells printed. So is an event file of TensorBoard, for its scalars.
-
-What a plain log may be is not limited: unpack a log that exceeds these limits yourself, if you trust it.
+A notebook counts as a packed log: it contains the output of its cells. So does an event file of TensorBoard, with its
+scalars. The size of plain logs is not limited: unpack a log that exceeds these limits yourself, if you trust it.
 """
 
 from __future__ import annotations
@@ -22,22 +21,25 @@ from typing import IO, cast
 
 from perfledger.parsers.engine import tensorboard_events
 
-#: Bytes that a log may unpack to.
+#: Most bytes that a log may unpack to.
 MOST_BYTES = 4 << 30
-#: How many times its own size it may unpack to, beyond bytes that cost little: lines of logs are alike, but not so alike.
-MOST_RATIO, FREE_BYTES = 1000, 64 << 20
-#: Bytes of memory for the dictionary that a packed file asks for.
+#: Most bytes per packed byte: real logs compress less than this.
+MOST_RATIO = 1000
+#: Bytes that every log may unpack to, regardless of the ratio.
+FREE_BYTES = 64 << 20
+#: Most bytes of memory for the dictionary of a packed file.
 MOST_MEMORY = 256 << 20
-#: Bytes of a notebook, which is read at once.
+#: Most bytes of a notebook, which is read at once.
 MOST_NOTEBOOK = 64 << 20
+#: Bytes that are unpacked at a time.
 _PIECE = 1 << 20
-#: Of `.zst` little is given at a time, since all that it unpacks to comes at once: up to 32,000 times as much.
+#: Packed bytes of `.zst` that are unpacked at a time: the output comes at once, and is up to 32,000 times as large.
 _ZST_PIECE = 1 << 10
 _CUT = "the file ends in the middle of its data"
 
 
 class UnpackError(Exception):
-    """A packed log that exceeds a limit, with the number of bytes up to which it was unpacked."""
+    """A packed log exceeds a limit; `most` is the limit in bytes."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"unpacks to more than {most} bytes")
@@ -59,7 +61,7 @@ def _bz2(path: Path) -> Iterator[bytes]:
 
 
 def _xz(path: Path) -> Iterator[bytes]:
-    """Unpack one stream after the other, each within the limit of memory, which `lzma.open` does not have."""
+    """Unpack one stream after the other, each within the limit of memory; `lzma.open` has no such limit."""
     with path.open("rb") as stream:
         data = stream.read(_PIECE)
         while data:
@@ -74,7 +76,7 @@ def _xz(path: Path) -> Iterator[bytes]:
 
 
 def _zst(path: Path) -> Iterator[bytes]:
-    """Unpack one frame after the other; a stream of `zstandard` takes the end of a cut file for its end."""
+    """Unpack one frame after the other; a stream of `zstandard` would not report that a file is cut."""
     try:
         import zstandard  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -99,7 +101,7 @@ _TAG = re.compile(r"<[^<>]*+>")
 
 
 def _ipynb(path: Path) -> Iterator[bytes]:
-    """Yield what the cells of a notebook printed, each output from the start of a line on. Source: nbformat 4."""
+    """Yield the output of a notebook's cells; each output begins on a new line. Source: nbformat 4."""
     if path.stat().st_size > MOST_NOTEBOOK:
         raise OSError("the notebook is too large")
     try:
@@ -113,7 +115,7 @@ def _ipynb(path: Path) -> Iterator[bytes]:
 
 
 def _shown(data: Mapping[str, Sequence[str]]) -> str:
-    """Return what a cell shows as text; of HTML, which most readers see, without its tags."""
+    """Return the text of a cell's output. If the plain text only names an HTML object, return the HTML without tags."""
     plain, html = ("".join(data.get(f"text/{each}", "")) for each in ("plain", "html"))
     return _TAG.sub("", html) if html and plain.startswith("<IPython.core.display.HTML") else plain
 
@@ -122,7 +124,7 @@ def _crash(output: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(output.get("traceback", ()))
 
 
-#: How logs are unpacked, by the suffixes that say so.
+#: The functions that unpack logs, by suffix.
 UNPACKERS: Mapping[str, Callable[[Path], Iterator[bytes]]] = {
     ".gz": _gz,
     ".bz2": _bz2,
@@ -142,7 +144,7 @@ def is_packed(path: Path) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a file without the suffix that says how it is packed."""
+    """Return the name of a file without the suffix of a packed file."""
     return name.removesuffix(Path(name).suffix) if Path(name).suffix in UNPACKERS else name
 
 
@@ -177,7 +179,7 @@ class _View(io.RawIOBase):
         super().close()
 
 
-#: What was unpacked last, since a log is opened again for each part that is looked up: its state, and the file.
+#: State and unpacked bytes of the last packed log: a log is opened again for each part that is read.
 _last: tuple[tuple[str, int, int], IO[bytes]] | None = None
 
 
@@ -186,7 +188,7 @@ def unpacked(path: Path) -> IO[bytes]:
 
     Raises:
         UnpackError: it unpacks to more than the limits allow.
-        OSError: it cannot be read or unpacked, or there is no room for what it holds.
+        OSError: it cannot be read or unpacked, or the disk is full.
     """
     global _last
     at = path.stat()

@@ -362,7 +362,7 @@ def _within(key: str, names: _Names) -> _Names:
 
 
 def _texts(values: list[bytes]) -> list[bytes]:
-    """Return printed numbers, those in quotes without them; empty where a value is not a number."""
+    """Return the numbers among printed values, without quotes; empty for other values."""
     together = b"\n".join(values)
     if not (others := together.translate(None, b"0123456789.\n")):
         return values

@@ -90,7 +90,7 @@ def ending(said: Message | None, end_line: int, counted: Counters | None, record
     """Judge how a session ended.
 
     Args:
-        said: message of its last lines. It does not count after the program's own last line, since launchers complain
+        said: the message in its last lines. It does not count after the program's own last line, since launchers complain
             when processes leave.
         end_line: line number of the program's last line, 0 if it did not print it.
         counted: the progress of its counters, if the log prints their totals.

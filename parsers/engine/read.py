@@ -70,7 +70,7 @@ def read(path: Path, format: Format | None = None) -> Log:
 
 
 def _head(stream: Iterator[Chunk]) -> Iterator[Chunk]:
-    """Yield the first chunks, `_HEAD` bytes or slightly more; long lines make chunks larger, and their number smaller."""
+    """Yield the first chunks until they have `_HEAD` bytes; long lines make chunks larger, so there are fewer of them."""
     size = 0
     while size < _HEAD and (chunk := next(stream, None)):
         size += chunk.bytes

@@ -133,7 +133,7 @@ HUGGING_FACE = (
     # An evaluation prints its examples before its batch size.
     Fact(
         "data_set_size",
-        rb"\bNum examples = ([0-9,]++)(?: \| Num Epochs = |$(?!\r?\n[^\n]{0,200}?\bBatch size = ))",
+        rb"\bNum examples = ([0-9,]++)(?: \| Num Epochs = |[ \t\r]*+$(?!\n[^\n]{0,200}?\bBatch size = ))",
         grouped,
         first=True,
         where=lacks(ANSWERS),

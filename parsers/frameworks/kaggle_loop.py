@@ -5,7 +5,13 @@ is read as a whole; its last step always has a line. Epochs that are too short a
 is not printed. Lines that begin with `EVAL:` belong to the validation.
 """
 
-from perfledger.parsers.contract import Format, Reading, scaled_sum, states, undo_mean, whole_seconds
+from perfledger.parsers.contract import Columns, Format, Kept, Reading, scaled_sum, take, undo_mean, whole_seconds
+
+
+def _last_steps(columns: Columns) -> Kept:
+    """Keep the line of the last step of each epoch: an earlier line does not show how long the epoch took."""
+    return take(columns, columns["step"] + 1 == columns["total_steps"])
+
 
 FORMAT = Format(
     title="Kaggle notebooks' loop",
@@ -16,7 +22,7 @@ FORMAT = Format(
             "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {_minutes}m {_seconds}s (remain {_}m {_}s) Loss: {loss}(",
             unit="samples/s",
             span="epoch",
-            verbs=(states("epoch", last=True), undo_mean(first=1), scaled_sum("duration", _minutes=60, _seconds=1), whole_seconds()),
+            verbs=(_last_steps, undo_mean(first=1), scaled_sum("duration", _minutes=60, _seconds=1), whole_seconds()),
         ),
     ),
 )  # fmt: skip

@@ -56,25 +56,15 @@ _TRAIN = "{avg_|average_|}{train.|train_|training_|}{epoch_|}{avg_|total_|}"
 #: The same of a run, which may be one of inference if the key does not say that it trains.
 _TRAINED = "{avg_|average_|}{train.|train_|training_}{epoch_|}{avg_|total_|}"
 
-
-def _counted(*words: str, others: str) -> str:
-    """Return the alternatives for the end of a key that counts some things, and others."""
-    each_second = (word + second for word in words for second in ("/s", "/sec", "_per_sec", "_per_second"))
-    return "{" + "|".join([others, *each_second]) + "}"
-
-
+_SECOND = "{/s|/sec|_per_sec|_per_second}"
 #: Alternatives for the end of a key, by unit.
 _COUNTED = {
-    "images/s": _counted("img", "imgs", "images", others="ips"),
-    "sequences/s": _counted("seq", "seqs", "sequences", others="sentences_per_sec"),
-    "tokens/s": _counted("tok", "tokens", others="tokens_per_sec"),
-    "items/s": _counted(
-        "items",
-        "examples",
-        "frames",
-        "utts",
-        "mels",
-        others="throughput|throughput_train|throughput_avg|samplesps|samples_per_sec",
+    "images/s": ("ips", "{img|imgs|images}" + _SECOND),
+    "sequences/s": ("{seq|seqs|sequences}" + _SECOND, "sentences_per_sec"),
+    "tokens/s": ("{tok|tokens}" + _SECOND,),
+    "items/s": (
+        "{throughput|throughput_train|throughput_avg|samplesps|samples_per_sec}",
+        "{items|examples|frames|utts|mels}" + _SECOND,
     ),
 }
 _LOSS = "data.{train.|train_|training.|training_|}{step_|total_|iter_|}loss"
@@ -128,12 +118,15 @@ def _before_the_plan(columns: Columns) -> Postprocessed:
     return every(columns), {**columns, **places}
 
 
+def _speed(unit: str, words: str = _TRAIN) -> str:
+    """Return the paths of a training speed in a unit, with words before what it counts."""
+    return "|".join(f"data.{words}{each}" for each in _COUNTED[unit])
+
+
 def _reading(unit: str, span: Span) -> Reading:
     """Return the reading of the lines of a span that print a training speed in a unit."""
-    speed = f"data.{_TRAIN}{_COUNTED[unit]}"
     summary = span == "run" and unit == "items/s"
-    if summary:
-        speed = f"data.{_TRAINED}{_COUNTED[unit]}|data.throughput_train"
+    speed = _speed(unit, _TRAINED) + "|data.throughput_train" if summary else _speed(unit)
     conditions, columns = _CONDITIONS[span], {**_PLACES[span], "loss": _LOSS + "?"}
     if span == "run":
         columns["seconds"] = "data.raw_train_time?"
@@ -201,7 +194,7 @@ FORMAT = Format(
         *_timed(
             Rows(
                 _LINE, *_CONDITIONS["interval"], "data.{train_|}took|data.train_items_per_sec|data.train_iter_time",
-                **_STEP, throughput=f"data.{_TRAIN}{_COUNTED['items/s']}?", duration="data.{train_|}took|data.train_iter_time?", loss=_LOSS + "?",
+                **_STEP, throughput=_speed("items/s") + "?", duration="data.{train_|}took|data.train_iter_time?", loss=_LOSS + "?",
             ),
             "items/s",
             _AFTER_EPOCHS,

@@ -1,7 +1,7 @@
-"""What ledgers and sites of many logs cost: logs of the corpora, copied to other accelerators with other figures.
+"""Measure ledgers and sites of many logs: logs of the corpora, copied to other accelerators with other figures.
 
-Names state each log's configuration, by a layout that is written beside them. The figures are good for measuring time
-and memory and for nothing else.
+A layout that is written next to the logs states their configurations by name. The copied figures are not real: they
+serve to measure time and memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perfledger.schema.records import Run
 
 _ROOT = Path(__file__).resolve().parents[1]
-#: Other people's logs where they lie beside the repository, otherwise our own.
+#: Other people's logs if they are next to the repository, else our own.
 _CORPORA = _ROOT.parent / "shared" / "corpus"
 _TREES = (
     (_CORPORA / "public", "perfledger"),
@@ -34,19 +34,19 @@ _TREES = (
     (_CORPORA / "ngc-pytorch", str(_CORPORA / "ngc-pytorch" / "layout.toml")),
 )
 _OUR_OWN = ((_ROOT / "raw_logs", "perfledger"),)
-#: Of these a log on an accelerator has this many repeats.
+#: Number of repeats of a configuration on one accelerator.
 _REPEATS = 5
 ACCELERATORS = 45
 #: Facts of a configuration that the names state.
 _STATED = ("model", "framework", "nodes", "devices", "batch_size", "precision")
-#: The last digit of a figure: copies of a log differ in these. Of a small one, the second decimal would be too much.
+#: The last digit of a figure, in which the copies of a log differ; for small figures it is the third decimal.
 _LAST_DIGIT = re.compile(rb"(\.(?:\d\d|(?<=\d\d\.)\d|(?<=\d\d\d\.)))(\d)(?=[\s,)/}\]]|\Z)")
 LAYOUT = "layout.toml"
 
 
 @dataclass(frozen=True)
 class SourceLog:
-    """A log that copies are made of, what their names state, and whether the log says on what it ran."""
+    """A log to copy, the facts that the names of its copies state, and whether the log states its hardware."""
 
     path: Path
     facts: Mapping[str, str | int]
@@ -97,7 +97,7 @@ def _read_on_dask(root: str, out: str, number: str) -> None:
 
 
 def write_tree(folder: Path, logs: int) -> None:
-    """Write so many logs, and the layout of their names, `<accelerator>/<configuration>/<number>.<ending>`."""
+    """Write a number of logs, and the layout of their names, `<accelerator>/<configuration>/<number>.<ending>`."""
     sources = _sources()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LAYOUT).write_text(_layout(sources), "utf-8")

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from perfledger.ingest.record.store import Store
     from perfledger.ingest.site.builder import Built
 
-#: Least number of logs for which further processes save time.
+#: Fewest logs that make further processes pay off.
 _MANY_LOGS = 200
-#: Least bytes of logs for which further processes save time.
+#: Fewest bytes of logs that make further processes pay off.
 _MANY_BYTES = 64 << 20
 
 

@@ -181,7 +181,7 @@ def cut(jobs: Sequence[ReadingJob], workers: int) -> Iterator[list[ReadingJob]]:
 
 @dataclass(frozen=True)
 class Sender:
-    """What the process that sends batches has, and its workers must have as well.
+    """The project, code and layout of the process that sends batches; its workers must have the same.
 
     `project` is the folder of the user's project, `folder` the one that paths start from, and `code` the hash of all
     code that a line of the ledger depends on.

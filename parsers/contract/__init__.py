@@ -8,12 +8,13 @@ module.
 from perfledger.parsers.contract.checkpoints import silent_checkpoints
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition, lacks, says
-from perfledger.parsers.contract.fact import FACTS, Fact, grouped, listed, product, text, without_folders
+from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
+from perfledger.parsers.contract.fact import Fact, grouped, listed, product, text, without_folders
 from perfledger.parsers.contract.format import Format
 from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
-from perfledger.parsers.contract.rows import RowMatch, Rows
+from perfledger.parsers.contract.rows import Rows
 from perfledger.parsers.contract.statistics import median, medians, of_others, since_before, with_others
 from perfledger.parsers.contract.template import NUMBER
 from perfledger.parsers.contract.verbs import (
@@ -43,9 +44,7 @@ from perfledger.parsers.contract.verbs import (
     within,
     without,
 )
-
-#: The rows that are records, and the columns of these records.
-Postprocessed = Kept
+from perfledger.parsers.contract.waits import as_timed, by_the_clock, by_times, even
 
 __all__ = [
     "CLOCKS",
@@ -54,8 +53,8 @@ __all__ = [
     "ENDED",
     "EPOCH_END",
     "EPOCH_TIMER",
-    "FACTS",
     "NUMBER",
+    "ROUNDS",
     "Column",
     "Columns",
     "Condition",
@@ -66,17 +65,19 @@ __all__ = [
     "Kept",
     "Pause",
     "PauseKind",
-    "Postprocessed",
     "Reading",
     "Record",
-    "RowMatch",
     "Rows",
     "Scope",
     "Span",
     "Verb",
+    "as_timed",
+    "by_the_clock",
+    "by_times",
     "carry",
     "either",
     "evaluations",
+    "even",
     "every",
     "fine",
     "first_drawn",
@@ -99,6 +100,7 @@ __all__ = [
     "since_before",
     "since_start",
     "states",
+    "stretches",
     "take",
     "text",
     "total",

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed, is_private
+from perfledger.parsers.contract.columns import is_private
 from perfledger.parsers.contract.statistics import medians
+from perfledger.parsers.contract.verbs import Column, Columns, Indices, Kept
 
 #: Rounding error of a mean that is printed with three decimals, in seconds.
 ROUNDS = 0.0005
@@ -22,7 +23,7 @@ _LAG = 3
 _NEARLY_ALL = 0.9
 
 
-def stretches(columns: Columns) -> Postprocessed:
+def stretches(columns: Columns) -> Kept:
     """Return records with the mean seconds of all steps since the previous record, if most steps are not printed.
 
     If each epoch prints a single line before its last step, the time of the later steps is unknown: no row remains.

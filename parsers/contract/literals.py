@@ -25,15 +25,9 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 Alternatives = tuple[bytes, ...]
 
 
-def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]:
-    """Return words that every match of a pattern contains: single words first, then alternatives, each by length.
-
-    Args:
-        regex: the pattern.
-        more: further texts that every match contains.
-    """
-    found = () if regex.flags & re.IGNORECASE else _required_words(_parsed(regex))
-    return longest((*((each,) for each in more), *found))
+def literals(regex: re.Pattern[bytes]) -> tuple[Alternatives, ...]:
+    """Return words that every match of a pattern contains: single words first, then alternatives, each by length."""
+    return () if regex.flags & re.IGNORECASE else longest(_required_words(_parsed(regex)))
 
 
 def words_of_pattern(pattern: bytes) -> tuple[Alternatives, ...]:

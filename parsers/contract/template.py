@@ -334,8 +334,10 @@ def compiled_line(template: str) -> tuple[bytes, dict[str, float]]:
 def template_words(template: str) -> tuple[Alternatives, ...]:
     """Return words that every record of a template contains; for several lines, alternatives with one word per line."""
     lines = [longest(_words_of_line(parts(each))) for each in template.split(LINES)]
-    if len(lines) == 1 or not all(lines):
-        return lines[0] if len(lines) == 1 else ()
+    if len(lines) == 1:
+        return lines[0]
+    if not all(lines):
+        return ()
     return longest([tuple(word for line in lines for word in max(line, key=strength))])
 
 

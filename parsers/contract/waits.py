@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Postprocessed, is_private
+from perfledger.parsers.contract.columns import is_private
+from perfledger.parsers.contract.verbs import Column, Columns, Kept
 
 #: Iterations take the same time if the two estimates of the batch differ by at most this share.
 EVEN = 0.05
@@ -27,7 +28,7 @@ def _batches(columns: Columns) -> Column | None:
     return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
 
 
-def even(columns: Columns) -> Postprocessed:
+def even(columns: Columns) -> Kept:
     """Return the mean speeds of epochs and runs, except those that the mean times contradict."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
@@ -36,7 +37,7 @@ def even(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in kept.items()}
 
 
-def by_times(columns: Columns) -> Postprocessed:
+def by_times(columns: Columns) -> Kept:
     """Return lines of speeds with the mean times that they print, and the samples of an iteration."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
@@ -71,13 +72,13 @@ def _waited(columns: Columns) -> tuple[bool, Column]:
     return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
 
 
-def as_timed(columns: Columns) -> Postprocessed:
+def as_timed(columns: Columns) -> Kept:
     """Return the lines of iterations with their seconds, unless the program waited for data between them."""
     rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
     return rows, {name: each[rows] for name, each in columns.items()}
 
 
-def by_the_clock(columns: Columns) -> Postprocessed:
+def by_the_clock(columns: Columns) -> Kept:
     """Return the clocks of these lines and the samples between them if the program waited for data."""
     waited, steps = _waited(columns)
     rows = np.arange(len(steps) if waited else 0)

@@ -20,7 +20,7 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     lacks,
     listed,
@@ -41,7 +41,7 @@ _NOT_RLHF = lacks(
 )
 
 
-def _first_epoch(columns: Columns) -> Postprocessed:
+def _first_epoch(columns: Columns) -> Kept:
     """Keep the records of epoch 0: what the mean of later ones covers is unknown."""
     return take(columns, columns["epoch"] == 0)
 

@@ -22,8 +22,8 @@ from perfledger.parsers.contract import (
     Condition,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     either,
     lacks,
@@ -67,7 +67,7 @@ def _is_printed_again(steps: Column, seconds: Column) -> bool:
     return bool(gap < usual or (np.isnan(usual) and steps[0] % gap))
 
 
-def _with_samples(columns: Columns) -> Postprocessed:
+def _with_samples(columns: Columns) -> Kept:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
     rows = np.arange(int(_is_printed_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
     of_job = (columns["_devices"] / columns["_sequence_length"])[rows]

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Indices, Postprocessed, Reading, either
+from perfledger.parsers.contract import Column, Columns, Format, Indices, Kept, Reading, either
 
 
-def _timed_steps(printed: Columns) -> Postprocessed:
+def _timed_steps(printed: Columns) -> Kept:
     """Return the rows that print a time, with the step at which it ended."""
     duration = printed["duration"]
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
@@ -33,7 +33,7 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
 
 
-def _times_alone(printed: Columns, duration: Column, times: Indices) -> Postprocessed:
+def _times_alone(printed: Columns, duration: Column, times: Indices) -> Kept:
     """Return the times of a program that prints no states, with the steps that they divide into, counted from its first."""
     before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
     evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, median
-from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
+from perfledger.parsers.contract import ROUNDS, Columns, Fact, Format, Kept, Reading, median, stretches
 
 
-def _of_intervals(columns: Columns) -> Postprocessed:
+def _of_intervals(columns: Columns) -> Kept:
     """Return the records of Apex; those of scripts whose means in brackets are of all batches are of one batch each.
 
     The first line of an epoch divides its batch by the batches of an interval.

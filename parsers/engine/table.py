@@ -26,8 +26,8 @@ from perfledger.parsers.contract import (
     Column,
     FormatError,
     Indices,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     Record,
     is_private,
@@ -114,11 +114,11 @@ class ReadingTable:
     places: list[NDArray[np.uint32]] = field(default_factory=list)
     #: In the order of the rows; several of one kind without a row between them count once.
     stops: list[Stop] = field(default_factory=list)
-    _made_by_verbs: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
+    _made_by_verbs: dict[tuple[int, int], Kept] = field(default_factory=dict)
     #: Cached line numbers by row: every figure needs those of its first and last record.
     _lines: dict[int, int] = field(default_factory=dict)
 
-    def records(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
+    def records(self, first: int, last: int, facts: Mapping[str, float]) -> Kept:
         """Apply the reading's verbs to some rows, and return the rows that are records, with their columns.
 
         The rows of each rank are processed separately, since the state of one rank does not depend on another.
@@ -327,7 +327,7 @@ class SessionRecords:
         return of_rows if self._processed is None else of_rows[self._processed[0]]
 
     @cached_property
-    def _processed(self) -> Postprocessed | None:
+    def _processed(self) -> Kept | None:
         """Return the rows that are records and their columns; None if the reading has no verbs or no rows."""
         if not self.reading.verbs or self.last == self.first:
             return None
@@ -340,9 +340,7 @@ def _by_rank(ranks: Column) -> list[Indices]:
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of_rank(
-    reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]
-) -> Postprocessed:
+def _of_rank(reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]) -> Kept:
     """Apply the verbs to the rows of one rank; return the rows that they keep, as rows of the table."""
     kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
     if unknown := sorted(set(made) - set(COLUMNS)):
@@ -350,7 +348,7 @@ def _of_rank(
     return rows[kept], made
 
 
-def _joined(ranks: list[Postprocessed]) -> Postprocessed:
+def _joined(ranks: list[Kept]) -> Kept:
     """Join the records of several ranks in file order, with the columns that all ranks with records have."""
     filled = [each for each in ranks if len(each[0])] or ranks[:1]
     rows = np.concatenate([each for each, _ in filled])

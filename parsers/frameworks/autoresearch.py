@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Postprocessed, Reading, take
+from perfledger.parsers.contract import Columns, Format, Kept, Reading, take
 
 #: Steps before the timer of a run begins.
 _UNTIMED = 11
 _MILLION = 1e6
 
 
-def _timed(columns: Columns) -> Postprocessed:
+def _timed(columns: Columns) -> Kept:
     """Add the tokens per second of the steps that are timed."""
     steps = columns["_steps"]
     with np.errstate(all="ignore"):

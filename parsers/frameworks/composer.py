@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, carry, every, only
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, carry, every, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = "{?[epoch={epoch}]}[batch={step}{?/{total_steps}}]:\n\n"
 
 
-def _batch(columns: Columns) -> Postprocessed:
+def _batch(columns: Columns) -> Kept:
     """Add the tokens or samples of a batch, from the counters of both."""
     batches, counted = columns["_batches"], columns["_counted"]
     known = np.isfinite(batches) & np.isfinite(counted)

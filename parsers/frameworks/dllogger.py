@@ -33,12 +33,16 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     Rows,
     Span,
     Verb,
+    as_timed,
+    by_the_clock,
+    by_times,
+    even,
     every,
     merge,
     only,
@@ -46,7 +50,6 @@ from perfledger.parsers.contract import (
     up_to,
     up_to_argument,
 )
-from perfledger.parsers.contract.waits import as_timed, by_the_clock, by_times, even
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
@@ -91,23 +94,23 @@ _CONDITIONS: dict[Span, tuple[str, ...]] = {
 RESTART = 10
 
 
-def since_restart(columns: Columns) -> Postprocessed:
+def since_restart(columns: Columns) -> Kept:
     """Return the lines whose running means have left out the start of the epoch."""
     return take(columns, columns["step"] >= RESTART)
 
 
-def _of_batches(columns: Columns) -> Postprocessed:
+def _of_batches(columns: Columns) -> Kept:
     """Add the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
     batch = columns["_batch_size"] * columns["_devices"]
     return every(columns), {**columns, "epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
 
 
-def _by_latency(columns: Columns) -> Postprocessed:
+def _by_latency(columns: Columns) -> Kept:
     """Return runs with the rate of steps by the mean of their milliseconds."""
     return every(columns), {"steps_per_second": 1e3 / columns["_latency"]}
 
 
-def _before_the_plan(columns: Columns) -> Postprocessed:
+def _before_the_plan(columns: Columns) -> Kept:
     """Return the lines, with the first of two numbers as the step where the second is the steps that are planned.
 
     Wide & Deep and the medical U-Net of TensorFlow 2 print both. An epoch follows the one before it.

@@ -20,9 +20,10 @@ from perfledger.parsers.contract import (
     Pause,
     Reading,
     Span,
+    as_timed,
+    by_the_clock,
     up_to,
 )
-from perfledger.parsers.contract.waits import as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_restart
 

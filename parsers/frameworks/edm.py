@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, grouped
 
 #: Rounding error of thousands of images, and of seconds of a tick.
 _TENTH = 0.05
@@ -18,7 +18,7 @@ _TENTH = 0.05
 _HUNDREDTH = 0.005
 
 
-def ticks(columns: Columns) -> Postprocessed:
+def ticks(columns: Columns) -> Kept:
     """Return the images and seconds of each tick; the lines of EDM2 are numbered."""
     rows = np.flatnonzero(columns["_sec_kimg"] > 0)
     kimg, took, each, tick, memory = (

@@ -16,8 +16,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     carry,
     only,
@@ -26,7 +26,7 @@ from perfledger.parsers.contract import (
 )
 
 
-def _of_one(columns: Columns) -> Postprocessed:
+def _of_one(columns: Columns) -> Kept:
     """Drop all rows if steps fall while the seconds go on: behaviors or trials print their own steps in turn."""
     falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
     return take(columns, np.full(len(columns["clock"]), not (falls & ~begins).any()))

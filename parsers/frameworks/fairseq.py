@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_END, Columns, Format, Pause, Postprocessed, Reading, take
+from perfledger.parsers.contract import EPOCH_END, Columns, Format, Kept, Pause, Reading, take
 from perfledger.parsers.frameworks import FAIRSEQ
 
 _STEP = "epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},"
@@ -30,7 +30,7 @@ _PAUSES = (
 )
 
 
-def _measured(columns: Columns) -> Postprocessed:
+def _measured(columns: Columns) -> Kept:
     """Drop the records before the first one with a speed."""
     return take(columns, np.cumsum(columns["throughput"] != 0) > 0)
 
@@ -39,7 +39,7 @@ def _measured(columns: Columns) -> Postprocessed:
 _MOSTLY = 0.95
 
 
-def _mostly_trained(columns: Columns) -> Postprocessed:
+def _mostly_trained(columns: Columns) -> Kept:
     """Add the tokens of each epoch, and whether it includes a validation: its speed counts all since the one before."""
     updates, epochs = columns["_updates"], columns["epoch"]
     done = np.diff(updates, prepend=np.nan)

@@ -15,7 +15,7 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     listed,
     median,
@@ -46,7 +46,7 @@ def _number(key: bytes) -> bytes:
     return _named(key) + rb"([1-9][0-9]*+)[,)]"
 
 
-def _epochs(columns: Columns) -> Postprocessed:
+def _epochs(columns: Columns) -> Kept:
     """Return the epochs with the batches of the data set, clipped to the range that the printed batches allow."""
     rows = np.flatnonzero(np.isfinite(columns["duration"]))
     found = {name: columns[name][rows] for name in ("epoch", "duration")}

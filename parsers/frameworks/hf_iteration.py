@@ -20,8 +20,8 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     says,
 )
@@ -35,7 +35,7 @@ def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
     return rows, np.cumsum(np.diff(columns["step"][rows], prepend=0.0) < 0), float(skipped[0]) if len(skipped) else 0.0
 
 
-def _of_batches(columns: Columns) -> Postprocessed:
+def _of_batches(columns: Columns) -> Kept:
     """Keep the lines that first show a batch, unless the log contains complete bars only."""
     rows, epoch, skipped = _drawn(columns)
     step = columns["step"][rows]
@@ -48,7 +48,7 @@ def _of_batches(columns: Columns) -> Postprocessed:
     }
 
 
-def _of_complete_bars(columns: Columns) -> Postprocessed:
+def _of_complete_bars(columns: Columns) -> Kept:
     """Keep the bars of a log with complete bars only: their seconds are cut, and their speed is a mean."""
     rows, _, skipped = _drawn(columns)
     if (columns["step"][rows] != columns["total_steps"][rows]).any():

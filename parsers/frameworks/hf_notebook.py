@@ -11,7 +11,7 @@ from __future__ import annotations
 from perfledger.parsers.contract import (
     Columns,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     only,
     quotient,
@@ -25,7 +25,7 @@ from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 _LATE = 1.5
 
 
-def _whole_run(columns: Columns) -> Postprocessed:
+def _whole_run(columns: Columns) -> Kept:
     """Keep the bar of a notebook with one bar, unless it continues from a checkpoint."""
     first, second = columns["_first"], columns["_second"]
     late = first > _LATE * (second - first)

@@ -7,7 +7,7 @@ Trainer writes the same file.
 
 import numpy as np
 
-from perfledger.parsers.contract import NUMBER, Columns, Format, Postprocessed, Reading
+from perfledger.parsers.contract import NUMBER, Columns, Format, Kept, Reading
 
 #: A key; the keys are in alphabetical order. Transport may take blanks away.
 _KEY = rb'\s++"'
@@ -16,7 +16,7 @@ _VALUE = rb'\w++": [^"\s]++'
 _OTHERS = rb"(?:" + _KEY + rb'(?!epoch"|step"|train_)' + _VALUE + rb")*+"
 
 
-def _planned(columns: Columns) -> Postprocessed:
+def _planned(columns: Columns) -> Kept:
     """Add the planned epochs to the summary of a run that ended before them; its last epoch may lack a part."""
     found = {name: each for name, each in columns.items() if name != "_samples"}
     with np.errstate(all="ignore"):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, product
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, product
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second; a rate is rounded to two decimals.
@@ -31,7 +31,7 @@ _LATEST = 30.0
 _FIRST_SECOND = 2.0
 
 
-def _epochs(columns: Columns) -> Postprocessed:
+def _epochs(columns: Columns) -> Kept:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
     If no bar is complete, because the run ended within its first epoch or the length of an epoch is unknown, it is the last state.
@@ -58,7 +58,7 @@ def _epochs(columns: Columns) -> Postprocessed:
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
 
 
-def _of_bar(columns: Columns) -> Postprocessed:
+def _of_bar(columns: Columns) -> Kept:
     """Return the same of a bar that prints the mean of an epoch, without the steps that an earlier run did of it."""
     rows, found = _epochs(columns)
     steps, lasted = found["steps"], columns["duration"][rows] + _CUT
@@ -80,7 +80,7 @@ def _before(columns: Columns, row: int) -> float:
     return float(begun[rows[-1]]) - 1 if len(rows) else 0.0
 
 
-def _of_rich(columns: Columns) -> Postprocessed:
+def _of_rich(columns: Columns) -> Kept:
     """Return the same of a bar that prints the rate of the last half minute, and the time of the epoch.
 
     If the run was resumed within an epoch, the time of that epoch is too short for its steps.

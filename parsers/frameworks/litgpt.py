@@ -15,11 +15,11 @@ import re
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Kept, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
-def _iterations(columns: Columns) -> Postprocessed:
+def _iterations(columns: Columns) -> Kept:
     """Return the lines, or a mean iteration per update if the lines show more or fewer updates than the run."""
     seconds, rows = columns["step_seconds"], np.arange(len(columns["step"]))
     found = {name: columns[name] for name in ("step", "loss")}

@@ -17,8 +17,8 @@ import numpy as np
 from perfledger.parsers.contract import (
     Columns,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     every,
     lacks,
@@ -28,7 +28,7 @@ from perfledger.parsers.contract import (
 )
 
 
-def _full_updates(columns: Columns) -> Postprocessed:
+def _full_updates(columns: Columns) -> Kept:
     """Count the full updates of each row, if the epoch is printed with enough digits."""
     step, epoch = columns["step"], columns["_epoch"]
     if (epoch == np.round(epoch, 2)).all():

@@ -21,7 +21,7 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
-    Postprocessed,
+    Kept,
     Reading,
     every,
     of_others,
@@ -51,7 +51,7 @@ _LEFT = (
 )
 
 
-def apart(columns: Columns) -> Postprocessed:
+def apart(columns: Columns) -> Kept:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= _WINDOW)
@@ -61,7 +61,7 @@ def apart(columns: Columns) -> Postprocessed:
     return every(columns), {**columns, **found}
 
 
-def _with_left_out(columns: Columns) -> Postprocessed:
+def _with_left_out(columns: Columns) -> Kept:
     """Return the same, with the iterations of each epoch that no mean includes."""
     rows, found = apart(columns)
     found = dict(found)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Postprocessed, Reading, grouped, take
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, grouped, take
 
 
-def _of_whole_intervals(columns: Columns) -> Postprocessed:
+def _of_whole_intervals(columns: Columns) -> Kept:
     """Drop validations, and the first line of training after one that may have restarted its timer."""
     step, validated = columns["step"], np.isfinite(columns["_validation"])
     harmless = step <= 1

@@ -17,8 +17,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     every,
     since_before,
@@ -39,7 +39,7 @@ _PAUSES = (
 _WINDOW = 10
 
 
-def _of_all(columns: Columns) -> Postprocessed:
+def _of_all(columns: Columns) -> Kept:
     """Return the seconds of the iterations since the line before, or of the last ones if the mean covers fewer."""
     done = columns["step"]
     if "epoch" in columns:

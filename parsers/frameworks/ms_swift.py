@@ -19,8 +19,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     every,
     mean_of_ranks,
@@ -34,7 +34,7 @@ _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps
 _ROUNDED = 1.5
 
 
-def _clock(columns: Columns) -> Postprocessed:
+def _clock(columns: Columns) -> Kept:
     """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
     by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
     contradicts = np.abs(by_speed - columns["_printed"]) > _ROUNDED

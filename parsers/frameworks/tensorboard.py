@@ -20,8 +20,8 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     lacks,
     median,
@@ -54,7 +54,7 @@ _WAIT = rb"(?:train/)?+data_time"
 _EVIDENCE = ("_step_seconds", "_step_rate", "_wait")
 
 
-def _training(columns: Columns) -> Postprocessed:
+def _training(columns: Columns) -> Kept:
     """Return the points of the loss with most points, if they are steps."""
     series = columns["_series"]
     losses = np.flatnonzero(~np.any([np.isfinite(columns[each]) for each in _EVIDENCE], axis=0))

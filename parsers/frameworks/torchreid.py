@@ -6,8 +6,7 @@ in brackets; the seconds between two lines follow from the means. Batches count 
 configuration.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.epoch_means import stretches
+from perfledger.parsers.contract import Fact, Format, Reading, stretches
 
 FORMAT = Format(
     title="torchreid, Dassl, SupContrast",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Postprocessed, Reading, lacks
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Kept, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node unless their command states a number of nodes.
@@ -44,7 +44,7 @@ BERT_SQUAD = (
 ONE_BATCH_PER_UPDATE = lacks(rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)")
 
 
-def _whole_batches(columns: Columns) -> Postprocessed:
+def _whole_batches(columns: Columns) -> Kept:
     """Return the states of `run_squad.py`'s bars with the epoch of each; the last batch of an epoch may be a smaller one.
 
     If ranks draw their bars in turn, one may begin an epoch before another has ended the one before.

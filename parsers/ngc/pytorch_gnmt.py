@@ -18,7 +18,7 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     medians,
     up_to_argument,
@@ -34,7 +34,7 @@ _SECONDS_DIGIT = 1e-3
 _ROUNDED = 0.1
 
 
-def _intervals(columns: Columns) -> Postprocessed:
+def _intervals(columns: Columns) -> Kept:
     """Return what the iterations since the line before add, by the median of ranks whose lines have no tag."""
     places, first, group = np.unique(
         np.stack([columns["epoch"], columns["step"]]), axis=1, return_index=True, return_inverse=True

@@ -14,8 +14,7 @@ read. In training, as opposed to a benchmark, SSD300 prints losses, whose clocks
 validation and evaluation are spelled alike.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
-from perfledger.parsers.contract.waits import as_timed, by_the_clock
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, as_timed, by_the_clock
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 

@@ -7,8 +7,7 @@ speeds in the last epoch. NCF prints a line per epoch; the first includes the st
 epoch. NCF's `batch_size` is that of the job. The lines of WaveGlow contain `Tacotron2_PyT`, too.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, up_to
-from perfledger.parsers.contract.waits import as_timed, by_the_clock
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, as_timed, by_the_clock, up_to
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"

@@ -31,8 +31,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     Scope,
     every,
@@ -68,23 +68,23 @@ def _are_running(columns: Columns) -> bool:
     return bool(off > _ROUNDED and off_if_running < off / 2)
 
 
-def _since_last(columns: Columns) -> Postprocessed:
+def _since_last(columns: Columns) -> Kept:
     """Keep the lines if their means began with the line before."""
     rows = every(columns)
     return take(columns, rows[:0] if _are_running(columns) else rows)
 
 
-def _running(columns: Columns) -> Postprocessed:
+def _running(columns: Columns) -> Kept:
     """Keep the lines if their means run since iteration 5; those of earlier iterations began in the epoch before."""
     return take(columns, (columns["step"] >= _RESTART) & _are_running(columns))
 
 
-def _since_restart(columns: Columns) -> Postprocessed:
+def _since_restart(columns: Columns) -> Kept:
     """Keep the lines whose means began in their epoch, or with the program."""
     return take(columns, (columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
 
 
-def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
+def _whole_batches(columns: Columns, since: int | None = None) -> Kept:
     """Correct the speed of records whose last batch is smaller than the others.
 
     Means run from iteration `since` of the epoch, or from the line before if that is None.

@@ -15,8 +15,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     up_to,
     without,
@@ -30,7 +30,7 @@ _PAUSES = (
 )  # fmt: skip
 
 
-def _of_batches(columns: Columns) -> Postprocessed:
+def _of_batches(columns: Columns) -> Kept:
     """Give the last iteration of an epoch its number; drop speeds of one image per iteration, unless that is the batch."""
     last = (columns["step"] == 0) & np.isfinite(columns["epoch"])
     numbered = {**columns, "step": np.where(last, columns["total_steps"], columns["step"])}

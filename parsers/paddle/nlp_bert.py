@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Postprocessed, Reading, listed
+from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, listed
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
@@ -20,7 +20,7 @@ from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 _SAME = 2e-3
 
 
-def _whole_intervals(columns: Columns) -> Postprocessed:
+def _whole_intervals(columns: Columns) -> Kept:
     """Drop records of fewer samples per step than usual; correct speeds that count the wait for data twice."""
     made = {name: column for name, column in columns.items() if name != "_samples"}
     ips, cost, samples = (columns[each] for each in ("throughput", "step_seconds", "_samples"))

@@ -25,8 +25,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     grouped,
     without,
@@ -48,14 +48,14 @@ _ROW = (
 _DIGITS = "%.3e"
 
 
-def _without_rests(columns: Columns) -> Postprocessed:
+def _without_rests(columns: Columns) -> Kept:
     """Drop the speeds if the run has steps for more samples than its epochs: they count a rest as a whole batch."""
     counted = columns["_total_steps"] * columns["_batch_size_of_job"]
     drops = (counted > columns["_data_set_size"] * columns["_total_epochs"]).any()
     return (without("throughput") if drops else without())(columns)
 
 
-def _of_job(columns: Columns) -> Postprocessed:
+def _of_job(columns: Columns) -> Kept:
     """Drop the speeds of the first releases, which count one update of one device; their learning rates have all digits."""
     rates = columns["_learning_rate"]
     drops = any(float(_DIGITS % each) != each for each in rates[np.isfinite(rates)].tolist())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Pause, Postprocessed, Reading
+from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Kept, Pause, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (
@@ -19,7 +19,7 @@ _PAUSES = (
 )  # fmt: skip
 
 
-def _since_last(columns: Columns) -> Postprocessed:
+def _since_last(columns: Columns) -> Kept:
     """Return what each record adds: its steps, their seconds and samples per step."""
     made = dict(columns)
     step, resumed, stated = columns["step"], columns["_resumed_from"], columns["_batch_size"]

@@ -14,7 +14,7 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     up_to,
 )
@@ -27,7 +27,7 @@ _END = (
 )  # fmt: skip
 
 
-def _whole_epochs(columns: Columns) -> Postprocessed:
+def _whole_epochs(columns: Columns) -> Kept:
     """Return a record per epoch whose end is printed, or the lines of batches if no end is printed."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
     made = dict(columns)

@@ -19,7 +19,7 @@ from perfledger.ingest.published import publications
 from perfledger.ingest.published.notes import notes, written
 from perfledger.ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
 from perfledger.ingest.read.walk import walk
-from perfledger.parsers.contract import FACTS
+from perfledger.parsers.contract.fact import FACTS
 from perfledger.schema.vocabulary import OPTIONS
 from tests.corpus import expected
 

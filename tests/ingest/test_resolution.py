@@ -15,7 +15,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.parsers.contract import Columns, Postprocessed
+from perfledger.parsers.contract import Columns, Kept
 from perfledger.parsers.engine.registry import by_id
 from perfledger.schema.records import Figure, NoFigure, Reason, to_json
 from tests.parsers.golden import log_of
@@ -62,7 +62,7 @@ def test_equal_round_figures_count_with_the_zeros_they_print(tmp_path: Path) -> 
 
 
 def test_what_was_computed_has_no_printed_digits(tmp_path: Path) -> None:
-    def halved(columns: Columns) -> Postprocessed:
+    def halved(columns: Columns) -> Kept:
         return list(range(len(columns["step"]))), {**columns, "throughput": columns["throughput"] / 2}  # type: ignore[return-value]
 
     assert of(SPEED, ["800"] * 6, "per s", tmp_path, verbs=(halved,)).resolution is UNSET

@@ -16,8 +16,8 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     FormatError,
+    Kept,
     Pause,
-    Postprocessed,
     Reading,
     up_to,
 )
@@ -34,7 +34,7 @@ from perfledger.schema.distinct_lines import distinct_lines
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
 
 
-def since_begin(columns: Columns) -> Postprocessed:
+def since_begin(columns: Columns) -> Kept:
     return np.arange(len(columns["_begin"])), {"duration": columns["duration"] - columns["_begin"]}
 
 
@@ -183,7 +183,7 @@ def test_a_private_column_is_consumed_by_the_verbs() -> None:
 
 
 def test_a_verb_that_makes_an_unknown_column_is_refused() -> None:
-    def wrong(columns: Columns) -> Postprocessed:
+    def wrong(columns: Columns) -> Kept:
         return np.arange(len(columns["_begin"])), {"speed": columns["_begin"]}
 
     records = records_of(b"begin 3 end 5\n", Reading(PRIVATE, verbs=(wrong,)))

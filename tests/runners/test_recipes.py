@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from perfledger.parsers.contract import FACTS
+from perfledger.parsers.contract.fact import FACTS
 from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipe as recipes
 from perfledger.runners.command import environment_variables, launch_words, trainer_words

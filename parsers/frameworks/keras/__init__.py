@@ -22,7 +22,7 @@ from perfledger.parsers.contract import (
     Condition,
     Fact,
     Format,
-    Postprocessed,
+    Kept,
     Reading,
     Scope,
     carry,
@@ -68,7 +68,7 @@ OTHER_LOSSES = (
 
 def reading(
     unit: bytes,
-    verb: Callable[[Columns], Postprocessed],
+    verb: Callable[[Columns], Kept],
     where: Condition | None = None,
     shown: bytes = LOSS,
     scope: Scope = "job",

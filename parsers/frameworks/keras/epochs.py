@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Indices, Postprocessed
+from perfledger.parsers.contract import Column, Columns, Indices, Kept
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -46,7 +46,7 @@ def _of_samples(begins: Column, left: Column) -> bool:
     return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
 
 
-def epochs_in_either(columns: Columns) -> Postprocessed:
+def epochs_in_either(columns: Columns) -> Kept:
     """Return the finished epochs of a bar that may count samples without a word of it.
 
     The count is left out if no other line shows whether it is of steps or samples.
@@ -64,7 +64,7 @@ def epochs_in_either(columns: Columns) -> Postprocessed:
     return rows, found if validated else {name: each for name, each in found.items() if name != "steps"}
 
 
-def epochs_in_steps(columns: Columns) -> Postprocessed:
+def epochs_in_steps(columns: Columns) -> Kept:
     """Return the finished epochs of a bar that most often counts steps.
 
     TensorFlow 1 also counted samples without a word of it. It named the accuracy `acc`, as programs of today may do too.
@@ -86,13 +86,13 @@ def _in_samples(found: Columns) -> Columns:
     return {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
-def epochs_in_samples(columns: Columns) -> Postprocessed:
+def epochs_in_samples(columns: Columns) -> Kept:
     """Return the finished epochs of a bar that prints that it counts samples."""
     rows, found = _epochs(columns)
     return rows, _in_samples(found)
 
 
-def epochs_in_seconds(columns: Columns) -> Postprocessed:
+def epochs_in_seconds(columns: Columns) -> Kept:
     """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch if the log shows them."""
     rows, begins, _ = _first_after_begin(columns, "duration")
     found = {name: columns[name][begins] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}

@@ -9,7 +9,7 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Postprocessed
+from perfledger.parsers.contract import Columns, Kept
 from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, covers_all, seconds_trained
 from perfledger.parsers.frameworks.mlperf.events import (
     RUN_ENDS,
@@ -49,7 +49,7 @@ UNEVEN = 0.002
 MEANS = 0.2
 
 
-def records(columns: Columns, unit: str = "samples") -> Postprocessed:
+def records(columns: Columns, unit: str = "samples") -> Kept:
     """Return the speeds that are logged repeatedly, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = events_of(columns), (stated(columns, each) for each in _FACTS)
     counts = _Counts(unit, batch, length, stated(columns, "devices"))
@@ -94,7 +94,7 @@ class _Counts:
         return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
 
 
-def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
+def _table(records: Sequence[tuple[int, _Record]]) -> Kept:
     """Return records as columns; all records have the same ones."""
     rows = np.array([row for row, _ in records], dtype=np.intp)
     names = records[0][1] if records else ("samples", "duration")
@@ -252,7 +252,7 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     return [(inside[-1].row, {"samples": samples, "duration": seconds})]
 
 
-def block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
+def block_means(columns: Columns, unit: str = "samples") -> Kept:
     """Return the speed of each block by the program's own timer, in batches of the job."""
     batch, length = (stated(columns, each) for each in _FACTS)
     speeds = batch * (length if unit == "sequences" else 1.0) / columns["_step_seconds"]
@@ -260,7 +260,7 @@ def block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
     return rows, {"throughput": speeds[rows]}
 
 
-def reported_speed(columns: Columns) -> Postprocessed:
+def reported_speed(columns: Columns) -> Kept:
     """Return the program's own speed of the run: one that is logged once, or by several machines at one step."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
@@ -270,7 +270,7 @@ def reported_speed(columns: Columns) -> Postprocessed:
     return middle, {"throughput": columns["throughput"][middle]}
 
 
-def target(columns: Columns) -> Postprocessed:
+def target(columns: Columns) -> Kept:
     """Return the run as a record: its seconds until the end, and whether it reached its target."""
     events = events_of(columns)
     inside = of_run(events)
@@ -296,13 +296,13 @@ def _judged(events: Sequence[Event]) -> float:
     return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
 
 
-def run_seconds(columns: Columns) -> Postprocessed:
+def run_seconds(columns: Columns) -> Kept:
     """Return the record of `target`, and the seconds of the run, which are compared with those of its stretches."""
     rows, found = target(columns)
     return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
 
 
-def target_samples(columns: Columns) -> Postprocessed:
+def target_samples(columns: Columns) -> Kept:
     """Return the samples until the end of the run, from its last event that counts them."""
     events, batch = events_of(columns), stated(columns, "batch_size_of_job")
     inside = of_run(events)

@@ -18,6 +18,7 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
+    Indices,
     Kept,
     Reading,
     medians,
@@ -26,6 +27,8 @@ from perfledger.parsers.contract import (
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
+#: Largest lag of a rank, in printed steps.
+_LAG = 3
 #: The last digit of a mean speed, in tokens per second.
 _SPEED_DIGIT = 1.0
 #: The last digit of a mean time, in seconds.
@@ -36,11 +39,7 @@ _ROUNDED = 0.1
 
 def _intervals(columns: Columns) -> Kept:
     """Return what the iterations since the line before add, by the median of ranks whose lines have no tag."""
-    places, first, group = np.unique(
-        np.stack([columns["epoch"], columns["step"]]), axis=1, return_index=True, return_inverse=True
-    )
-    group = group.ravel()
-    begun = np.flatnonzero(np.diff(places[0], prepend=np.nan) != 0)
+    first, group, begun = _once_per_step(columns["epoch"], columns["step"])
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
     made: dict[str, list[Column]] = {"steps": [], "throughput": [], "duration": []}
@@ -51,6 +50,19 @@ def _intervals(columns: Columns) -> Kept:
             made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
     kept = {name: columns[name] for name in ("epoch", "step", "loss")}
     return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
+
+
+def _once_per_step(epochs: Column, steps: Column) -> tuple[Indices, Indices, Indices]:
+    """Return the first line of each step, the step of each line, and the steps at which the means begin again.
+
+    They begin again with an epoch, and where the steps go back because the program was started again.
+    """
+    places, place = np.unique(np.stack([epochs, steps]), axis=1, return_inverse=True)
+    place = place.ravel()
+    starts = np.cumsum(np.diff(place, prepend=place[:1]) < -_LAG)
+    _, first, group = np.unique(starts * places.shape[1] + place, return_index=True, return_inverse=True)
+    restarts = (np.diff(epochs[first], prepend=np.nan) != 0) | (np.diff(starts[first], prepend=0) != 0)
+    return first, group, np.flatnonzero(restarts)
 
 
 def _undone(done: Column, mean: Column, digit: float) -> Column:

@@ -130,16 +130,22 @@ class Comparability:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A result that takes part in a comparison, with the figure that is compared and its runs."""
+    """A result that takes part in a comparison along an axis, with the figure that is compared and its runs."""
 
     result: Result
     figure: Measured
     runs: tuple[Run, ...]
+    axis: str = "framework"
 
     @property
     def framework(self) -> str:
         """The framework's name; empty where it is not known."""
         return self.result.framework or ""
+
+    @cached_property
+    def entrant(self) -> str:
+        """The value of the axis by which candidates compete, such as the framework; empty where it is not known."""
+        return entrant(self.result, self.axis)
 
     @cached_property
     def statement(self) -> Statement:
@@ -164,7 +170,7 @@ class Verdict:
     """The comparison of the frameworks in one case.
 
     Attributes:
-        ranked: each framework's best candidate in `unit`, the best first.
+        ranked: each entrant's best candidate in `unit`, the best first.
         pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
         reasons: why these two may not be compared.
         tolerated: what differs between the two besides, although they are compared.
@@ -191,6 +197,12 @@ class Verdict:
 
 
 # ---- what a result states ----
+
+
+def entrant(result: Result, axis: str) -> str:
+    """Return a result's value of an axis, which is a fact of its case or an option; empty if it does not state it."""
+    value = getattr(result, axis) if axis in DIMENSIONS else result.options.get(axis)
+    return "" if value is None else _text(value)
 
 
 def statement(result: Result, figure: Measured, conditions: Conditions) -> Statement:
@@ -307,10 +319,10 @@ def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Differ
 def comparability(
     a: Statement, b: Statement, dimension: str, workload: Workload, level: Level = DEFAULT
 ) -> Comparability:
-    """Return whether two results may be compared along a dimension at a level, and what forbids it."""
-    compared = DIMENSIONS[dimension]
-    differs = a.facts[compared] != b.facts[compared]
-    excused = FOLLOWS[dimension] if differs else ()
+    """Return whether two results may be compared along a dimension or an option at a level, and what forbids it."""
+    compared = DIMENSIONS.get(dimension, dimension)
+    differs = _stated(a, compared) != _stated(b, compared)
+    excused = FOLLOWS.get(dimension, ()) if differs else ()
     besides, unknown, follows = [], [], []
     for each in differences(a, b, workload):
         both, neither = each.first and each.second, not each.first and not each.second
@@ -329,6 +341,10 @@ def comparability(
         tuple(unknown),
         tuple(follows),
     )
+
+
+def _stated(of: Statement, name: str) -> Values:
+    return of.facts[name] if name in of.facts else of.options.get(name, ())
 
 
 def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]:
@@ -382,13 +398,13 @@ def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
 
 
 def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, level: Level = DEFAULT) -> Verdict:
-    """Return what can be said of the frameworks in one case.
+    """Return what can be said of the entrants of one case, such as the frameworks.
 
     The best and the next are compared, unless another is too close to the best to call: repeats of the third may reach
     into those of the best where those of the second do not.
 
     Args:
-        candidates: figures of one case; those in another unit than that of most frameworks are not ranked.
+        candidates: figures of one case; those in another unit than that of most entrants are not ranked.
         better: `higher` or `lower`.
         workload: the options that make another workload.
         level: how alike two must be for a ratio.
@@ -397,11 +413,11 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, le
     if not ranked:
         return Verdict("none")
     if len(ranked) == 1:
-        others = {each.framework for each in candidates} - {ranked[0].framework}
+        others = {each.entrant for each in candidates} - {ranked[0].entrant}
         return Verdict("units" if others else "alone", unit, ranked, ranked)
 
     def compared(other: Candidate) -> Comparability:
-        return comparability(ranked[0].statement, other.statement, "framework", workload, level)
+        return comparability(ranked[0].statement, other.statement, ranked[0].axis, workload, level)
 
     if reasons := compared(ranked[1]).reasons:
         return Verdict("conditions", unit, ranked, ranked[:2], reasons)
@@ -413,11 +429,11 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, le
 
 
 def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:
-    """Return the unit that most frameworks count in, and the best candidate of each of these, the best first."""
+    """Return the unit that most entrants count in, and the best candidate of each of these, the best first."""
     sign = -1 if better == "higher" else 1
     by_unit: dict[str, dict[str, Candidate]] = {}
     for each in sorted(candidates, key=lambda each: (sign * each.figure.value, each.result.run_ids)):
-        by_unit.setdefault(each.figure.unit, {}).setdefault(each.framework, each)
+        by_unit.setdefault(each.figure.unit, {}).setdefault(each.entrant, each)
     if not by_unit:
         return "", ()
     unit = min(by_unit, key=lambda each: (-len(by_unit[each]), each))
@@ -427,7 +443,7 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
 def _rival(ranked: Sequence[Candidate], comparable: Sequence[Candidate], better: str) -> Candidate:
     """Return the candidate that the first is compared with: the next, unless another is too close to call."""
     first, second = ranked[:2]
-    others = [each for each in comparable if each.framework != first.framework]
+    others = [each for each in comparable if each.entrant != first.entrant]
     in_order = (*(each for each in ranked[1:] if each in others), *others)
     return next((each for each in in_order if standing(first.figure, each.figure, better) == "close"), second)
 

@@ -39,7 +39,7 @@ def _fastest(cases: Sequence[Sequence[Candidate]]) -> Mapping[tuple[str, str], S
     found: dict[tuple[str, str], list[tuple[int, Candidate]]] = defaultdict(list)
     for number, case in enumerate(cases):
         for each in case:
-            found[each.framework, each.figure.unit].append((number, each))
+            found[each.entrant, each.figure.unit].append((number, each))
     return {
         of: sorted(mine, key=lambda one: (-one[1].figure.value, one[1].result.run_ids)) for of, mine in found.items()
     }
@@ -50,8 +50,8 @@ def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Worklo
     if not found.ranked:
         return found
     left_out = tuple(_left_out(found, others, workload, level))
-    here = {each.framework for each in found.ranked}
-    faster = tuple(each.candidate for each in left_out if each.is_faster and each.candidate.framework not in here)
+    here = {each.entrant for each in found.ranked}
+    faster = tuple(each.candidate for each in left_out if each.is_faster and each.candidate.entrant not in here)
     if found.contrast is None or not faster:
         return replace(found, left_out=left_out)
     reasons = next(each.reasons for each in left_out if each.candidate is faster[0])
@@ -63,16 +63,16 @@ def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Worklo
 def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Iterator[LeftOut]:
     """Yield the fastest result of each framework that has no figure in a case, or is faster than the case's best."""
     first, seen = found.ranked[0], set[str]()
-    here = {each.framework for each in found.ranked}
+    here = {each.entrant for each in found.ranked}
     for each in sorted(others, key=lambda one: (one.figure.unit != found.unit, -one.figure.value, one.result.run_ids)):
         is_faster = each.figure.unit == found.unit and each.figure.value > first.figure.value
-        if each.framework in seen or (each.framework in here and not is_faster):
+        if each.entrant in seen or (each.entrant in here and not is_faster):
             continue
-        seen.add(each.framework)
+        seen.add(each.entrant)
         yield LeftOut(each, is_faster, _reasons(each, first, workload, level))
 
 
 def _reasons(other: Candidate, first: Candidate, workload: Workload, level: Level) -> tuple[Difference, ...]:
     """Return why a result is not compared with the best of a case; if nothing forbids it, the unknown options."""
-    said = comparability(other.statement, first.statement, "framework", workload, level)
+    said = comparability(other.statement, first.statement, first.axis, workload, level)
     return said.reasons or tuple(each for each in said.unknown if each.kind == "option")

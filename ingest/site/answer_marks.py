@@ -18,7 +18,7 @@ from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import listed, name_of, value_of
 from perfledger.ingest.site.result_tables import representative
-from perfledger.schema.records import Run
+from perfledger.ingest.site.standings import entrant_name
 
 WIDE = 0.05  # a spread above this is a warning
 FEW = 10  # so does a figure of fewer records
@@ -59,9 +59,9 @@ def marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     compared = len(pair) > 1
     found = [
         *_of_rules(suite, verdict),
-        *_of_figures(site, suite, pair),
+        *_of_figures(site, suite, verdict.pair),
         *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
-        *(_of_dates(site, suite, pair) if compared else ()),
+        *(_of_dates(site, suite, verdict.pair) if compared else ()),
         *_of_libraries(suite, verdict.follows),
     ]
     if not found and compared:
@@ -77,14 +77,14 @@ def _of_rules(suite: Suite, verdict: Verdict) -> list[Mark]:
     """Return a warning if another rule names another winner."""
     if verdict.contrast is None or not verdict.contrast.against:
         return []
-    second, rule = named(verdict.pair[1].framework), word_for("rule", verdict.contrast.against[0])
+    second, rule = entrant_name(verdict.pair[1]), word_for("rule", verdict.contrast.against[0])
     return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "notes"))]
 
 
-def _of_dates(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+def _of_dates(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:
     """Return a warning if the figures of two were measured months apart, or nobody knows when."""
-    days = [sorted(day for run in _runs(site, row) if (day := date_of(run))) for row in pair]
-    if undated := [row for row, known in zip(pair, days, strict=True) if not known]:
+    days = [sorted(day for run in each.runs if (day := date_of(run))) for each in pair]
+    if undated := [each for each, known in zip(pair, days, strict=True) if not known]:
         return [Mark(phrase("front.undated", names=_names(undated)), _page(suite, "environment"))]
     first, second = sorted((each[0], each[-1]) for each in days)
     apart = (date.fromisoformat(second[0]) - date.fromisoformat(first[1])).days
@@ -93,22 +93,23 @@ def _of_dates(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     return [Mark(phrase("front.months", n=round(apart / 30.4)), _page(suite, "environment"))]
 
 
-def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
+def _of_run(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     """Return warnings about the run that a figure is read from: its log ended early, or has few records."""
     run = representative(site, row)
     figure, page = run.figure(row.rule), run_page(site, row) or _page(suite, "notes")
-    found = [Mark(phrase("front.cut_off", name=named(row.framework)), page)] if run.outcome in _CUT_OFF else []
+    found = [Mark(phrase("front.cut_off", name=name), page)] if run.outcome in _CUT_OFF else []
     if figure and figure.used < FEW and row.rule != SUMMARY:
-        found.append(Mark(phrase("front.few", n=figure.used, name=named(row.framework)), page))
+        found.append(Mark(phrase("front.few", n=figure.used, name=name), page))
     return found
 
 
-def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+def _of_figures(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:
     """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
-    runs = [run for row in pair for run in _runs(site, row)]
+    runs = [run for each in pair for run in each.runs]
     troubled = sum(bool(run.problems) for run in runs)
     warned = [run for run in runs if run.disturbances or run.warnings]
-    found = [*_of_single(site, suite, pair), *(mark for row in pair for mark in _of_figure(site, suite, row))]
+    found = _of_single(site, suite, pair)
+    found += [mark for each in pair for mark in _of_figure(site, suite, each.result, entrant_name(each))]
     found += [Mark(counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
     if not warned:
         return found
@@ -118,19 +119,19 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     return [*found, Mark(counted("front.warnings", len(warned)), where)]
 
 
-def _of_single(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+def _of_single(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:
     """Return a warning where a figure is that of a single run."""
-    alone = [row for row in pair if row.repeats == 1]
+    alone = [each for each in pair if each.result.repeats == 1]
     if not alone:
         return []
     word = "single" if len(alone) < len(pair) else "single_alone" if len(pair) == 1 else "single_all"
-    page = run_page(site, alone[0]) or _page(suite, "beside")
+    page = run_page(site, alone[0].result) or _page(suite, "beside")
     return [Mark(phrase(f"front.{word}", names=_names(alone)), page)]
 
 
-def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
+def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     """Return warnings about one figure: its spread, its loss, its witnesses, its log, and its pace."""
-    name, known, found = named(row.framework), numbers.known(row.value), list[Mark]()
+    known, found = numbers.known(row.value), list[Mark]()
     if numbers.known(row.spread) and (row.spread or 0) > WIDE:
         spread = numbers.plus_minus(row.spread)
         found.append(Mark(phrase("front.wide", spread=spread, name=name), _page(suite, "beside")))
@@ -138,7 +139,7 @@ def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
         found.append(Mark(phrase("front.diverged", name=name), run_page(site, row) or _page(suite, "beside")))
     if row.witnesses in ("line", "corrects"):
         found.append(Mark(phrase(f"front.{row.witnesses}", name=name), _witnesses_page(site, row)))
-    found += _of_run(site, suite, row) if known else []
+    found += _of_run(site, suite, row, name) if known else []
     if known and steadiness.mark(run := representative(site, row)):
         share = numbers.signed_percent(steadiness.difference(run) or 0)
         found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
@@ -147,7 +148,7 @@ def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
 
 def cautions(site: Site, suite: Suite, row: Row) -> tuple[Text, ...]:
     """Return what speaks against one figure by itself."""
-    return tuple(mark.text for mark in _of_figure(site, suite, row))
+    return tuple(mark.text for mark in _of_figure(site, suite, row, named(row.framework)))
 
 
 def _witnesses_page(site: Site, row: Row) -> str:
@@ -221,11 +222,16 @@ def named_left_out(found: LeftOut, first: Candidate) -> Text:
     row = found.candidate.result
     return phrase(
         "front.faster_left_out" if found.is_faster else "front.left_out",
-        name=named(row.framework),
+        name=entrant_name(found.candidate),
         figure=written(row),
         unit=row.unit,
-        reasons=listed(_contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration"),
+        reasons=left_out_reasons(found, first),
     )
+
+
+def left_out_reasons(found: LeftOut, first: Candidate) -> Text:
+    """Return the differences of a result that is left out from the best of the case."""
+    return listed(_contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration")
 
 
 def _contrasted(found: Difference, first: Candidate) -> Text:
@@ -236,7 +242,7 @@ def _contrasted(found: Difference, first: Candidate) -> Text:
     if mine and theirs:
         return phrase("front.instead", name=name, mine=mine, theirs=theirs)
     key = "front.only_here" if mine else "front.only_there"
-    return phrase(key, name=name, value=mine or theirs, other=named(first.framework))
+    return phrase(key, name=name, value=mine or theirs, other=entrant_name(first))
 
 
 def _value(found: Difference, value: str) -> Text:
@@ -267,10 +273,6 @@ def _values(found: Difference) -> str:
     return " / ".join(sorted({*found.first, *found.second}))
 
 
-def _runs(site: Site, row: Row) -> list[Run]:
-    return [site.by_id[each] for each in row.run_ids]
-
-
-def _names(rows: Sequence[Row]) -> Text:
-    (first, *rest) = [named(row.framework) for row in rows]
+def _names(found: Sequence[Candidate]) -> Text:
+    (first, *rest) = map(entrant_name, found)
     return phrase("front.both", first=first, second=rest[0]) if rest else first

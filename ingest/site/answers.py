@@ -258,7 +258,7 @@ def _top(rows: Sequence[Row]) -> float:
 
 
 def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]) -> Text:
-    first, second = ([named(each.framework) for each in found.pair] + [named(rows[0].framework)] * 2)[:2]
+    first, second = ([named(each.entrant) for each in found.pair] + [named(rows[0].framework)] * 2)[:2]
     if found.contrast:
         sure = phrase(f"front.{manner(found)}", first=first, second=second, ratio=ratio(found.contrast))
         return phrase("front.verdict", verdict=sure, runs=repeats(found.pair, found.contrast.more))

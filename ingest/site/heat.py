@@ -340,7 +340,7 @@ def _lead(answer: Answer) -> Text:
     found = answer.judged.contrast
     if found is None:
         return ""
-    second = answer.judged.pair[1].framework
+    second = answer.judged.pair[1].entrant
     return phrase("front.lead", ratio=answers.ratio(found, "front.ratio_range"), second=second)
 
 

@@ -41,19 +41,19 @@ def _cases(site: Site, suite: Suite) -> Iterator[tuple[list[Row], Verdict]]:
 def _compared(case: Sequence[Candidate], suite: Suite) -> Iterator[tuple[Row, Text]]:
     unit, ranked = comparison.rank(case, "higher")
     for mine in (each for each in case if each.figure.unit == unit):
-        rival = next((each for each in ranked if each.framework != mine.framework), None)
+        rival = next((each for each in ranked if each.entrant != mine.entrant), None)
         if rival:
             verdict = comparison.verdict([mine, rival], "higher", suite.workload)
-            yield mine.result, _said(verdict, mine.framework)
+            yield mine.result, _said(verdict, mine.entrant)
 
 
 def _said(found: Verdict, framework: str) -> Text:
     """Return the verdict on two results in a sentence; of enough runs, with the effect in words."""
-    first, second = (named(each.framework) for each in found.pair)
+    first, second = (named(each.entrant) for each in found.pair)
     if found.contrast is None:
         return phrase("front.conditions", first=first, second=second)
     sure = phrase(f"front.{answers.manner(found)}", first=first, second=second, ratio=answers.ratio(found.contrast))
-    if found.kind in answers.LEADS and found.pair[0].framework != framework:
+    if found.kind in answers.LEADS and found.pair[0].entrant != framework:
         sure = phrase("proof.is_faster", name=first, verdict=sure)
     verdict_text = phrase("front.verdict", verdict=sure, runs=answers.repeats(found.pair, found.contrast.more))
     delta = cliffs_delta(*(each.figure for each in found.pair))

@@ -65,10 +65,14 @@ def _metric(row: Row, runs: Sequence[Run], view: str) -> Measured | None:
     return found and replace(found, groups=() if stated.rule else results.groups(runs, row.rule, view))
 
 
-def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
-    """Return the rows that have a figure in a view, with that figure."""
+def candidates(
+    site: Site, rows: Sequence[Row], view: str = THROUGHPUT, *, axis: str = "framework"
+) -> list[Candidate]:
+    """Return the rows that have a figure in a view, with that figure, as entrants of an axis."""
     found = ((row, measured(site, row, view)) for row in rows)
-    return [Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids)) for row, figure in found if figure]
+    return [
+        Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids), axis) for row, figure in found if figure
+    ]
 
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:

@@ -1,4 +1,4 @@
-"""The common name of a hardware, and whether it is an accelerator.
+"""The common name of a hardware, whether it is an accelerator, and its generation.
 
 Results stay grouped by the name that their runs state: two such names never get the same common name.
 """
@@ -24,10 +24,20 @@ _CORES = re.compile(r", (?P<cores>\d{1,6}) cores \(CPU\)")
 _Numbers = Annotated[str, Meta(pattern=r"^\d+-\d+\Z", description="family and model of a processor, such as 25-17")]
 
 
+class Generation(Struct, frozen=True, forbid_unknown_fields=True):
+    """Accelerators of one architecture: `words` are those that their names contain, `year` is that of the first."""
+
+    vendor: str
+    name: str
+    year: int
+    words: tuple[str, ...]
+
+
 class _Names(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that identify processors, and the names of products by family and model, for each maker."""
+    """Words of the names of processors and accelerators, and the products by family and model, for each maker."""
 
     processors: tuple[str, ...]
+    generations: tuple[Generation, ...]
     products: Mapping[str, Mapping[_Numbers, str]]
 
 
@@ -47,6 +57,23 @@ def is_accelerator(hardware: str) -> bool:
     """Return whether a hardware is an accelerator, and no processor; one without a name is neither."""
     folded = hardware.casefold()
     return bool(folded) and not any(each in folded for each in _names().processors)
+
+
+def generation(hardware: str) -> Generation | None:
+    """Return the generation of an accelerator; None for a processor, and for one that is not listed."""
+    spelled = f" {' '.join(re.findall('[a-z0-9]+', hardware.casefold()))} "
+    listed = _names().generations if is_accelerator(hardware) else ()
+    return next((each for each in listed if any(_begins(spelled, word) for word in each.words)), None)
+
+
+def newest_first(hardware: str) -> tuple[bool, bool, int, str]:
+    """Return a key that sorts the newest generation of accelerators first, and processors after all of them."""
+    found = generation(hardware)
+    return (not hardware, not is_accelerator(hardware), -(found.year if found else 0), hardware)
+
+
+def _begins(spelled: str, word: str) -> bool:
+    return f" {word.removesuffix('*')}" in spelled if word.endswith("*") else f" {word} " in spelled
 
 
 def raw(hardware: str) -> str:

@@ -10,7 +10,7 @@ from hashlib import blake2b, sha256
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import to_builtins
@@ -33,6 +33,9 @@ from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from perfledger.schema.vocabulary import PRECISION_GROUPS
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _Made = TypeVar("_Made")
 #: A row of the tables.
@@ -350,7 +353,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Page:
-    """One page in both languages; `context` is called once, when the page is rendered.
+    """One page in both languages; `context` is called once, when the page is rendered. A template sees its fields.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
     The search ranks a page `boost` times as high as others; with 0 the page is not searched.
@@ -364,7 +367,7 @@ class Page:
     template: str
     title: Text
     description: Text
-    context: Callable[[], Mapping[str, Any]]
+    context: Callable[[], Mapping[str, Any] | DataclassInstance]
     boost: int = 1
     order: int | None = None
     group: str | None = None

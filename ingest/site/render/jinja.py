@@ -6,9 +6,9 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -24,6 +24,9 @@ from perfledger.ingest.site.render.html_table import Writer, attributes
 from perfledger.ingest.site.render.template_errors import located
 from perfledger.ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 
@@ -38,7 +41,7 @@ class Rendered:
 
 def rendered(words: Words, page: Page) -> Iterator[Rendered]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
-    context = page.context()
+    context = _names_of(page.context())
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path), page.path, page.filed)
         shown: dict[str, Chart] = {}
@@ -194,3 +197,10 @@ def _tidy(text: str) -> str:
 
 def _pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
+
+
+def _names_of(context: Mapping[str, Any] | DataclassInstance) -> Mapping[str, Any]:
+    """Return the names that a page's template may use: of a record, its fields."""
+    if isinstance(context, Mapping):
+        return context
+    return {each.name: getattr(context, each.name) for each in fields(context)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ PLACE = "submitted/ada/0123456789ab/seg/paddleseg/case"
 
 def test_whose_result_it_is(tmp_path: Path, ingest: Callable[..., Any]) -> None:
     root, out = tmp_path / "raw_logs", tmp_path / "docs"
-    write_run(root, "seg/paddleseg/case/1", seg([5.0] * 12), run=run_json(repeat=1))
+    write_run(root, "seg/paddleseg/case/1", seg([5.0] * 12), run=run_json(repeat=1, argv=["python", "train.py"]))
     write_run(root, f"{PLACE}/1", seg([7.0] * 12), run=run_json(repeat=1))
     (root / "submitted/ada/0123456789ab/submission.json").write_text("{}", "utf-8")
     called = ingest(root, "--out", out)
@@ -40,3 +41,25 @@ def test_whose_result_it_is(tmp_path: Path, ingest: Callable[..., Any]) -> None:
         assert any(mark in text for path, text in pages.items() if "models" in path.parts)
     explorer = b"".join(held(out / "data/explorer").values())
     assert b"submitted by ada" in explorer
+
+
+def test_a_run_page_names_the_source_of_its_layout_and_no_one_where_nobody_knows(
+    tmp_path: Path, ingest: Callable[..., Any]
+) -> None:
+    """A log without a run.json may be anybody's: its page does not claim that the site's publisher measured it."""
+    root, out = tmp_path / "logs", tmp_path / "docs"
+    for number, owner in enumerate(("theirs", "unknown")):
+        log = root / owner / "case" / "train.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("\n".join(seg([5.0 + number] * 12)), "utf-8")
+    (root / "theirs" / "layout.toml").write_text(
+        'title = "Their tree"\nsource = "https://example.org/logs"\n[[path]]\ntemplate = "{model}/train.log"\n', "utf-8"
+    )
+    ingest(root, "--out", out)
+    for language, measured_by in (("en", "Measured by"), ("zh", "测量方")):
+        pages = {path.stem: path.read_text("utf-8") for path in (out / language / "runs").glob("*.md")}
+        del pages["index"]
+        assert len(pages) == 2
+        assert {name: measured_by in text for name, text in pages.items()} == {name: "theirs" in name for name in pages}
+        (theirs,) = (text for name, text in pages.items() if "theirs" in name)
+        assert re.search(r'<a href="https://example\.org/logs">[^<]*Their tree', theirs)

@@ -274,7 +274,6 @@ def provenance(site: Site, run: Run) -> Table:
         ("format", run.format or phrase("run.no_format")),
         ("observations", numbers.count(run.observations)),
         ("outcome", outcome(run)),
-        ("origin", _origin(run)),
         ("start", run.start),
         ("end", run.end),
         ("wall", wall),
@@ -287,21 +286,27 @@ def provenance(site: Site, run: Run) -> Table:
         *((f"site_{name}", text) for name, text in _of_site(run.site)),
     ]
     ended = tuple(Entry(each) for each in _nodes(run))
-    path = cell(run.path, site.log_page(run))
+    path, measured_by = cell(run.path, site.log_page(run)), _measured_by(run)
     body = (
         (cell(phrase("run.log")), path),
+        *([(cell(phrase("run.measured_by")), measured_by)] if measured_by else []),
         *((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text),
         *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
     )
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
 
 
-def _origin(run: Run) -> Text:
-    """Return who ran it: who submitted it, those whose logs the layout is of, or whoever publishes this site."""
-    submitter = submitter_of(run.path)
+def _measured_by(run: Run) -> Cell | None:
+    """Return who measured a run: its submitter, the source of its layout, or the publisher of this site.
+
+    Only a log with a run.json, which our runners write, is known to be the publisher's own. None if nobody knows.
+    """
     if run.origin:
-        return phrase("run.measured_there", title=run.origin.title, source=run.origin.source)
-    return phrase("run.submitted", name=submitter) if submitter else phrase("run.measured_here")
+        there = run.origin.source if run.origin.source.startswith("https://") else None
+        return cell(phrase("run.published_by", title=run.origin.title), there)
+    if submitter := submitter_of(run.path):
+        return cell(phrase("run.submitted", name=submitter))
+    return cell(phrase("run.measured_here")) if run.argv else None
 
 
 def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from perfledger.ingest.published.declarations import Report
+from perfledger.ingest.published.publications import Published, options_cell
 from perfledger.ingest.site.model import Site, Suite
-from perfledger.ingest.site.render.text import file_slug, slug
+from perfledger.ingest.site.render.text import digest, file_slug, slug
 from perfledger.schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
@@ -84,6 +85,18 @@ def hardware_page(site: Site, hardware: str) -> str:
     return f"hardware/{site.hardware_slugs[hardware]}.md"
 
 
+def audit_anchor(row: Published) -> str:
+    """Return the id of a published figure on the audit page; rows that are added elsewhere leave it as it is."""
+    case = (row.model, row.framework, row.devices, row.batch_size, row.precision, options_cell(row.options))
+    printed = (row.source, row.place, row.line, row.log, *case, row.metric, row.printed)
+    return f"figure-{digest(repr(printed))[:12]}"
+
+
+def audit_row(row: Published) -> str:
+    """Return the address of a published figure on the audit page."""
+    return section(AUDIT, audit_anchor(row))
+
+
 def report_page(report: Report) -> str:
     """Return the page of a report of published figures."""
     return f"reports/{report.id}.md"
@@ -97,6 +110,11 @@ def round_page(name: str) -> str:
 def comparison(suite: Suite, hardware: str) -> str:
     """Return the compare page with the published figures of a model on some hardware."""
     return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, 'published': 1})}"
+
+
+def audit_of(**choice: str) -> str:
+    """Return the audit with a choice of its filters: verdict, source, model, framework, or hardware."""
+    return f"{AUDIT}?{urlencode(choice)}"
 
 
 def format_section(name: str) -> str:

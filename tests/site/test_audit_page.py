@@ -6,6 +6,7 @@ import csv
 import re
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from perfledger.ingest.published import audit
 from perfledger.ingest.published import publications as published_figures
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.site import builder
+from perfledger.ingest.site.audit_summary import audit_summary
+from perfledger.ingest.site.model import Site
 from tests import builders
 from tests.site.conftest import BLANK
 from tests.site.kinds import LOG, figure, made_up
@@ -82,15 +85,14 @@ def test_the_largest_deviation_comes_first_and_small_ones_are_no_alarm(audited: 
 
 
 def test_the_histogram_counts_every_figure_with_a_log(audited: Path) -> None:
+    between = {"en": ["−20% to −10%", "−10% to −5%", "within ±0.1%"],
+               "zh": ["−20%～−10%", "−10%～−5%", "±0.1% 以内"]}  # fmt: skip
     for language in words.LANGUAGES:
-        text = page(audited, language)
-        bars = re.findall(r"<li><span>(.*?)</span>.*?<b>(\d+)</b></li>", text)
-        counted = {title: int(count) for title, count in bars if count != "0"}
-        between = {"en": ["−20% to −10%", "−10% to −5%", "within ±0.1%"],
-                   "zh": ["−20%～−10%", "−10%～−5%", "±0.1% 以内"]}[language]  # fmt: skip
-        assert counted == dict.fromkeys(between, 1)
+        bars = re.findall(r'<li class="pl-(\w+)" title="(.*?)"><b>(\d*)</b>', page(audited, language))
+        assert [(side, title, count) for side, title, count in bars if count] == [
+            (side, title, "1") for side, title in zip(("below", "below", "within"), between[language], strict=True)
+        ]
         assert len(bars) == 13
-    assert "1 of 3 third-party results with a log follow from that log; 2 are at least 5% off." in page(audited, "en")
 
 
 def test_a_figure_links_to_its_page_its_log_and_our_run(audited: Path) -> None:
@@ -162,3 +164,16 @@ def test_the_page_is_in_the_navigation(whole: Path) -> None:
 )
 def test_a_difference_is_written_as_finely_as_the_tolerance_needs(share: float, said: str) -> None:
     assert numbers.signed_percent(share, 3) == said
+
+
+def test_the_card_counts_every_verdict_and_links_to_its_results(audited: Path) -> None:
+    runs = tuple(builders.runs())
+    site = Site(runs, (), (), lambda _: (), publications(audited / "published"))
+    summary = audit_summary(site)
+    assert summary is not None
+    assert summary.recomputed == sum(each.count for each in summary.verdicts) == 3
+    assert [(each.verdict, each.count, each.page) for each in summary.verdicts] == [
+        (audit.REPRODUCED, 1, "audit.md?verdict=reproduced"),
+        (audit.UNSUPPORTED, 2, "audit.md?verdict=not_supported"),
+    ]
+    assert audit_summary(replace(site, published=Publications())) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from perfledger.ingest.common import numbers
@@ -14,6 +13,7 @@ from perfledger.ingest.published.audit import SCORES, Audited, LogFigure
 from perfledger.ingest.published.publications import Published, Publisher, options_cell
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.audit_summary import audit_summary
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.published_tables import VERDICT_TONES
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
@@ -42,7 +42,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "following": sum(each.verdict in _FOLLOWS for each in held),
         "far": sum(_size(each) >= FAR for each in held),
         "far_is": numbers.percent(FAR, 0),
-        "bars": _bars(held),
+        "audit": audit_summary(site),
         "figures": _figures(site, held) if held else None,
         "recorded": sum(each.recorded for each in held),
         "rules": [each for each in known if each.rules],
@@ -82,33 +82,6 @@ def _summary(site: Site, known: Sequence[Publisher]) -> Table:
 
 def _number(count: int) -> Cell:
     return cell(numbers.count(count))
-
-
-@dataclass(frozen=True)
-class HistogramBar:
-    """One bar of the histogram: what it counts, how many, and its length in percent of the longest."""
-
-    title: Text
-    count: int
-    length: float
-
-
-def _bars(found: Sequence[Audited]) -> tuple[HistogramBar, ...]:
-    bins = audit.deviations(found)
-    longest = max((each.count for each in bins), default=0) or 1
-    return tuple(HistogramBar(_title(each), each.count, 100 * each.count / longest) for each in bins)
-
-
-def _title(found: audit.DeviationBin) -> Text:
-    low, high = (
-        None if each is None else numbers.signed_percent(each, int(abs(each) < 0.01))
-        for each in (found.low, found.high)
-    )
-    if low is None or high is None:
-        return phrase("audit.below", high=high) if high else phrase("audit.above", low=low)
-    if found.low == -audit.TOLERANCE:
-        return phrase("audit.within", tolerance=numbers.percent(audit.TOLERANCE))
-    return phrase("audit.between", low=low, high=high)
 
 
 def _size(each: Audited) -> float:

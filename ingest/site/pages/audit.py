@@ -126,8 +126,12 @@ def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
         _compared(site, each, each.house),
         _difference(each),
         absent(None) if each.row.metric in SCORES else _compared(site, each, each.other or each.closest, named=True),
-        Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
+        Cell(tuple(_place_entry(site, one.row) for one in group)),
     )
+
+
+def _place_entry(site: Site, row: Published) -> Entry:
+    return Entry(row.place, _address(site, row), anchor=addresses.audit_anchor(row))
 
 
 def _log(site: Site, each: Audited) -> Cell:

@@ -64,7 +64,7 @@ WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
 
-#: Names of folders with our tables and JSON files.
+#: Names of folders with our JSON files; earlier versions wrote `tables`.
 JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
 
 #: Folders with the files of pages.
@@ -213,7 +213,7 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 
 def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:
-    """Yield each page in both languages, with the files of its tables, its charts, and the lines of its log."""
+    """Yield each page in both languages, with its charts, and the lines of its log."""
     for each in pages(site):
         page = replace(each, context=once(each.context))
         key = _page_key(page, code)
@@ -238,13 +238,12 @@ def _made_once(
 
 
 def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
-    """Return a page in both languages, with the files of its tables and its charts, and the lines of its log."""
+    """Return a page in both languages, with its charts, and the lines of its log."""
     from perfledger.ingest.site.render import jinja
 
     files: Files = {}
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
         files[f"{language}/{page.path}"] = rendered.text.encode()
-        files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
         for chart in rendered.charts:
             files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
     if page.log is not None:

@@ -360,7 +360,6 @@ class Page:
     Its context may contain `hits`, further results of the search.
     `log` is the run whose log it shows; `picture` is the preview of a shared link, instead of the site's.
     `basis` returns everything that the context depends on, if that is much cheaper than the context itself.
-    `filed` says whether its tables are also offered as files; the tables of one run's pages are in the run's record.
     """
 
     path: str
@@ -375,7 +374,6 @@ class Page:
     log: Run | None = None
     picture: Callable[[Words], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None
-    filed: bool = True
 
 
 def framework_of(run: Run) -> str:

@@ -184,7 +184,6 @@ def test_links_of_every_kind_were_looked_at(whole: Path) -> None:
     } < files
     assert {"search/search_index.json", "zh/search/search_index.json", "data/changes.json"} < files
     assert any(each.file.endswith(".css") for each in links_of(whole))
-    assert any("/tables/" in each for each in files)
     assert any(each.startswith("data/explorer/") for each in files)
     targets = " ".join(each.target for each in found)
     for part in (".csv ", ".json ", "#L", "?run=", "#fn-", "/feed.xml ", "social.png ", "/zh/runs/", "schema.json "):

@@ -1,24 +1,18 @@
-"""Tables as HTML, and as files with the same figures."""
+"""Tables as HTML."""
 
 from __future__ import annotations
 
-import csv
 import html
-import io
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.site import table_metrics
-from perfledger.ingest.site.render import prose, table_files
+from perfledger.ingest.site.render import prose
 from perfledger.ingest.site.render.html_table import Writer
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Rest, Table, TableError, View, absent, cell
+from perfledger.ingest.site.render.table import Cell, Column, Table, TableError, View, absent, cell
 from perfledger.ingest.site.result_tables import comparison, scaling
 from perfledger.schema.records import Run
 from tests import builders
@@ -26,18 +20,9 @@ from tests.builders import edited, run
 from tests.site.tabled import plain, tables_in
 from tests.site.test_result_tables import parts
 
-KINDS = ("csv", "json")
-
 
 def written(table: Table, language: str = "en") -> str:
     return str(Writer(own(), language, lambda page: f"../{page}").table(table))
-
-
-def filed(table: Table, language: str = "en") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
-    """Return a table's rows as its CSV and its JSON have them."""
-    flat = table_files.flat(table, own(), language)
-    records = json.loads(flat.json({"name": "x"}))["data"]
-    return list(csv.DictReader(io.StringIO(flat.csv().decode()))), records
 
 
 def numbered(texts: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -70,77 +55,6 @@ def test_an_absent_figure_is_filled_up_too() -> None:
     assert '<span class="pl-v" data-l="0,00">—</span>' in written(table)
 
 
-def test_files_have_figures_before_rounding_and_what_stands_beside_them() -> None:
-    entry = Entry("14.2", "runs/a.md", ("±1.0%",), (Link("1", "runs/a.md"),), value=14.2345678901, details=(
-        ("spread", 0.0101), ("version", "1.10"), ("runs", "a b"), ("round", None),
-    ))  # fmt: skip
-    table = Table((Column(phrase("table.devices"), True), Column("Py|Torch", True)), ((cell("1,024"), Cell((entry,))),))
-    (line,), (record,) = filed(table)
-    assert line == {
-        "devices": "1024", "py_torch": "14.2345678901", "py_torch_spread": "0.0101", "py_torch_version": "1.10",
-        "py_torch_runs": "a b",
-    }  # fmt: skip
-    assert record["py_torch"] == 14.2345678901
-    assert record["py_torch_version"] == "1.10", "a version is no number"
-    assert record["devices"] == 1024
-
-
-def test_a_word_among_numbers_is_a_note() -> None:
-    table = Table((Column("case"), Column("speed", True)), ((cell("x"), cell("OOM")), (cell("y"), cell("3"))))
-    lines, records = filed(table)
-    assert lines[0] == {"case": "x", "speed": "", "speed_note": "OOM"}
-    assert [each["speed"] for each in records] == [None, 3]
-
-
-def test_several_figures_in_a_cell_are_numbered() -> None:
-    figures = Cell(
-        tuple(Entry(str(n), value=n, details=(("precision", word),)) for n, word in ((1, "amp"), (2, "fp16")))
-    )
-    table = Table((Column("case"), Column("speed", True)), ((cell("x"), figures), (cell("y"), cell("3"))))
-    lines, _ = filed(table)
-    assert lines[0] == {
-        "case": "x", "speed": "1", "speed_precision": "amp", "speed_2": "2", "speed_2_precision": "fp16",
-    }  # fmt: skip
-    assert lines[1] == {"case": "y", "speed": "3", "speed_precision": "", "speed_2": "", "speed_2_precision": ""}
-
-
-def test_an_absent_figure_is_empty_and_says_why() -> None:
-    table = Table(
-        (Column("case"), Column("speed", True)), ((cell("x"), absent("too few records")), (cell("y"), cell("3")))
-    )
-    lines, records = filed(table)
-    assert lines[0] == {"case": "x", "speed": "", "speed_note": "too few records"}
-    assert records[0] == {"case": "x", "speed": None, "speed_note": "too few records"}
-    assert records[1]["speed_note"] is None
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1 x", "@SUM(A1)", '=HYPERLINK("http://x")'])
-def test_no_text_becomes_a_formula_of_a_spreadsheet(text: str) -> None:
-    (line,), (record,) = filed(Table((Column("case"), Column("n", True)), ((cell(text), cell("-5", value=-5)),)))
-    assert line["case"] == f"'{text}"
-    assert line["n"] == "-5"
-    assert record["case"] == text
-
-
-def test_keys_are_the_same_in_both_languages_and_each_once() -> None:
-    columns = (Column(phrase("table.devices")), Column("A b"), Column("a-B"), Column("模型"), Column("x", key="own"))
-    table = Table(columns, (tuple(cell(str(n)) for n in range(5)),))
-    keys = [list(filed(table, each)[0][0]) for each in LANGUAGES]
-    assert keys[0] == keys[1]
-    assert len(set(keys[0])) == 5
-    assert keys[0][:3] + keys[0][4:] == ["devices", "a_b", "a_b__2", "own"]
-
-
-def test_pandas_reads_the_files() -> None:
-    pandas = pytest.importorskip("pandas")
-    table = Table((Column("case"), Column("speed", True)), ((cell("x"), cell("1.5")), (cell("y"), absent(None))))
-    text = table_files.flat(table, own(), "en").json({"name": "t"}).decode()
-    frame = pandas.read_json(io.StringIO(text), orient="table")
-    assert frame["speed"].tolist()[0] == 1.5
-    assert frame["speed"].isna().tolist() == [False, True]
-    assert frame["case"].tolist() == ["x", "y"]
-
-
 VIEWS = (View("throughput", "Throughput", "images/s", "higher"), View("memory", "Memory", "MiB", "lower"))
 
 
@@ -150,13 +64,6 @@ def test_a_view_without_a_figure_shows_none_of_another_view() -> None:
     page = written(table)
     assert page.count(">3<") == 1
     assert re.search(r'data-view="memory" hidden><span class="pl-absent">—', page)
-    assert filed(table)[1] == [{"case": "x", "speed": 3, "speed_memory": None}]
-
-
-def test_a_note_of_all_views_is_given_once_in_the_files() -> None:
-    content = Cell(note="no run", views=(("memory", absent("no run")),))
-    table = Table((Column("case"), Column("speed", True, switched=True)), ((cell("x"), content),), views=VIEWS)
-    assert filed(table)[1] == [{"case": "x", "speed": None, "speed_note": "no run", "speed_memory": None}]
 
 
 def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
@@ -294,10 +201,6 @@ def test_fifty_repeats_do_not_wreck_a_cell() -> None:
     (row,) = tables_in(written(table))[0][1:]
     assert "n=50" in row[2]
     assert row[2].count("](") == 1, "it leads to the run nearest to the median, which names the others"
-    (line,), _ = filed(table)
-    assert line["pytorch_repeats"] == "50"
-    assert line["pytorch_runs"].count(" ") == 20
-    assert line["pytorch_runs"].endswith(" …")
 
 
 def test_units_stand_in_the_head_of_every_view() -> None:
@@ -307,84 +210,25 @@ def test_units_stand_in_the_head_of_every_view() -> None:
     assert 'data-unit="MiB" data-view="memory" hidden>MiB ↓<' in written(comparison(site, suite, rows))
 
 
+def test_keys_of_columns_are_the_same_in_both_languages_and_each_once() -> None:
+    columns = (Column(phrase("table.devices")), Column("A b"), Column("a-B"), Column("模型"), Column("x", key="own"))
+    table = Table(columns, (tuple(cell(str(n)) for n in range(5)),))
+    keys = [re.findall(r'data-key="([^"]+)"', written(table, each)) for each in LANGUAGES]
+    assert keys[0] == keys[1]
+    assert len(set(keys[0])) == 5
+    assert keys[0][:3] + keys[0][4:] == ["devices", "a_b", "a_b__2", "own"]
+
+
 def test_a_row_of_another_length_than_the_head_fails_with_the_name_of_the_table() -> None:
     columns = (Column("case"), Column(phrase("table.devices"), True))
     with pytest.raises(TableError, match=r"table 'results': row 2 has 1 cells, but there are 2 columns \(case, table"):
         Table(columns, ((cell("x"), cell("1")), (cell("y"),)), name="results")
 
 
-def test_a_table_of_sentences_is_searched_and_has_files_too() -> None:
+def test_a_table_of_sentences_is_searched() -> None:
     table = prose.table("|File|Holds|\n|---|---|\n|[`a.json`](../a.json)|*every* result & more|\n")
     page = written(table)
     assert page.startswith('<div class="pl-table">\n'), "it is not left out of the search"
     assert '<td><a href="../a.json"><code>a.json</code></a></td>\n<td><em>every</em> result &amp; more</td>' in page
-    assert filed(table)[0] == [{"column_1": "a.json", "column_2": "every result & more"}]
     with pytest.raises(TableError, match=r"'text': row 1 has 1 cells"):
         prose.table("|a|b|\n|---|---|\n|c|\n")
-
-
-def test_files_lie_beside_the_page() -> None:
-    places = {"index.md": "tables", "models/index.md": "models/tables", "runs/one-1.md": "runs/one-1/tables"}
-    assert {page: table_files.folder(page) for page in places} == places
-    writer = Writer(own(), "en", str, "runs/one-1.md")
-    page = writer.table(Table((Column("a"),), (), caption="What it holds"))
-    assert 'href="one-1/tables/table-1.csv" download' in page
-    assert '<p class="pl-caption" id="table-1-caption">What it holds</p>' in page
-    assert '<table class="pl-grid" aria-labelledby="table-1-caption" data-name="table-1" id="table-1">' in page
-
-
-def test_tables_on_the_pages_of_a_run_have_no_files_of_their_own(whole: Path) -> None:
-    pages = [page for page in whole.rglob("runs/*/**/index.html") if 'class="pl-grid"' in page.read_text("utf-8")]
-    assert len(pages) > 10
-    assert not [page for page in pages if "pl-files" in page.read_text("utf-8")]
-    assert not [*whole.rglob("runs/*/**/tables")]
-
-
-def test_a_table_with_rows_on_another_page_has_the_files_of_that_one() -> None:
-    writer = Writer(own(), "en", str, "models/a/index.md")
-    rows = tuple((cell(str(each)),) for each in range(5))
-    table = Table((Column("a"),), rows, rest=Rest(3, "models/a/all-results.md"))
-    page = writer.table(table)
-    assert 'href="all-results/tables/table-1.csv" download' in page
-    assert writer.filed == {}
-    assert 'href="tables/table-2.csv" download' in writer.table(replace(table, rest=None))
-    assert list(writer.filed) == ["table-2"]
-
-
-def test_every_table_has_a_file_next_to_its_page_or_to_the_page_with_the_whole_table(whole: Path) -> None:
-    tables = elsewhere = 0
-    for page in (each for each in whole.rglob("*.html") if "runs" not in each.parent.parts[:-1]):
-        text = page.read_text("utf-8")
-        names = re.findall(r'<table class="pl-grid"[^>]* data-name="([^"]+)"', text)
-        # Those of the front page and of the hardware are made of figures that results.csv has.
-        without = text.count('<table class="pl-shares"') + text.count('id="pl-matrix-table"')
-        assert len(names) == len(set(names)) == text.count("<table") - without, page
-        for name in names:
-            for kind in KINDS:
-                found = re.search(rf'href="((?:all-results/)?tables/{name}.{kind})" download', text)
-                assert found
-                assert (page.parent / found[1]).is_file()
-                elsewhere += found[1].startswith("all-results")
-        tables += len(names)
-    assert tables > 40
-    assert elsewhere
-
-
-def test_files_say_what_the_page_shows(whole: Path) -> None:
-    page = (whole / "models" / "resnet50" / "index.html").read_text("utf-8")
-    page = "<table" + page.partition('data-name="comparison-1"')[2].partition("</table>")[0] + "</table>"
-    rows = {row[0].split()[0] + row[1]: row for row in tables_in(page)[0]}
-    file = whole / "models" / "resnet50" / "all-results" / "tables" / "comparison-1.csv"
-    seen = 0
-    for line in csv.DictReader(io.StringIO(file.read_text("utf-8"))):
-        row = rows[line["devices"] + line["batch_size"]]
-        for index, framework in ((2, "paddlepaddle"), (3, "tensorflow"), (4, "pytorch")):
-            shown = re.match(r"(?:\*\*)?\[([\d,.]+)\]", row[index])
-            assert bool(shown) == bool(line[framework]), row
-            if shown:
-                assert float(shown[1].replace(",", "")) == pytest.approx(float(line[framework]), rel=0.005)
-                assert line[f"{framework}_repeats"] == re.findall(r"n=(\d+)", row[index])[0]
-                seen += 1
-            else:
-                assert row[index] == "—" or ("OOM" in row[index] and line[f"{framework}_note"] == "OOM")
-    assert seen == 7

@@ -18,7 +18,6 @@ from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
-from perfledger.ingest.site.render.table_files import flat
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, silent, witness
@@ -174,13 +173,6 @@ def test_a_mark_is_read_out_and_explained_below_the_table_with_a_link() -> None:
 
 def _tags() -> list[Any]:
     return [witness_tables.tag(each) for each in ("agree", "line", "corrects")]
-
-
-def test_programs_get_the_mark_as_a_word() -> None:
-    made = site()
-    (suite,) = made.shown
-    (row,) = flat(tables.comparison(made, suite, made.rows[suite.id]), WORDS, "zh").rows
-    assert [row[f"{name}_witnesses"] for name in ("agreed", "alone", "corrected")] == ["agree", "line", "corrects"]
 
 
 def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:

@@ -169,7 +169,6 @@ def _log(site: Site, run: Run) -> Page:
         boost=0,
         scripts=("assets/js/log.js",),
         log=run,
-        filed=False,
         # The lines depend on the bytes of the log, and the run states their hash.
         basis=lambda: {**known, "state": _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]},
     )

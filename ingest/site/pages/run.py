@@ -132,7 +132,6 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         },
         boost=0,
         basis=lambda: {**site.basis_of_runs([run, *beside]), "rival": site.once(rivals.rivals).get(run.id)},
-        filed=False,
     )
 
 

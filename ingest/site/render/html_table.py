@@ -1,4 +1,4 @@
-"""Tables as HTML in one language, with links to their CSV and JSON.
+"""Tables as HTML in one language.
 
 A template lays the table out. A site has some hundred thousand cells: these are joined from plain strings here, which
 takes a third of the time. Every text goes through `escape` first.
@@ -7,7 +7,6 @@ takes a third of the time. Every text goes through `escape` first.
 from __future__ import annotations
 
 import itertools
-import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from markupsafe import escape as escape_html
 
 from perfledger.ingest.common.numbers import ABSENT
 from perfledger.ingest.common.words import Text, Words, phrase
-from perfledger.ingest.site.render import table_files
 from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.table import (
     Cell,
@@ -35,8 +33,8 @@ from perfledger.ingest.site.render.table import (
 from perfledger.ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
-FILTERED_ABOVE = 8
-#: The named values that scripts and `verify` read on the page; the table's files have all.
+FILTERED_ABOVE = 14
+#: The named values that scripts and `verify` read on the page.
 _ON_PAGE = frozenset({"low", "unit"})
 _NUMBER = re.compile(r"([-+−±]?[0-9][0-9,]*)(\.[0-9]+)?[×%]?")
 _DIGIT = re.compile(r"[0-9]")
@@ -83,23 +81,17 @@ class _Notes:
 class Writer:
     """Writes tables in one language; `link` turns a page of ours into a link target relative to the present page.
 
-    One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there,
-    and collects by name the tables that are also written as files next to it. `page` is the page's path.
+    One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there.
     """
 
     words: Words
     language: str
     link: Callable[[str], str]
-    page: str = "index.md"
-    with_files: bool = True
-    filed: dict[str, Table] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def table(self, table: Table) -> Markup:
         """Return a table as HTML, a line per row, followed by the notes that explain absent figures."""
         name = self._name(table.name)
-        if self.with_files and not table.rest:
-            self.filed[name] = table
         notes = _notes(table, name)
         # Cells come first: they find out which reference a note leads back to.
         rooms = self._rooms(table)
@@ -117,7 +109,6 @@ class Writer:
                 "heads": list(self._heads(table)),
                 "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),
                 "rest": self._rest(table, name),
-                "files": list(self._files(table, name)) if self.with_files else (),
                 "footnotes": list(self._footnotes(notes)),
                 "back": self.say(phrase("table.back")),
                 "notes": [self.say(each) for each in table.notes],
@@ -141,15 +132,6 @@ class Writer:
     def _name(self, name: str) -> str:
         self._counts[name] = self._counts.get(name, 0) + 1
         return f"{slug(name)}-{self._counts[name]}"
-
-    def _files(self, table: Table, name: str) -> Iterator[Mapping[str, object]]:
-        """Yield links to the table's files, which are in a folder next to the page with all of its rows."""
-        folder = posixpath.relpath(
-            table_files.folder(table.rest.page if table.rest else self.page), posixpath.dirname(self.page) or "."
-        )
-        for kind in ("CSV", "JSON"):
-            label = self.say(phrase("ui.table_file", kind=kind))
-            yield {"kind": kind, "label": label, "address": Markup(f"{folder}/{name}.{kind.lower()}")}
 
     def _heads(self, table: Table) -> Iterator[Mapping[str, object]]:
         for key, column in zip(table.keys(self.words), table.columns, strict=True):

@@ -17,7 +17,6 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.site.model import Hit, Page
 from perfledger.ingest.site.render import prose as prose_tables
-from perfledger.ingest.site.render import table_files
 from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.html_table import Writer, attributes
@@ -32,10 +31,9 @@ SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets
 
 @dataclass(frozen=True)
 class Rendered:
-    """A page in one language: its Markdown, the files of its tables by path, and the charts that it shows."""
+    """A page in one language: its Markdown, and the charts that it shows."""
 
     text: str
-    tables: Mapping[str, bytes]
     charts: Sequence[Chart]
 
 
@@ -43,30 +41,14 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
     context = _names_of(page.context())
     for language in LANGUAGES:
-        writer = Writer(words, language, partial(relative, page.path), page.path, page.filed)
+        writer = Writer(words, language, partial(relative, page.path))
         shown: dict[str, Chart] = {}
         names = {**_tools(words, language, writer, shown), **context}
         with located(file := f"{page.template}.md.j2", names):
             body = environment().get_template(file).render(names)
-        tables = _table_files(words, language, page, writer)
         scripts = (*page.scripts, *([CHARTS] if shown and CHARTS not in page.scripts else []))
         head = _front_matter(words, language, page, scripts, context.get("hits"))
-        yield Rendered(head + _tidy(body), tables, list(shown.values()))
-
-
-def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
-    """Return the files of this page's tables, CSV and JSON, by path below the language's folder."""
-    address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
-    about = {
-        "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),
-        "title": title(words.say(language, page.title)),
-    }
-    files: dict[str, bytes] = {}
-    for name, table in writer.filed.items():
-        flat = table_files.flat(table, words, language)
-        at = f"{table_files.folder(page.path)}/{name}"
-        files |= {f"{at}.csv": flat.csv(), f"{at}.json": flat.json({"name": name, **about})}
-    return files
+        yield Rendered(head + _tidy(body), list(shown.values()))
 
 
 def relative(page_path: str, target: str) -> str:

@@ -1,6 +1,6 @@
 """Tables: language-neutral objects made once from results, then written as HTML, CSV and JSON in each language.
 
-Since both languages and all files write the same object, they cannot show different numbers.
+Since both languages write the same object, they cannot show different numbers.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Entry:
     """One figure in a cell: its text and link, small print next to it, and links to its runs.
 
     `tag` is the last of the small print. `value` is the figure before rounding, for sorting and for programs; a plain
-    number's text is its own value. `details` are named values for programs only: spread (a share of one), repeats,
-    runs, precision. `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
+    number's text is its own value. `details` are named values: scripts read `low`, and `verify` reads `unit`.
+    `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
     """
 
     text: Text
@@ -102,7 +102,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Rest:
-    """How many rows a page shows of a table, and the page that has all of them and its files, under the same name."""
+    """How many rows a page shows of a table, and the page that has all of them, under the same name."""
 
     shown: int
     page: str
@@ -131,10 +131,9 @@ class View:
 class Table:
     """Columns, rows of as many cells, and a caption if the text around does not say it.
 
-    The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
+    The first of `views` is what the cells' own entries show. `name` is numbered within a page.
     `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. `best` says
-    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only, and
-    the files all.
+    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.

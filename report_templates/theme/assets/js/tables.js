@@ -1,11 +1,12 @@
-// Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped;
-// and what scrolls.
+// Tables: sorting, filtering, copying, switching between figures, and footnotes that lead back to where they were
+// tapped; and what scrolls.
 // Every figure stands in the page already.
 (() => {
   "use strict";
 
-  const FILTERED_ABOVE = 8; // as in ingest/site/render/html_table.py
+  const FILTERED_ABOVE = 14; // as in ingest/site/render/html_table.py
   const language = document.documentElement.lang;
+  const SORTED_ABOVE = 3;
   const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
   const found = document.getElementById("pl-words");
   const words = found ? JSON.parse(found.textContent) : {};
@@ -120,6 +121,27 @@
     field.addEventListener("input", box.plFilter);
   }
 
+  // CSV as in RFC 4180: figures before rounding. An apostrophe keeps a text from being a formula of a spreadsheet.
+  function csvOf(box) {
+    const heads = [...box.querySelectorAll("thead th")];
+    const text = (value) => (typeof value === "string" ? value.replace(/^[=+\-@\uff1d\uff0b\uff0d\uff20]/, "'$&") : String(value ?? ""));
+    const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const rows = bodyRows(box).filter((row) => !row.hidden);
+    const lines = rows.map((row) => heads.map((head, index) => quoted(text(valueOf(row, index)))));
+    return [heads.map((head) => quoted(text(head.dataset.key))), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+  }
+
+  function addCopy(box) {
+    if (!navigator.clipboard) return;
+    const button = make("button", { type: "button", className: "pl-copy", textContent: say("table_copy") });
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(csvOf(box));
+      button.textContent = say("table_copied");
+      setTimeout(() => (button.textContent = say("table_copy")), 2000);
+    });
+    box.append(button);
+  }
+
   // Views: throughput, speed-up, memory. The choice holds for all tables of the page, and is kept in its address.
   const viewsOf = (box) => {
     const tools = box.querySelector(":scope > .pl-tools[data-views]");
@@ -202,7 +224,7 @@
   function addHeads(box) {
     box.plRows = bodyRows(box);
     const many = box.plRows.length > FILTERED_ABOVE;
-    if (many || (box.plRows.length > 1 && box.querySelector("thead .pl-n"))) addSorting(box);
+    if (many || (box.plRows.length > SORTED_ABOVE && box.querySelector("thead .pl-n"))) addSorting(box);
     followTable(box);
     return many;
   }
@@ -222,6 +244,7 @@
     const many = addHeads(box);
     if (tools && many) addFilter(box, tools);
     if (tools && tools.dataset.views) addViews(box, tools, number);
+    if (box.plRows.length > SORTED_ABOVE) addCopy(box);
   });
   window.plTables = { renew };
   addNotes();

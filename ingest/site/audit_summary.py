@@ -90,13 +90,12 @@ def _title(found: DeviationBin) -> Text:
 
 
 def _tick(found: DeviationBin) -> Text:
-    """Return the bound of a bin that is farther from zero, and for the bin around zero its tolerance."""
-    bound = found.low if _side(found) == "below" else found.high
+    """Return the bound of a bin that is farther from zero, for the axis."""
+    if found.low is None or found.high is None:
+        return f"<{_percent(found.high)}" if found.high else f">{_percent(found.low or 0)}"
     if _side(found) == "within":
         return f"±{numbers.percent(audit.TOLERANCE)}"
-    if bound is None:
-        return ""
-    return _percent(bound)
+    return _percent(found.low if _side(found) == "below" else found.high)
 
 
 def _side(found: DeviationBin) -> str:

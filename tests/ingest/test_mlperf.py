@@ -587,7 +587,7 @@ def test_the_page_of_a_round_shows_scores_systems_and_runs(tmp_path: Path, inges
         assert "round-v9-9.md" in index
         audit = (tmp_path / "site" / language / "audit.md").read_text("utf-8")
         assert "Maker / box_x2" in audit
-    assert "pl-good" in audit
+        assert 'data-f-verdict="reproduced"' in audit
 
 
 # The round of which logs are at hand

@@ -1,283 +1,222 @@
-"""The audit: verdicts per source, published figures next to those of their logs, and figures that disagree."""
+"""The audit: published results next to those of their logs, and where a source contradicts itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
-from perfledger.ingest.compute.results import round_of
 from perfledger.ingest.published import audit
-from perfledger.ingest.published.audit import SCORES, Audited, LogFigure
+from perfledger.ingest.published.audit import Audited, Slip, Unconfirmed
 from perfledger.ingest.published.publications import Published, Publisher, options_cell
-from perfledger.ingest.site import addresses
+from perfledger.ingest.site import addresses, chips
 from perfledger.ingest.site import published_tables as tables
-from perfledger.ingest.site.audit_summary import audit_summary
+from perfledger.ingest.site.audit_cases import AuditCase, audit_cases, facets, setting
+from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary, verdict_counts
+from perfledger.ingest.site.chips import ChipGroup, chip_group
+from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Page, Site
-from perfledger.ingest.site.published_tables import VERDICT_TONES
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
+from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table, Value, cell
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
-#: A published figure that differs from ours by this much is far from it.
-FAR = 0.05
-_FOLLOWS = (audit.REPRODUCED, audit.OTHER_RULE)
+
+@dataclass(frozen=True)
+class AuditedModel:
+    """How many results of a model a source printed, how many of them name a log that we read, and their verdicts."""
+
+    name: Text
+    text: Text
+    verdicts: list[Text]
+    facets: Facets
+
+
+@dataclass(frozen=True)
+class AuditSource:
+    """A source of published results: its edition, and the numbers of its results and of its empty cells."""
+
+    title: Text
+    address: str
+    words: Text
+    date: Text
+    commit: str
+    figures: int
+    empty: int
+
+
+@dataclass(frozen=True)
+class AuditTable:
+    """A further table with its title, and a sentence on its rows."""
+
+    title: Text
+    note: Text
+    table: Table
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """The audit as its template shows it; `meanings` are the verdicts with their definitions."""
+
+    printed: int
+    audit: AuditSummary | None
+    chips: tuple[ChipGroup, ...]
+    lines: tuple[AuditedModel, ...]
+    cases: tuple[AuditCase, ...]
+    tables: tuple[AuditTable, ...]
+    meanings: tuple[tuple[Text, Text], ...]
+    recorded: bool
+    sources: tuple[AuditSource, ...]
 
 
 def pages(site: Site) -> list[Page]:
     """Return the page of the audit."""
     described = phrase("nav.audit"), phrase("describe.audit")
-    return [Page(addresses.AUDIT, "audit", *described, lambda: _context(site))]
+    return [Page(addresses.AUDIT, "audit", *described, lambda: _page(site), scripts=chips.SCRIPTS)]
 
 
-def _context(site: Site) -> Mapping[str, Any]:
-    """Return the values for the template."""
-    held = [each for each in site.audited if each.run]
-    known = list(site.published.sources.values())
-    return {
-        "count": len(site.published.rows),
-        "sources": [_described(site, each) for each in known],
-        "summary": _summary(site, known) if site.published.rows else None,
-        "tolerance": numbers.percent(audit.TOLERANCE),
-        "held": len(held),
-        "following": sum(each.verdict in _FOLLOWS for each in held),
-        "far": sum(_size(each) >= FAR for each in held),
-        "far_is": numbers.percent(FAR, 0),
-        "audit": audit_summary(site),
-        "figures": _figures(site, held) if held else None,
-        "recorded": sum(each.recorded for each in held),
-        "rules": [each for each in known if each.rules],
-        "disagreements": _disagreements(site),
-        "slips": _slips(site),
-        "claims": _claims(site),
+def _page(site: Site) -> AuditPage:
+    found = [each for each in site.audited if each.run]
+    return AuditPage(
+        printed=len(site.published.rows),
+        audit=audit_summary(site),
+        chips=_chips(site, found),
+        lines=tuple(_models(site)),
+        cases=audit_cases(site, found),
+        tables=tuple(_tables(site)),
+        meanings=_meanings(),
+        recorded=any(each.recorded for each in found),
+        sources=tuple(_source(site, each) for each in site.published.sources.values()),
+    )
+
+
+def _chips(site: Site, found: Sequence[Audited]) -> tuple[ChipGroup, ...]:
+    models: dict[Value, Text] = {each.row.suite or each.row.model: each.row.model for each in found}
+    labels: dict[str, dict[Value, Text]] = {
+        "verdict": {each: phrase(f"verdict.{each}") for each in audit.VERDICTS},
+        "source_of_figures": {name: each.title for name, each in site.published.sources.items()},
+        "model": models | {each.id: each.title for each in site.known if each.id in models},
+        "framework": {each: each for each in sorted({each.row.framework for each in found})},
+        "hardware": {each: product(each) for each in sorted({each.row.hardware for each in found})},
     }
+    facts = [facets(each.row, each.verdict) for each in found]
+    return tuple(
+        chip_group(name.partition("_")[0], phrase(f"table.{name}"), facts, named) for name, named in labels.items()
+    )
 
 
-def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
+def _models(site: Site) -> Iterator[AuditedModel]:
+    """Yield a line per model and source whose logs we read, the one with most results first."""
+    by_model: dict[Facets, list[Audited]] = {}
+    for each in site.audited:
+        by_model.setdefault(facets(each.row)[:2], []).append(each)
+    read = {of: [each for each in found if each.run] for of, found in by_model.items()}
+    several = len({found[0].row.source for found in read.values() if found}) > 1
+    for of, found in sorted(read.items(), key=lambda each: -len(each[1])):
+        if found:
+            source = site.published.sources[found[0].row.source].title if several else ""
+            count = {"read": numbers.count(len(found)), "printed": numbers.count(len(by_model[of]))}
+            verdicts = [each.said for each in verdict_counts(found)]
+            yield AuditedModel(listed((found[0].row.model, source)), phrase("audit.of_model", **count), verdicts, of)
+
+
+def _meanings() -> tuple[tuple[Text, Text], ...]:
+    tolerance = numbers.percent(audit.TOLERANCE)
+    return (
+        (phrase("verdict.reproduced"), phrase("audit.means_reproduced", tolerance=tolerance)),
+        (phrase("verdict.reproduced_by_another_rule"), phrase("audit.means_other_rule")),
+        (phrase("verdict.belongs_to_another_log"), phrase("audit.means_other_log")),
+        (phrase("verdict.not_supported"), phrase("audit.means_not_supported")),
+    )
+
+
+def _source(site: Site, source: Publisher) -> AuditSource:
     mine = [row for row in site.published.rows if row.source == source.name]
-    return {
-        "title": source.title,
-        "address": source.address,
-        "words": source.words,
-        "date": tables.published_on(source),
-        "commit": source.commit,
-        "figures": sum(row.value is not None for row in mine),
-        "empty": sum(row.value is None for row in mine),
+    empty = sum(row.value is None for row in mine)
+    published = tables.published_on(source)
+    return AuditSource(source.title, source.address, source.words, published, source.commit, len(mine) - empty, empty)
+
+
+def _tables(site: Site) -> Iterator[AuditTable]:
+    """Yield the tables on what sources print: conflicting values, inconsistent speed-ups, and unsupported claims."""
+    rows = site.published.rows
+    claims = audit.unconfirmed(site.audited, site.published.sources)
+    found = {
+        "disagreements": table_of(
+            "disagreements",
+            audit.disagreements(rows),
+            (
+                ColumnOf(phrase("table.case"), lambda each: _case(each.rows[0])),
+                ColumnOf(phrase("table.places"), lambda each: _conflicting(site, each.rows)),
+            ),
+        ),
+        "slips": table_of(
+            "slips",
+            audit.slips(rows),
+            (
+                ColumnOf(phrase("table.case"), lambda each: _case(each.row)),
+                ColumnOf(phrase("table.printed_speedup"), lambda each: _speedup(site, each), True),
+                ColumnOf(phrase("table.computed_speedup"), lambda each: f"{each.computed:.2f}", True),
+            ),
+        ),
+        "claims": table_of(
+            "claims",
+            sorted(claims, key=lambda each: (not each.stated, each.row.log)),
+            (
+                ColumnOf(phrase("table.claim"), lambda each: _claimed(site, each)),
+                ColumnOf(phrase("table.in_the_log"), _stated),
+                ColumnOf(phrase("table.case"), lambda each: _case(each.row)),
+                ColumnOf(phrase("table.audit_log"), lambda each: _log(site, each.row)),
+            ),
+        ),
     }
+    titles = {
+        "disagreements": (phrase("audit.disagreements"), phrase("audit.disagreements_note")),
+        "slips": (phrase("audit.slips"), phrase("audit.slips_note")),
+        "claims": (phrase("audit.claims"), phrase("audit.claims_note")),
+    }
+    return (AuditTable(*titles[name], table) for name, table in found.items() if table)
 
 
-def _summary(site: Site, known: Sequence[Publisher]) -> Table:
-    """Return the counts of verdicts: a column per verdict, a row per source."""
-    counted = audit.summary(site.audited)
-    head = (
-        Column(phrase("table.source_of_figures")),
-        *(Column(phrase(f"verdict.{each}"), True) for each in audit.VERDICTS),
-    )
-    rows = [
-        (cell(source.title, source.address), *(_number(counted[source.name][each]) for each in audit.VERDICTS))
-        for source in known
-        if source.name in counted
-    ]
-    return Table(head, tuple(rows))
+def _case(row: Published) -> Cell:
+    return cell(row.model, None, row.framework, setting(row))
 
 
-def _number(count: int) -> Cell:
-    return cell(numbers.count(count))
-
-
-def _size(each: Audited) -> float:
-    """Return the relative difference of our figure from the published one; -1 without a figure of ours."""
-    return abs(each.house.difference) if each.house else -1.0
-
-
-def _figures(site: Site, found: Sequence[Audited]) -> Table:
-    """Return a row per figure of a log, the largest deviation first; places that print the same figure share a row."""
-    names = ("model", "audit_log", "verdict", "published", "house", "difference", "closest", "published_at")
-    head = tuple(
-        Column(phrase(f"table.{name}"), name in {"published", "house", "difference", "closest"}) for name in names
-    )
-    groups = sorted(_merged(found), key=lambda group: -_size(_finest(group)))
-    return Table(head, tuple(_row(site, each) for each in groups))
-
-
-def _finest(group: Sequence[Audited]) -> Audited:
-    """Return the figure that is shown and compared with ours: the one with most digits."""
-    return max(group, key=lambda one: len(one.row.printed))
-
-
-def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
-    groups: list[tuple[tuple[object, ...], list[Audited]]] = []
-    for each in found:
-        of = (each.row.log, each.row.options if each.row.metric in SCORES else None)
-        there = next((group for name, group in groups if name == of and audit.same(group[0].row, each.row)), None)
-        if there:
-            there.append(each)
-        else:
-            groups.append((of, [each]))
-    return [group for _, group in groups]
-
-
-def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
-    each = _finest(group)
-    return (
-        cell(each.row.model),
-        _log(site, each),
-        _verdict(each),
-        Cell((Entry(each.row.printed, value=each.row.value), Entry(each.row.unit))),
-        _compared(site, each, each.house),
-        _difference(each),
-        absent(None) if each.row.metric in SCORES else _compared(site, each, each.other or each.closest, named=True),
-        Cell(tuple(_place_entry(site, one.row) for one in group)),
-    )
-
-
-def _place_entry(site: Site, row: Published) -> Entry:
-    return Entry(row.place, _address(site, row), anchor=addresses.audit_anchor(row))
-
-
-def _log(site: Site, each: Audited) -> Cell:
-    """Return a cell with the file and its folder, or whose result a score is; the address has the whole path."""
-    if each.row.metric in SCORES and each.run:
-        entry = [each.row.options[name] for name in ("submitter", "system")]
-        return cell(" / ".join(entry), addresses.round_page(round_of(each.run) or ""))
-    source = site.published.sources.get(each.row.source)
-    marks = (phrase("audit.recorded"),) if each.recorded else ()
-    shown = "/".join(each.row.log.split("/")[-2:])
-    return cell(shown, (source.address_of_log(each.row) or None) if source else None, *marks)
-
-
-def _address(site: Site, row: Published) -> str | None:
-    source = site.published.sources.get(row.source)
-    return source.address_of(row) if source else None
-
-
-def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool = False) -> Cell:
-    """Return a cell with a figure, the rule if `named`, its difference from the published figure, and its lines."""
-    if not found:
-        return absent(phrase("audit.no_figure"))
-    unit = (found.unit,) if found.unit != each.row.unit else ()
-    details: tuple[tuple[str, Value | None], ...] = (
-        ("unit", found.unit),
-        ("rule", found.rule),
-        ("difference", found.difference),
-        ("first_line", found.first_line),
-        ("last_line", found.last_line),
-    )
-    value = Entry(
-        numbers.exact(float(f"{found.value:.7g}")), _page(site, found), unit, value=found.value, details=details
-    )
-    one = found.first_line == found.last_line
-    lines = Entry(phrase("audit.line" if one else "audit.lines", first=found.first_line, last=found.last_line))
-    if not named:
-        return Cell((value, lines))
-    return Cell((value, Entry(word_for("rule", found.rule)), Entry(numbers.signed_percent(found.difference, 3)), lines))
-
-
-def _difference(each: Audited) -> Cell:
-    """Return the relative difference of our figure from the published one; a small one is not coloured."""
-    if not each.house:
-        return absent(None)
-    difference = each.house.difference
-    tone = "bad" if abs(difference) >= FAR else "warn" if each.verdict not in _FOLLOWS else ""
-    return cell(numbers.signed_percent(difference, 3), tone=tone, value=difference)
-
-
-def _page(site: Site, found: LogFigure) -> str | None:
-    """Return the page of a figure's run; None if the run is not on the site."""
-    run = site.by_id.get(found.run.id)
-    return site.page(run) if run else None
-
-
-def _verdict(each: Audited) -> Cell:
-    marks: list[Text] = []
-    if each.other:
-        marks.append(phrase("audit.other_log", log=each.other.run.path.rpartition("/")[2]))
-    for problem in audit.contradictions(each.run):
-        values = {name: str(problem.args[name]) for name in ("first", "second")}
-        fact = word_for("fact", problem.args["fact"])
-        marks.append(phrase("audit.contradiction", fact=fact, **values))
-    for problem in audit.refutations(each.run):
-        values = {name: str(problem.args[name]) for name in ("value", "against", "unit") if name in problem.args}
-        witness = word_for("witness", problem.args["witness"])
-        marks.append(phrase("audit.refuted", witness=witness, **values))
-    near = each.verdict == audit.UNSUPPORTED and 0 <= _size(each) < FAR
-    tone = "warn" if near else VERDICT_TONES.get(each.verdict, "")
-    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=tone)
-
-
-def _disagreements(site: Site) -> Table | None:
-    """Return a table of the cases with different figures in one source; None without such cases."""
-    rows = [_disagreement(site, each.rows) for each in audit.disagreements(site.published.rows)]
-    names = ("model", "framework", "hardware", "case", "precision", "places")
-    return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None
-
-
-def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
-    one = rows[0]
-    size = phrase("table.case_of", devices=one.devices or numbers.ABSENT, batch_size=one.batch_size or numbers.ABSENT)
+def _conflicting(site: Site, rows: Sequence[Published]) -> Cell:
+    """Return the different values of one case, each with its place, and with its kind if they are of several."""
     alike = len({options_cell(row.options) for row in rows}) == 1
-    options = options_cell(one.options) if alike else ""
-    places = tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), _marks(row, alike)) for row in rows)
-    return (
-        cell(one.model),
-        cell(one.framework),
-        cell(one.hardware),
-        cell(size, None, *((options,) if options else ())),
-        cell(word_for("precision", one.precision)),
-        Cell(places),
-    )
+    return Cell(tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), _marks(row, alike)) for row in rows))
 
 
 def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
-    """Return the place of a figure, and its kind where the figures of a cell are of several."""
     output = (word_for("published_metric", row.metric),) if row.metric == "throughput_median" else ()
     options = () if alike or not row.options else (options_cell(row.options),)
     return (_place(row), *output, *options)
 
 
-def _slips(site: Site) -> Table | None:
-    """Return the speed-ups that do not follow from their figures."""
-    rows = [_slip(site, each) for each in audit.slips(site.published.rows)]
-    names = ("model", "framework", "hardware", "case", "precision", "printed_speedup", "computed_speedup")
-    head = tuple(Column(phrase(f"table.{name}"), name.endswith("speedup")) for name in names)
-    return Table(head, tuple(rows)) if rows else None
+def _speedup(site: Site, found: Slip) -> Cell:
+    return Cell((Entry(found.row.speedup, _address(site, found.row), (_place(found.row),)),))
 
 
-def _slip(site: Site, found: audit.Slip) -> tuple[Cell, ...]:
-    row = found.row
-    size = phrase("table.case_of", devices=row.devices or numbers.ABSENT, batch_size=row.batch_size or numbers.ABSENT)
-    return (
-        cell(row.model),
-        cell(row.framework),
-        cell(row.hardware),
-        cell(size),
-        cell(word_for("precision", row.precision)),
-        Cell((Entry(row.speedup, _address(site, row), (_place(row),)),)),
-        cell(f"{found.computed:.2f}"),
-    )
+def _claimed(site: Site, found: Unconfirmed) -> Cell:
+    source = site.published.sources[found.row.source]
+    claim = tables.stated(f"options.{found.claim.option}", found.claim.value)
+    return cell(claim, source.address_of(found.row), source.title)
 
 
-def _claims(site: Site) -> Table | None:
-    """Return the claims of sources about all their runs that logs do not support: contradictions before silence."""
-    found = audit.unconfirmed(site.audited, site.published.sources)
-    rows = [_claim(site, each) for each in sorted(found, key=lambda each: (not each.stated, each.row.log))]
-    names = ("source_of_figures", "claim", "audit_log", "case", "in_the_log")
-    return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None
+def _stated(found: Unconfirmed) -> Cell:
+    if not found.stated:
+        return cell(phrase("audit.unmentioned"))
+    return cell(tables.stated(f"options.{found.claim.option}", found.stated), tone="bad")
 
 
-def _claim(site: Site, found: audit.Unconfirmed) -> tuple[Cell, ...]:
-    row, source = found.row, site.published.sources[found.row.source]
-    size = phrase("table.case_of", devices=row.devices or numbers.ABSENT, batch_size=row.batch_size or numbers.ABSENT)
-    option = f"options.{found.claim.option}"
-    stated = (
-        cell(tables.stated(option, found.stated), tone="bad") if found.stated else cell(phrase("audit.unmentioned"))
-    )
-    return (
-        cell(source.title, source.address_of(row)),
-        cell(tables.stated(option, found.claim.value)),
-        cell("/".join(row.log.split("/")[-2:]), source.address_of_log(row) or None),
-        cell(size, None, row.framework),
-        stated,
-    )
+def _log(site: Site, row: Published) -> Cell:
+    return cell(row.log.rpartition("/")[2], site.published.sources[row.source].address_of_log(row) or None)
+
+
+def _address(site: Site, row: Published) -> str | None:
+    source = site.published.sources.get(row.source)
+    return source.address_of(row) if source else None
 
 
 def _place(row: Published) -> str:

@@ -1,8 +1,8 @@
 """Reports of published figures as data: the figures of each table and chart, and the words around them.
 
 A declaration is a file of `report_templates/reports/`. It names its source, and is shown with that source's figures.
-Its blocks are text, facts, or figures: a selection of published figures, laid out in rows and columns. A file with
-several `[[page]]` makes a report of each, all with the same blocks.
+Its blocks are text, facts, commands, or figures: a selection of published figures, laid out in rows and columns. A file
+with several `[[page]]` makes a report of each, all with the same blocks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TABLE = "table"  # of split: as the figures stand in the source, lines without a
 ColumnName = Annotated[str, one_of(*PLAIN, pattern=r"options\..+", like="options.NAME")]
 RowName = Annotated[str, one_of(REST, *PLAIN, pattern=r"options\..+", like="options.NAME")]
 SplitName = Annotated[str, one_of(TABLE, *PLAIN, pattern=r"options\..+", like="options.NAME")]
-Form = Literal["table", "bars", "speedup", "lines", "curve", "panels"]
+Form = Literal["table", "bars", "columns", "speedup", "lines", "curve", "panels"]
 Speedup = Literal["", "published", "computed"]
 Section = Literal["summary", "model", "framework", "history"]
 Name = str | WordsEntry
@@ -70,6 +70,13 @@ class Delta(Struct, frozen=True, forbid_unknown_fields=True):
     base: tuple[str, ...]
 
 
+class Step(Struct, frozen=True, forbid_unknown_fields=True):
+    """A step of a procedure: what it does, and its commands for a shell, one a line."""
+
+    words: WordsEntry
+    shell: str
+
+
 class Facts(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of words: an environment, for instance."""
 
@@ -84,7 +91,7 @@ class Facts(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BlockEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of a report, as a file declares it.
+    """A part of a report, as a file declares it: words, a table of facts, `code`, or figures.
 
     With `rows` it shows the figures that `where` selects. `split` makes several tables: one for each value of some
     columns, or with `table` those of the source. `rows` are the facts that a row has in common; `columns` are the facts
@@ -97,6 +104,7 @@ class BlockEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     level: int = 2
     text: tuple[WordsEntry, ...] = ()
     facts: Facts | None = None
+    code: tuple[Step, ...] = ()
     where: Where = {}
     split: tuple[SplitName, ...] = ()
     rows: tuple[RowName, ...] = ()

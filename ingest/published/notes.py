@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from perfledger.ingest.published.publications import Published
 
+#: Codes that pages do not show: each place that prints a figure has a page of its own. The data has them.
+_IN_DATA_ONLY = frozenset({"same_value_in"})
 _CODED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -23,8 +25,8 @@ class PublishedNote(NamedTuple):
 
 
 def notes(row: Published) -> tuple[PublishedNote, ...]:
-    """Return what is said of a figure: where its precision is not the printed one, and what its table notes."""
-    return (*_of_precision(row), *written(row.note))
+    """Return what pages say of a figure: that its precision is not the printed one, and what its table notes."""
+    return (*_of_precision(row), *(each for each in written(row.note) if each.key not in _IN_DATA_ONLY))
 
 
 def written(text: str) -> tuple[PublishedNote, ...]:
@@ -41,11 +43,10 @@ def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int
 
     The reader sees what the first place prints, and what its log says instead; notes say what the others print.
     """
-    places = {row.place for row in rows} if len(rows) > 1 else set()
     found: dict[PublishedNote, list[int]] = {}
     for number, row in enumerate(rows, 1):
         for note in (*_printed_otherwise(row, rows[0]), *notes(row)):
-            if note.key != "log_precision" and not (note.key == "same_value_in" and note.value in places):
+            if note.key != "log_precision":
                 found.setdefault(note, []).append(number)
     return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
 

@@ -17,7 +17,6 @@ from perfledger.ingest.published.publications import REPEATS, Published, options
 from perfledger.ingest.published.slices import Values, case_fact, common, select
 from perfledger.ingest.site import addresses, our_results
 from perfledger.ingest.site import published_tables as tables
-from perfledger.ingest.site.folding import folded, height
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.our_results import Ours
@@ -76,7 +75,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     for row in rows:
         groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
     order = {name: index for index, name in enumerate(site.published.sources)}
-    made: list[Mapping[str, Any]] = [
+    return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
             "same": [tables.stated(*each) for each in _same(of_table) if each[0] != "hardware"],
@@ -87,8 +86,6 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
             groups.items(), key=lambda each: (order[each[0][0]], each[0][1])
         )
     ]
-    folds = folded([height([each["table"]]) for each in made])
-    return [{**each, "folded": fold} for each, fold in zip(made, folds, strict=True)]
 
 
 def is_shown(row: Published) -> bool:
@@ -193,8 +190,7 @@ def _ours(site: Site, found: Sequence[Ours]) -> Cell:
 def _our(site: Site, found: Ours) -> Entry:
     marks = (numbers.signed_percent(found.difference), *found.marks)
     page = site.page(representative(site, found.row))
-    details = (("difference", found.difference),)
-    return Entry(numbers.figure(found.value, found.spread), page, marks, value=found.value, details=details)
+    return Entry(numbers.figure(found.value, found.spread), page, marks, value=found.value)
 
 
 def _address(site: Site, row: Published) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
@@ -15,6 +16,7 @@ from perfledger.ingest.published.publications import Published, Publisher
 from perfledger.ingest.published.slices import (
     CELL_BATCH_SIZE,
     LOG_BATCH_SIZE,
+    Cut,
     Head,
     Slice,
     SliceFigure,
@@ -23,7 +25,7 @@ from perfledger.ingest.published.slices import (
     fact,
 )
 from perfledger.ingest.site.model import precision_name
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Tag, absent, cell
 
 #: Options that count something large; other numbers, such as dates, are not quantities.
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
@@ -33,26 +35,58 @@ SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
 _BATCH_SIZES = ("batch_size", ROW_BATCH_SIZE)
 #: Options whose value is clear without the option's name.
 _NAMED_BY_VALUE = ("parallel", "dataset", "reader")
+#: The mark of a figure's verdict, by the identity of its row.
+Verdicts = Mapping[int, Tag]
 #: How a verdict is coloured; the tones are those of outcomes.
 VERDICT_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
 
 
-def of_slice(found: Slice) -> Table:
-    """Return the table of a slice: a column per key of its rows, then its columns."""
-    keys = found.keys
-    head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
-    head += [_column(found, index) for index in range(len(found.columns))]
-    body = []
+def of_slice(found: Slice, verdicts: Verdicts = MappingProxyType({})) -> Table:
+    """Return the table of a slice: a column per key of its rows, then its columns, with marks of verdicts."""
+    labels = [Column(key_name(key), _numeric(key, found.rows)) for key in found.keys]
+    figures = [_column(found, index) for index in range(len(found.columns))]
     best = frozenset(id(row) for each in comparisons(found) for row in each.best)
-    for index, row in enumerate(found.rows):
-        marks = tuple(mark(found, each) for each in row.marks)
-        labels = [cell(value(found, key, each)) for key, each in row.values]
-        if labels:
-            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),), together(row.notes) or None)
-        figures = [_cell(found, found.cells.get((index, column), ()), best) for column in range(len(found.columns))]
-        body.append((*labels, *figures))
-    notes = (*found.block.notes, *_notes(found), *_speedup_note(found))
-    return Table(tuple(head), tuple(body), notes=notes, best=phrase("report.best"))
+    body = tuple(
+        (*_labels(found, head), *_figures(found, index, best, verdicts)) for index, head in enumerate(found.rows)
+    )
+    return Table((*labels, *figures), body, notes=(*found.block.notes, *_notes(found)), best="")
+
+
+def _labels(found: Slice, head: Head) -> list[Cell]:
+    """Return the labels of a row; the first has the row's marks and notes."""
+    cells = [cell(value(found, *each)) for each in head.values]
+    marks = tuple(mark(found, each) for each in head.marks)
+    if cells:
+        cells[0] = Cell((Entry(cells[0].entries[0].text, marks=marks),), together(head.notes) or None)
+    return cells
+
+
+def _figures(found: Slice, row: int, best: Container[int], verdicts: Verdicts) -> list[Cell]:
+    """Return the figures of a row. One that was not measured is shown if it has a mark."""
+    cells = []
+    for column in range(len(found.columns)):
+        figures = found.cells.get((row, column), ())
+        known = [each for each in figures if each.row.state != "not_measured" or each.beside]
+        entries = tuple(_entry(found, each, best, verdicts) for each in known)
+        said = dict.fromkeys(note for each in figures for note in each.notes)
+        cells.append(Cell(entries, together(tuple(said)) or None))
+    return cells
+
+
+def _entry(found: Slice, figure: SliceFigure, best: Container[int], verdicts: Verdicts) -> Entry:
+    row, marks = figure.row, tuple(mark(found, each) for each in figure.marks)
+    if stated := state(row):
+        shown = stated.entries[0] if stated.entries else Entry(numbers.ABSENT)
+        return Entry(shown.text, marks=marks, tone=shown.tone)
+    delta = (_delta(*figure.delta),) if figure.delta else ()
+    speedup = (f"{figure.speedup}×",) if has_speedup(figure) else ()
+    small = (*delta, *speedup, *marks)
+    return Entry(printed(row), None, small, best=id(row) in best, value=row.value, verdict=verdicts.get(id(row)))
+
+
+def has_speedup(figure: SliceFigure) -> bool:
+    """Return whether a table shows a speed-up next to a figure."""
+    return bool(figure.speedup) and figure.row.devices != 1
 
 
 def _notes(found: Slice) -> tuple[Text, ...]:
@@ -63,6 +97,14 @@ def _notes(found: Slice) -> tuple[Text, ...]:
         if head.notes
     )
     return (*map(note, found.notes), *of_columns)
+
+
+def legend(found: Cut) -> tuple[Text, ...]:
+    """Return what the signs of a report's tables mean: the general ones, speed-ups, and bold figures."""
+    parts = [part for parts in found.slices for part in parts]
+    sped = dict.fromkeys(part.block.speedup for part in parts if any(map(has_speedup, part.figures)))
+    best = [phrase("report.best")] if any(each.best for part in parts for each in comparisons(part)) else []
+    return (phrase("report.legend"), *(phrase(f"report.speedup_{each}") for each in sped), *best)
 
 
 def note(said: PublishedNote) -> Text:
@@ -96,7 +138,7 @@ def _column(found: Slice, index: int) -> Column:
 def of_facts(facts: Facts) -> Table:
     """Return a table of words."""
     columns = tuple(Column(each) for each in facts.columns)
-    return Table(columns, tuple(tuple(map(_fact, row)) for row in facts.rows))
+    return Table(columns, tuple(tuple(map(_fact, row)) for row in facts.rows), prose=True)
 
 
 def _fact(text: Text) -> Cell:
@@ -212,7 +254,7 @@ def label(row: Published, key: str) -> Cell:
     if text == of_log or not row.log:
         return cell(_label(key, text))
     note = phrase("report.log_says", value=_label(key, of_log))
-    return cell(_label(key, text), None, note, details=(("log", of_log),))
+    return cell(_label(key, text), None, note)
 
 
 def _label(key: str, text: str) -> Text:
@@ -290,40 +332,10 @@ def state(row: Published) -> Cell | None:
     return absent(None) if row.value is None else None
 
 
-def _cell(found: Slice, figures: Sequence[SliceFigure], best: Container[int]) -> Cell:
-    """Return the figures of a cell; a figure that was not measured is shown if it has a mark."""
-    known = [each for each in figures if each.row.state != "not_measured" or each.beside]
-    entries = tuple(entry for each in known for entry in _entries(found, each, best=id(each.row) in best))
-    return Cell(entries, together([note for each in figures for note in each.notes]) or None)
-
-
-def _entries(found: Slice, figure: SliceFigure, *, best: bool) -> tuple[Entry, ...]:
-    marks = tuple(mark(found, each) for each in figure.marks)
-    details = tuple(figure.marks)
-    if stated := state(figure.row):
-        shown = stated.entries or (Entry(numbers.ABSENT),)
-        return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in shown)
-    speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
-    delta = (_delta(*figure.delta),) if figure.delta else ()
-    values: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
-    values += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
-    small = (*delta, *speedup, *marks)
-    return (Entry(printed(figure.row), None, small, best=best, value=figure.row.value, details=values),)
-
-
-def _number(text: str) -> Value:
-    return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text
-
-
 def _delta(difference: float, share: float) -> str:
     """Write a difference in the notation of the sources: absolute, then relative with an arrow."""
     sign, arrow = ("−", "↓") if difference < 0 else ("+", "↑")
     return f"({sign}{numbers.exact(abs(round(difference, 6)))}, {arrow}{abs(share) * 100:.1f}%)"
-
-
-def _speedup_note(found: Slice) -> tuple[Text, ...]:
-    shown = any(each.speedup and each.row.devices != 1 for each in found.figures)
-    return (phrase(f"report.speedup_{found.block.speedup}"),) if shown else ()
 
 
 def _counted(text: str) -> Text:

@@ -19,9 +19,6 @@ from msgspec.structs import replace
 from perfledger import as_called
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
-from perfledger.ingest.published import cases
-from perfledger.ingest.published.declarations import Report
-from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site.model import Site, Suite, framework_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link
@@ -96,26 +93,13 @@ def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
     return [_of_plan(each) for each in left if each.cases]
 
 
-def of_report(site: Site, report: Report, rows: Sequence[Published]) -> list[CommandBlock]:
-    """Return a block per recipe of a report, with the cases of the report's figures.
-
-    If the figures fit no case, as in an edition with other batch sizes, the block has all cases.
-    """
-    plans = [plan for name in report.recipes if (plan := site.plans.by_recipe.get(name))]
-    return [_of_plan(replace(each, cases=_of_figures(each, rows) or each.cases)) for each in plans]
-
-
-def _of_figures(plan: Plan, rows: Sequence[Published]) -> tuple[PlanCase, ...]:
-    return tuple(case for case in plan.cases if any(cases.may_be_of(row, plan, case) for row in rows))
-
-
 def command(run: Run) -> str:
     """Return the command that repeats a run's case by its recipe; empty for a run without recipe."""
     recipe = run.recipe
     if not recipe:
         return ""
     tool = recipe.container.tool if recipe.container else ""
-    return _command(recipe.name, recipe.case, run.case.nodes or 1, tool, recipe.data)
+    return command_of(recipe.name, recipe.case, run.case.nodes or 1, tool, recipe.data)
 
 
 def explanation(run: Run) -> list[str]:
@@ -123,7 +107,8 @@ def explanation(run: Run) -> list[str]:
     return [*as_called("python -m ingest explain").split(), run.path]
 
 
-def _command(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, data: bool) -> str:
+def command_of(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, data: bool) -> str:
+    """Return the command that runs the cases of a recipe that `choices` select."""
     chosen = ",".join(f"{name}={choices[name]}" for name in sorted(choices, key=_by_vocabulary))
     words = ["python", "-m", "runners", "run", recipe, "--on", _place(nodes)]
     words += ["--case", chosen] if chosen else []
@@ -190,8 +175,8 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
 
 def _of_plan(plan: Plan) -> CommandBlock:
     shown, data_set = plan.cases[:CASES_SHOWN], plan.data_set
-    tool = _CONTAINER_TOOL if plan.image else ""
-    again = tuple(_command(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown)
+    tool = tool_of(plan)
+    again = tuple(command_of(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown)
     return CommandBlock(
         title=phrase("reproduce.plan", framework=plan.framework, name=plan.recipe, cases=len(plan.cases)),
         again=again,
@@ -211,6 +196,11 @@ def _of_plan(plan: Plan) -> CommandBlock:
         layout=data_set.layout,
         planned=tuple(each.command for each in shown),
     )
+
+
+def tool_of(plan: Plan) -> str:
+    """Return the tool that runs the image of a plan; empty for a plan without an image."""
+    return _CONTAINER_TOOL if plan.image else ""
 
 
 def _choices(case: PlanCase) -> frozenset[tuple[str, str]]:

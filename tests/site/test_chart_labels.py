@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from perfledger.ingest.common import words
-from perfledger.ingest.site.pages.reports import report_charts
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point, framed
 from perfledger.ingest.site.render.drawing import shortened
+from perfledger.ingest.site.report_charts import report_charts
 from tests.site.test_reports import cut_of, named
 
 TITLE = re.compile(r"<g><title>([^<]*)</title>")

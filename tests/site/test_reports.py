@@ -18,7 +18,7 @@ from perfledger.ingest.published import publications
 from perfledger.ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
 from perfledger.ingest.published.publications import Publications, Published
 from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, cut, slices
-from perfledger.ingest.site import builder
+from perfledger.ingest.site import builder, report_charts
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import reports as report_pages
@@ -176,7 +176,7 @@ def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> 
     unknown = {"en": "date unknown", "zh": "日期不详"}[language]
     assert (report.date or str(source.year or unknown)) in head
     assert source.commit in head
-    assert {"en": "shown as published", "zh": "第三方公布"}[language] in head
+    assert {"en": "Published by others", "zh": "第三方公布"}[language] in head
 
 
 def test_the_index_lists_every_report() -> None:
@@ -202,7 +202,7 @@ def test_the_round_has_its_six_matrices() -> None:
 
 
 def test_the_round_has_its_twelve_figures() -> None:
-    found = report_pages.report_charts(named("dlperf-round"), cut_of(named("dlperf-round")))
+    found = report_charts.report_charts(named("dlperf-round"), cut_of(named("dlperf-round")))
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
@@ -300,7 +300,7 @@ def test_what_is_named_by_data_has_its_words() -> None:
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
 def test_dots_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
     cut_up = cut_of(named(report))
-    drawn = [each for each in report_pages.report_charts(named(report), cut_up) if each.name.endswith("-bars")]
+    drawn = [each for each in report_charts.report_charts(named(report), cut_up) if each.name.endswith("-bars")]
     printed = {tables.printed(row) for row in cut_up.rows if row.value is not None}
     assert drawn
     for chart in drawn:
@@ -317,7 +317,7 @@ def test_dots_say_figures_as_they_were_printed_and_carry_them_shortened(report: 
 
 def test_charts_are_drawn_alike_every_time() -> None:
     for report in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")):
-        found = report_pages.report_charts(report, cut_of(report))[:6]
+        found = report_charts.report_charts(report, cut_of(report))[:6]
         assert [drawing.draw(said(each)) for each in found] == [drawing.draw(said(each)) for each in found]
 
 
@@ -405,7 +405,7 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    (line,) = said(report_pages.report_charts(report, cut(report, rows))[0]).series
+    (line,) = said(report_charts.report_charts(report, cut(report, rows))[0]).series
     assert [(point.x, point.y) for point in line.points] == [(160.0, 400.0), (200.0, 640.0)]
 
 
@@ -413,7 +413,7 @@ def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:
     rows = [one(), one(framework="Beta", unit="words/s")]
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nshow = "bars"')
     with pytest.raises(ReportError, match="one metric and unit"):
-        report_pages.report_charts(report, cut(report, rows))
+        report_charts.report_charts(report, cut(report, rows))
 
 
 # --- wrong declarations -----------------------------------------------------------------------------------------------
@@ -431,7 +431,7 @@ GOOD = 'rows = "devices"\ncolumns = "framework"\n'
         (f'[[block]]\n{GOOD}split = "lines"\n', "block[0].split[0]: expected one of table, model, "),
         (
             f'[[block]]\n{GOOD}show = "pie"\n',
-            "block[0].show[0]: expected one of bars, curve, lines, panels, speedup, table, got 'pie'",
+            "block[0].show[0]: expected one of bars, columns, curve, lines, panels, speedup, table, got 'pie'",
         ),
         (f'[[block]]\n{GOOD}speedup = "yes"\n', "block[0].speedup: expected one of computed, published, got 'yes'"),
         ('[[block]]\nrows = "devices"\n', "block[0]: expected either columns"),

@@ -209,6 +209,8 @@ class Writer:
             text = f'<strong class="pl-best" title="{self.say(phrase("table.best_figure"))}">{text}</strong>'
         if entry.tone:
             text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
+        if entry.verdict:
+            text = f"{text} {self._verdict(entry.verdict)}"
         small = [str(self.say(each)) for each in entry.marks if each]
         small += [str(self.tag(entry.tag))] if entry.tag else []
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
@@ -216,6 +218,13 @@ class Writer:
             return f'{text} <small class="pl-runs">{links}</small>' if links else text
         small += [f'<span class="pl-runs">{links}</span>'] if links else []
         return f"{text} <small>{' '.join(small)}</small>"
+
+    def _verdict(self, found: Tag) -> str:
+        """Return a sign with its words, linked to where the verdict is explained."""
+        tone = f" pl-{found.tone}" if found.tone else ""
+        means, sign = self.say(found.means), self.say(found.text)
+        address = self.link(found.page)
+        return f'<a class="pl-verdict{tone}" href="{address}" title="{means}" aria-label="{means}">{sign}</a>'
 
     def _placed(self, column: Column, text: Text, room: _Room) -> str:
         """Return a text of a number column with its padding, which style sheets hide."""
@@ -259,7 +268,7 @@ class Writer:
         """Return what bold figures mean, for a table that has one."""
         views = table.switching
         marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
-        return {"view": _view(marked, views[0]), "text": self.say(table.best)} if marked else None
+        return {"view": _view(marked, views[0]), "text": self.say(table.best)} if marked and table.best else None
 
     def _tags(self, table: Table) -> Mapping[str, object] | None:
         """Return what the tags of a table mean, which only its first view has."""

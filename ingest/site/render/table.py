@@ -52,9 +52,10 @@ class Tag:
 class Entry:
     """One figure in a cell: its text and link, small print next to it, and links to its runs.
 
-    `tag` is the last of the small print. `value` is the figure before rounding, for sorting and for programs; a plain
-    number's text is its own value. `details` are named values: scripts read `low`, and `verify` reads `unit`.
-    `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
+    `tag` is the last of the small print; `verdict` is linked and directly after the figure. `value` is the figure
+    before rounding, for sorting and for programs; a plain number's text is its own value. `details` are named values:
+    scripts read `low`, and `verify` reads `unit`. `anchor` is the id that links use. `share` is that of the best of
+    its row, which tints it.
     """
 
     text: Text
@@ -67,6 +68,7 @@ class Entry:
     details: tuple[tuple[str, Value | None], ...] = ()
     anchor: str = ""
     tag: Tag | None = None
+    verdict: Tag | None = None
     share: float | None = None
 
 

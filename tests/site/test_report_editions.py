@@ -1,17 +1,17 @@
-"""Links of the reports: editions, the report before and after, and siblings; in both languages, without scripts."""
+"""Editions of reports lead to each other, and pending cells are named, in both languages."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from perfledger.ingest.published.declarations import Report, ReportError, reports
+from perfledger.ingest.published.declarations import ReportError, reports
 from perfledger.ingest.published.publications import Publications, Publisher
 from perfledger.ingest.site.model import Site, suites
-from perfledger.ingest.site.report_links import Links, Shelf, links, shelf
+from perfledger.ingest.site.pages.reports import editions
+from perfledger.ingest.site.published_figures import reports_with_figures
 from tests.site.test_reports import HEAD, declared, figures, markdown, site_of
 
 ALL = {each.id: each for each in reports()}
@@ -21,19 +21,6 @@ EDITIONS = {
         "perf-deeplabv3p": ("2023", "e7a07c4"), "perf-deeplabv3p-pending": ("date unknown", "commit unknown")
     },
 }  # fmt: skip
-
-
-@cache
-def made() -> Shelf:
-    return shelf(site_of(figures()))
-
-
-def of(identifier: str) -> Links:
-    return links(made(), ALL[identifier])
-
-
-def pages(found: tuple[object, ...]) -> list[str]:
-    return [str(getattr(each, "page", "")).removeprefix("reports/").removesuffix(".md") for each in found]
 
 
 def text_of(language: str, report: str) -> str:
@@ -58,52 +45,7 @@ def test_the_editions_of_a_report_lead_to_each_other_by_links(leading: str) -> N
 
 def test_reports_without_another_edition_name_none() -> None:
     assert "Editions of this report" not in text_of("en", "perf-resnet50")
-    assert of("perf-resnet50").editions == ()
-
-
-def test_previous_and_next_go_through_all_reports_of_a_publisher() -> None:
-    for first in ("perf-front", "dlperf-round"):
-        series = [each.id for each in made().series(ALL[first])]
-        assert of(series[0]).previous is None
-        assert of(series[-1]).next is None
-        walked = [first]
-        while following := of(walked[-1]).next:
-            walked += pages((following,))
-            back = of(walked[-1]).previous
-            assert back is not None
-            assert pages((back,)) == walked[-2:-1]
-        assert walked == series
-    assert "perf-2021" in walked or "perf-2021" in [each.id for each in made().series(ALL["perf-front"])]
-
-
-def test_a_framework_page_leads_to_its_models_report_and_back() -> None:
-    assert "perf-resnet50" in pages(of("perf-mxnet-resnet50").same_model)
-    assert "perf-mxnet-resnet50" in pages(of("perf-resnet50").same_model)
-    assert "perf-bert" in pages(of("perf-resnet50").same_section)
-    assert "perf-mxnet-resnet50" not in pages(of("perf-bert").same_model)
-    assert "dlperf-mxnet-resnet50" not in pages(of("perf-resnet50").same_model)
-
-
-def test_a_summary_of_many_models_has_only_the_siblings_of_its_section() -> None:
-    assert of("perf-front").same_model == ()
-    assert pages(of("dlperf-round").same_section) == ["dlperf-summaries"]
-
-
-def test_no_report_is_its_own_sibling_and_each_sibling_stands_once() -> None:
-    for identifier in ALL:
-        found = of(identifier)
-        siblings = pages((*found.same_model, *found.same_section))
-        assert identifier not in siblings
-        assert len(set(siblings)) == len(siblings)
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_links_are_at_the_top_and_with_full_titles_at_the_bottom(language: str) -> None:
-    text = text_of(language, "perf-bert")
-    top, _, bottom = text.partition("\n## ")
-    for page in ("perf-resnet50", "perf-transformer"):
-        assert f"]({page}.md)" in top
-        assert f"[{getattr(ALL[page].title, language)}]({page}.md)" in bottom
+    assert editions(site_of(figures()), ALL["perf-resnet50"]) == ()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -136,7 +78,6 @@ def test_where_the_first_edition_is_not_here_an_edition_stands_alone() -> None:
     name = ALL["perf-2021"].source
     rows = tuple(row for row in known.rows if row.source == name)
     sources: dict[str, Publisher] = {name: known.sources[name]}
-    found = shelf(Site((), (), suites(), lambda _: (), Publications(rows, sources)))
-    alone: list[Report] = list(found.reports)
-    assert [each.id for each in alone] == ["perf-2021"]
-    assert links(found, alone[0]) == Links((), None, None, (), ())
+    alone = Site((), (), suites(), lambda _: (), Publications(rows, sources))
+    assert [each.id for each in reports_with_figures(alone)] == ["perf-2021"]
+    assert editions(alone, ALL["perf-2021"]) == ()

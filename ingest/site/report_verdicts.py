@@ -1,0 +1,83 @@
+"""The audit's verdicts in a report: a sign next to each figure whose log was read, and a line that counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.published import audit
+from perfledger.ingest.published.audit import Audited, LogFigure
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Site
+from perfledger.ingest.site.render.table import Tag
+
+#: Signs of verdicts. A figure that its log does not support has their difference as its sign.
+_SIGNS = {
+    audit.REPRODUCED: "✓",
+    audit.OTHER_RULE: "≈",
+    audit.OTHER_LOG: "≠",
+    audit.UNSUPPORTED: "",
+    audit.NO_FIGURE: "?",
+}
+_DOUBTFUL = (audit.UNSUPPORTED, audit.OTHER_LOG, audit.NO_FIGURE)
+
+
+@dataclass(frozen=True)
+class VerdictCount:
+    """How many figures have a verdict, and its sign in tables."""
+
+    sign: str
+    text: Text
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """The number of values of a report, of those that name a log that was read, and of these by verdict."""
+
+    values: int
+    read: int
+    counts: tuple[VerdictCount, ...]
+
+
+def signs(site: Site) -> Mapping[int, Tag]:
+    """Return the sign of each published figure whose log was read, by the identity of its row."""
+    return {id(each.row): _sign(each) for each in site.audited if each.run}
+
+
+def _sign(found: Audited) -> Tag:
+    known = _compared(found)
+    is_far = found.verdict == audit.UNSUPPORTED and known
+    text = numbers.signed_percent(known.difference) if is_far and known else _SIGNS[found.verdict]
+    tone = "warn" if found.verdict in _DOUBTFUL else ""
+    return Tag(text, _words(found.verdict, known), tone, addresses.audit_row(found.row))
+
+
+def _compared(found: Audited) -> LogFigure | None:
+    """Return the figure that a verdict follows from: ours, that of another rule, or that of another log."""
+    return {audit.OTHER_RULE: found.closest, audit.OTHER_LOG: found.other}.get(found.verdict, found.house)
+
+
+def _words(verdict: str, known: LogFigure | None) -> Text:
+    name = phrase(f"verdict.{verdict}")
+    if not known:
+        return name
+    value = f"{numbers.exact(float(f'{known.value:.7g}'))} {known.unit}"
+    difference = numbers.signed_percent(known.difference, 2)
+    rule = word_for("rule", known.rule)
+    return phrase("report.verdict", verdict=name, rule=rule, value=value, difference=difference)
+
+
+def line(site: Site, rows: Iterable[Published]) -> VerdictLine:
+    """Return the verdicts on the figures of a report."""
+    values = {id(row) for row in rows if row.value is not None}
+    found = Counter(each.verdict for each in site.audited if each.run and id(each.row) in values)
+    counts = tuple(
+        VerdictCount(sign, phrase(f"report.counted_{verdict}", n=found[verdict]))
+        for verdict, sign in _SIGNS.items()
+        if found[verdict]
+    )
+    return VerdictLine(len(values), found.total(), counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -177,6 +178,15 @@ def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> 
     assert (report.date or str(source.year or unknown)) in head
     assert source.commit in head
     assert {"en": "Published by others", "zh": "第三方公布"}[language] in head
+
+
+def test_commands_of_reports_are_shell_that_can_be_copied() -> None:
+    steps = [step for each in ALL for block in each.blocks for step in block.code]
+    assert len(steps) > 30
+    for step in steps:
+        subprocess.run(["bash", "-n"], input=step.shell, text=True, check=True, capture_output=True)
+    page = markdown()["zh", "reports/perf-deeplabv3p-pending.md"]
+    assert re.search(r"<pre[^>]*><code>wget https://\S+cityscapes\.tar&#10;echo ", page)
 
 
 def test_the_index_lists_every_report() -> None:

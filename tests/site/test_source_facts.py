@@ -20,11 +20,16 @@ SEG = ("CentOS 6.3", "Tesla V100-SXM2-32GB", "Intel Xeon Gold 6271C 2.60 GHz × 
 SINGLE = ("CentOS 7.5", "Intel Xeon Gold 6271C 2.60 GHz × 80", "525.60.11", "630 GB")
 A100 = ("A100-SXM4-40GB", "Intel Xeon Gold 6148 2.40 GHz × 160", "525.60.13", "1510 GB")
 RESNET_IMAGE = "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04"
-RESNET = ("--shm-size=64g", "mlx5_0", "train_list.txt", "paddle_gpu1_pure_fp16_bs256.txt", "100 Gb/s", "0-19")
+RESNET = (
+    "--shm-size=64g", "mlx5_0", "train_list.txt", "paddle_gpu1_pure_fp16_bs256.txt", "100 Gb/s", "0-19",
+    "paddle_gpu32_fp32_bs256.txt", "checkout 5bb2e8c339cad16136e310d5c5a0285f20383470", f"docker pull {RESNET_IMAGE}",
+    "bash paddle_test_all.sh", "bash paddle_test_multi_node_all.sh",
+)  # fmt: skip
 FLUID = (
     "Intel Xeon Gold 6148 2.40 GHz", "21,729 MiB", "384.66", "Ubuntu 16.04.3 LTS", "17.05.0-ce", "9, 7.0.1",
     "1.12.0-rc2", "nvidia/cuda:9.0-cudnn7-devel-ubuntu16.04", "paddlepaddle/paddle:latest-dev", "horse2zebra",
-    "Cityscapes", "7.1.4",
+    "Cityscapes", "7.1.4", "0.11.0", "tree/v1.12.0-rc2", "LSVRC/2012", "enwiki-latest-pages-articles.xml.bz2",
+    "nvidia-docker run -it --name CASE_NAME",
     "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0", "seccomp=unconfined", "use_gpu=True",
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
@@ -47,7 +52,8 @@ LINKS_2021 = (
 PENDING = (
     "318dd24cf3c7788f3fe88c7ccb910a09e6f469e5", "benchmark", "37724b19b6e5d41f9f147936d60b3c29", "cityscapes.tar",
     "fp16", "paddle_gpu1_fp32_bs2", "paddle_gpu8_fp32_bs2", "paddle_gpu32_fp32_bs2", "paddle_gpu1_amp_bs4",
-    "paddle_gpu8_amp_bs4", "paddle_gpu32_amp_bs4", "NGC PyTorch",
+    "paddle_gpu8_amp_bs4", "paddle_gpu32_amp_bs4", "NGC PyTorch", "--shm-size=1g", "memlock=-1", "stack=67108864",
+    "NVIDIA_VISIBLE_DEVICES=all", "wget https:", "md5sum", "pip install paddleseg", "mv cityscapes PaddleSeg/data/",
 )  # fmt: skip
 #: Per page what it must print, and what its source does not print.
 FACTS = {

@@ -44,7 +44,7 @@ TABLE = "table"  # of split: as the figures stand in the source, lines without a
 ColumnName = Annotated[str, one_of(*PLAIN, pattern=r"options\..+", like="options.NAME")]
 RowName = Annotated[str, one_of(REST, *PLAIN, pattern=r"options\..+", like="options.NAME")]
 SplitName = Annotated[str, one_of(TABLE, *PLAIN, pattern=r"options\..+", like="options.NAME")]
-Form = Literal["table", "bars", "columns", "speedup", "lines", "curve", "panels"]
+Form = Literal["table", "bars", "columns", "speedup", "lines", "curve"]
 Speedup = Literal["", "published", "computed"]
 Section = Literal["summary", "model", "framework", "history"]
 Name = str | WordsEntry

@@ -34,7 +34,7 @@ SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
 #: Facts that count something large, besides options.
 _BATCH_SIZES = ("batch_size", ROW_BATCH_SIZE)
 #: Options whose value is clear without the option's name.
-_NAMED_BY_VALUE = ("parallel", "dataset", "reader")
+_NAMED_BY_VALUE = ("case", "parallel", "dataset", "reader")
 #: The mark of a figure's verdict, by the identity of its row.
 Verdicts = Mapping[int, Tag]
 #: How a verdict is coloured; the tones are those of outcomes.

@@ -15,8 +15,6 @@ from perfledger.ingest.site.published_tables import caption, head_text, joined, 
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
 
-#: Name of an axis of groups, by the first key of their rows.
-ACROSS = {"devices": "devices", "place": "version"}
 #: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
 
@@ -39,32 +37,19 @@ def slice_charts(report: Report, block: Block, parts: Sequence[Slice], index: in
     shared = caption(found, common)
     what = joined(shared) if shared and not only_slice else block.title or report.title
     return [
-        Chart(f"{name}-{form}", spec, phrase(f"report.text_{form}"))
+        Chart(f"{name}-{form}-{n}" if n > 1 else f"{name}-{form}", spec, phrase(f"report.text_{form}"))
         for form in found.block.show
-        if form != "table" and (spec := _FORMS[form](block, found, phrase(f"report.chart_{form}", what=what)))
+        if form != "table"
+        for n, spec in enumerate(_FORMS[form](block, found, phrase(f"report.chart_{form}", what=what)), 1)
     ]
 
 
-def _bars(block: Block, found: Slice, title: Text) -> Spec | None:
+def _bars(block: Block, found: Slice, title: Text) -> list[Spec]:
+    """Draw a panel per row with a dot per column."""
     return _comparison(title, _panels_of(block, found, range(len(found.columns))), found.figures[0].row)
 
 
-def _panels(block: Block, found: Slice, title: Text) -> Spec | None:
-    """Draw panels per metric; one that fewer columns have than others, such as a ratio, is in the table only."""
-    by_metric: dict[str, list[int]] = {}
-    for index, head in enumerate(found.columns):
-        by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
-    most = max(map(len, by_metric.values()))
-    panels = [
-        structs.replace(panel, label=joined([tables.metric(*metric.split("|")), panel.label]))
-        for metric, columns in by_metric.items()
-        if len(columns) == most
-        for panel in _panels_of(block, found, columns)
-    ]
-    return _comparison(title, panels, found.figures[0].row)
-
-
-def _columns(block: Block, found: Slice, title: Text) -> Spec | None:
+def _columns(block: Block, found: Slice, title: Text) -> list[Spec]:
     """Draw a panel per column with a dot per figure, for tables that have a framework per row."""
     panels = [
         Panel(head_text(found, head), tuple(_dot_of_row(found, *each) for each in _of_column(found, column)))
@@ -85,15 +70,15 @@ def _dot_of_row(found: Slice, head: Head, figure: SliceFigure) -> Dot:
     return Dot(label=label, series=framework, ink=ink, value=figure.row.value, text=_figure(figure))
 
 
-def _comparison(title: Text, panels: Sequence[Panel], row: Published) -> Spec | None:
-    """Return panels with scales of their own: they are of different numbers of devices. None for a single figure."""
+def _comparison(title: Text, panels: Sequence[Panel], row: Published) -> list[Spec]:
+    """Return panels with scales of their own, since numbers of devices differ; an empty list for a single figure."""
     if sum(len(panel.rows) for panel in panels) < 2:
-        return None
+        return []
     unit = tables.metric(row.metric, row.unit)
     if all(len(panel.rows) == 1 for panel in panels):
         rows = tuple(structs.replace(panel.rows[0], label=panel.label) for panel in panels)
-        return Dots(title=title, unit=unit, panels=(Panel(panels[0].rows[0].label, rows),))
-    return Dots(title=title, unit=unit, panels=tuple(panels), apart=True)
+        return [Dots(title=title, unit=unit, panels=(Panel(panels[0].rows[0].label, rows),))]
+    return [Dots(title=title, unit=unit, panels=tuple(panels), apart=True)]
 
 
 def _panels_of(block: Block, found: Slice, columns: Iterable[int]) -> list[Panel]:
@@ -153,28 +138,48 @@ def _ink(found: Slice, column: int) -> str:
     return colours.ink(next(iter(own))).id if len(own) == 1 or len(frameworks) == 1 else ""
 
 
-def _lines(block: Block, found: Slice, title: Text) -> Spec | None:
-    """Draw a line per column over rows that have an order, such as versions."""
+def _lines(block: Block, found: Slice, title: Text) -> list[Spec]:
+    """Draw a chart per metric, with a line per column over rows that have an order, such as versions.
+
+    A metric of fewer columns than others, such as a ratio, is in the table only.
+    """
+    by_metric: dict[str, list[int]] = {}
+    for index, head in enumerate(found.columns):
+        by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
+    most = max(map(len, by_metric.values()))
     if len(found.rows) < 2:
-        return None
-    panels = _panels_of(block, found, range(len(found.columns)))
-    names = [panel.label for panel in panels]
-    by_label: dict[Text, list[Point]] = {}
-    for at, panel in enumerate(panels):
-        for dot in panel.rows:
-            if dot.value is not None:
-                by_label.setdefault(dot.series, []).append(Point(x=at, y=dot.value, text=dot.text))
-    row = found.figures[0].row
-    ink = colours.ink(row.framework).id
-    series = tuple(ChartLine(label, ink, tuple(points)) for label, points in by_label.items())
-    axis = Axis(
-        phrase(f"chart.{ACROSS.get(found.keys[0], 'case')}"),
-        ticks=tuple(Tick(at, name) for at, name in enumerate(names)),
+        return []
+    titles = {metric: joined([title, tables.metric_name(metric.split("|")[0])]) for metric in by_metric if metric}
+    return [
+        _lines_of(block, found, titles.get(metric, title), columns)
+        for metric, columns in by_metric.items()
+        if len(columns) == most
+    ]
+
+
+def _lines_of(block: Block, found: Slice, title: Text, columns: Sequence[int]) -> Spec:
+    dots = [(at, dot) for at, panel in enumerate(_panels_of(block, found, columns)) for dot in panel.rows]
+    inks = {dot.series: dot.ink for _, dot in dots}
+    points = {
+        name: tuple(Point(x=at, y=dot.value, text=dot.text) for at, dot in dots if dot.series == name and dot.value)
+        for name in inks
+    }
+    series = tuple(ChartLine(name, ink, points[name]) for name, ink in inks.items() if points[name])
+    ticks = tuple(Tick(at, tables.value(found, *head.values[0])) for at, head in enumerate(found.rows))
+    row = next(each.row for (_, column), figures in found.cells.items() if column in columns for each in figures)
+    return Lines(
+        title=title, unit=tables.metric(row.metric, row.unit), x=Axis(_across(block, found), ticks=ticks), series=series
     )
-    return Lines(title=title, unit=tables.metric(row.metric, row.unit), x=axis, series=series)
 
 
-def _speedup(block: Block, found: Slice, title: Text) -> Spec | None:
+def _across(block: Block, found: Slice) -> Text:
+    """Return the name of the axis of a table's rows."""
+    if len(found.keys) != 1:
+        raise ReportError(f"{block.place}: show: lines need rows of one key")
+    return phrase("chart.version") if found.keys == ("place",) else tables.key_name(found.keys[0])
+
+
+def _speedup(block: Block, found: Slice, title: Text) -> list[Spec]:
     """Draw efficiency: a line per column, or per column and batch size, that has at least two numbers of devices."""
     lines: dict[Text, dict[int, Point]] = {}
     inks: dict[Text, str] = {}
@@ -188,11 +193,11 @@ def _speedup(block: Block, found: Slice, title: Text) -> Spec | None:
                 lines.setdefault(name, {})[devices] = _share(devices, float(figure.speedup or 1), figure)
     drawn = {name: points for name, points in lines.items() if len(points) > 1}
     if sum(map(len, drawn.values())) < POINTS:
-        return None
+        return []
     series = tuple(ChartLine(name, inks[name], tuple(at[each] for each in sorted(at))) for name, at in drawn.items())
     ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
     axis = Axis(phrase("chart.devices"), log2=True, ticks=ticks)
-    return Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, ideal=100, near=True)
+    return [Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, ideal=100, near=True)]
 
 
 def _share(devices: int, speedup: float, figure: SliceFigure) -> Point:
@@ -200,7 +205,7 @@ def _share(devices: int, speedup: float, figure: SliceFigure) -> Point:
     return Point(x=devices, y=share, text=f"{share:.1f}% ({speedup:.2f}×)", about=_figure(figure))
 
 
-def _curve(block: Block, found: Slice, title: Text) -> Spec | None:
+def _curve(block: Block, found: Slice, title: Text) -> list[Spec]:
     """Draw throughput over the computed time of a step: a line per number of devices, a point per batch size."""
     points: dict[int, list[Point]] = {}
     for figure in found.figures:
@@ -216,11 +221,11 @@ def _curve(block: Block, found: Slice, title: Text) -> Spec | None:
         for devices, each in sorted(points.items())
     )
     axis = Axis(phrase("chart.milliseconds"))
-    return Lines(title=title, unit=tables.metric("throughput", found.figures[0].row.unit), x=axis, series=series)
+    return [Lines(title=title, unit=tables.metric("throughput", found.figures[0].row.unit), x=axis, series=series)]
 
 
-_FORMS: dict[str, Callable[[Block, Slice, Text], Spec | None]] = {
-    "bars": _bars, "columns": _columns, "lines": _lines, "panels": _panels, "speedup": _speedup, "curve": _curve
+_FORMS: dict[str, Callable[[Block, Slice, Text], list[Spec]]] = {
+    "bars": _bars, "columns": _columns, "lines": _lines, "speedup": _speedup, "curve": _curve
 }  # fmt: skip
 
 

@@ -65,9 +65,7 @@ def _metric(row: Row, runs: Sequence[Run], view: str) -> Measured | None:
     return found and replace(found, groups=() if stated.rule else results.groups(runs, row.rule, view))
 
 
-def candidates(
-    site: Site, rows: Sequence[Row], view: str = THROUGHPUT, *, axis: str = "framework"
-) -> list[Candidate]:
+def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT, *, axis: str = "framework") -> list[Candidate]:
     """Return the rows that have a figure in a view, with that figure, as entrants of an axis."""
     found = ((row, measured(site, row, view)) for row in rows)
     return [

@@ -441,7 +441,7 @@ GOOD = 'rows = "devices"\ncolumns = "framework"\n'
         (f'[[block]]\n{GOOD}split = "lines"\n', "block[0].split[0]: expected one of table, model, "),
         (
             f'[[block]]\n{GOOD}show = "pie"\n',
-            "block[0].show[0]: expected one of bars, columns, curve, lines, panels, speedup, table, got 'pie'",
+            "block[0].show[0]: expected one of bars, columns, curve, lines, speedup, table, got 'pie'",
         ),
         (f'[[block]]\n{GOOD}speedup = "yes"\n', "block[0].speedup: expected one of computed, published, got 'yes'"),
         ('[[block]]\nrows = "devices"\n', "block[0]: expected either columns"),

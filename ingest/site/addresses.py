@@ -97,6 +97,11 @@ def audit_row(row: Published) -> str:
     return section(AUDIT, audit_anchor(row))
 
 
+def on_front_page(hardware: str) -> str:
+    """Return the front page with one hardware chosen."""
+    return f"{SUMMARY}?{urlencode({'hardware': hardware})}"
+
+
 def report_page(report: Report) -> str:
     """Return the page of a report of published figures."""
     return f"reports/{report.id}.md"

@@ -33,7 +33,7 @@ from perfledger.ingest.published.publications import table as published_table
 from perfledger.ingest.read.accelerators import Accelerators
 from perfledger.ingest.read.change_notes import ChangeNotes
 from perfledger.ingest.read.plans import Plans
-from perfledger.ingest.site import addresses, hardware_tables
+from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data import badges, columnar, explorer, results
 from perfledger.ingest.site.data import changes as changes_data
 from perfledger.ingest.site.data import problems as problems_data
@@ -58,14 +58,14 @@ COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: Folders with our files that are not committed; they may also contain files of others.
-FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)
+FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, "data/matrix")
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
 
-#: Names of folders with our JSON files; earlier versions wrote `tables`.
-JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
+#: Names of folders with our JSON files; earlier versions wrote `tables` and `matrix`.
+JSON_FOLDERS = ("tables", "matrix", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
 
 #: Folders with the files of pages.
 _OF_PAGES = tuple(f"{each}/" for each in (*LANGUAGES, "charts"))
@@ -161,7 +161,6 @@ def build(
         files.update({STYLES: _styles(), COMPARISONS: compare.data(site, placed)})
         files.update(columnar.files(site, records, words, partial(_made_once, cached, code, columnar.is_table)))
         files.update(explorer.files(site, words, partial(_made_once, cached, code, explorer.is_document)))
-        files.update(hardware_tables.files(site, words))
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
         if built.lasting:
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())

@@ -72,6 +72,13 @@ def newest_first(hardware: str) -> tuple[bool, bool, int, str]:
     return (not hardware, not is_accelerator(hardware), -(found.year if found else 0), hardware)
 
 
+def group(hardware: str) -> Text:
+    """Return the vendor and generation of a hardware in words."""
+    if found := generation(hardware):
+        return f"{found.vendor} {found.name}"
+    return phrase("hardware.other_accelerators" if is_accelerator(hardware) else "hardware.processors")
+
+
 def _begins(spelled: str, word: str) -> bool:
     return f" {word.removesuffix('*')}" in spelled if word.endswith("*") else f" {word} " in spelled
 

@@ -1,364 +1,378 @@
-"""Hardware by model: the fastest result of every model on each hardware, over that of a hardware that readers choose.
+"""Hardware by model: a sheet per precision group and number of devices, and one per round for those who ask for it.
 
-There is one matrix per precision group, number of devices and machines, and benchmark round, so that rounds are not
-mixed. Every hardware has the batch size, framework and settings that suit it best; each figure states them. A column is
-one workload in one unit under one rule. If a file states power and prices, the matrix also has figures per watt and per
-price of an hour. The page contains the first matrix; a file contains each, and a script shows it in the same place.
+A row is a hardware, and a column is a model with its main workload: that of most hardware. A cell has the fastest
+result of the hardware's latest round, at the batch size and settings that suit it best. Where we have none, it has the
+highest published figure, in outline and unranked. The page contains all sheets; a script shows the chosen one.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
-from perfledger.ingest.compute.contrast import Measured, contrast
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.contrast import contrast
+from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, answer_marks, answers
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.hardware_names import is_accelerator, product
-from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name
+from perfledger.ingest.site.hardware_names import group, is_accelerator, newest_first, product
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name, written
 from perfledger.ingest.site.options import in_words, listed
-from perfledger.ingest.site.render.table import View
-from perfledger.ingest.site.render.text import digest, plain
-from perfledger.ingest.site.result_tables import representative, sections, spread_marks
+from perfledger.ingest.site.published_figures import is_shown
+from perfledger.ingest.site.published_tables import printed
+from perfledger.ingest.site.render.table import Cell, Entry, Table
+from perfledger.ingest.site.result_tables import representative, sections
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
+from perfledger.ingest.site.table_metrics import measured
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
-FOLDER = "data/matrix"
-#: So much hardware must have a result in one column; otherwise there is nothing to compare.
+#: A sheet needs a column with so much hardware; otherwise there is nothing to compare.
 FEWEST = 2
-_Figures = Mapping[tuple[str, "MatrixColumn"], Measured]
-SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/matrix.js")
+#: The group of precisions that comes first.
+_FIRST = "half"
 
 
 @dataclass(frozen=True, order=True)
-class MatrixKey:
-    """The reader's choice of a matrix; `round` is empty for results without a round."""
+class SheetKey:
+    """The reader's choice of a sheet; `round` is empty where each hardware has its latest results."""
 
     group: str
     devices: int
     nodes: int
-    round: str
+    round: str = ""
 
     @property
     def size(self) -> str:
         """The devices, with the machines where there are several, as an address has them."""
         return str(self.devices) if self.nodes == 1 else f"{self.devices}-on-{self.nodes}"
 
-    @property
-    def file(self) -> str:
-        """The name of the file with the matrix."""
-        return digest(json.dumps([self.group, self.size, self.round]))[:12]
-
 
 @dataclass(frozen=True, order=True)
-class MatrixColumn:
+class SheetWorkload:
     """A workload of a model, in one unit and under one rule; `order` is the model's place among all."""
 
     order: int
-    workload: str
+    text: str
     unit: str
     rule: str
 
 
+Place = tuple[str, SheetWorkload]
+
+
 @dataclass(frozen=True)
-class Matrix:
-    """The fastest result of each column on each hardware; `hardware` is in the order of the rows."""
+class Sheet:
+    """The results of one choice: ours, and where we have none, published figures.
 
-    key: MatrixKey
+    `columns` are the main workloads, `variants` all others, and `hardware` the names of the rows.
+    """
+
+    key: SheetKey
     hardware: tuple[str, ...]
-    columns: tuple[MatrixColumn, ...]
-    best: Mapping[tuple[str, MatrixColumn], Row]
-
-    def there(self, column: MatrixColumn) -> list[str]:
-        """Return the hardware with a result in a column."""
-        return [name for name in self.hardware if (name, column) in self.best]
+    columns: tuple[SheetWorkload, ...]
+    variants: tuple[SheetWorkload, ...]
+    ours: Mapping[Place, Sequence[Row]]
+    theirs: Mapping[Place, Published]
 
     @property
     def reference(self) -> str:
-        """The hardware that a page begins with: that with results in most columns, the first of several."""
-        return max(self.hardware, key=lambda name: sum((name, each) in self.best for each in self.columns))
+        """The hardware that the page begins with: the accelerator with results of most models; empty without ours."""
+        counted = Counter(name for name, workload in self.ours if workload in self.columns)
+        return max(self.hardware, key=lambda name: (bool(counted[name]), is_accelerator(name), counted[name]))
 
 
-def matrices(site: Site) -> tuple[Matrix, ...]:
-    """Return the matrices with enough hardware: those with most figures first."""
-    found: dict[MatrixKey, dict[tuple[str, MatrixColumn], Row]] = {}
-    for key, at, row in _results(site):
-        best = found.setdefault(key, {})
-        best[at] = max(best.get(at, row), row, key=lambda each: (each.value or 0, each.run_ids))
-    made = [Matrix(key, _hardware(best), _columns(best), best) for key, best in found.items()]
-    enough = (each for each in made if any(len(each.there(column)) >= FEWEST for column in each.columns))
-    return tuple(sorted(enough, key=lambda each: (-len(each.best), each.key)))
+def sheets(site: Site) -> tuple[Sheet, ...]:
+    """Return the sheets with enough hardware: accelerators and half precision first, then those with most figures."""
+    ours: dict[SheetKey, dict[Place, list[Row]]] = {}
+    for key, place, row in _results(site):
+        for each in {key, SheetKey(key.group, key.devices, key.nodes)}:
+            ours.setdefault(each, {}).setdefault(place, []).append(row)
+    theirs = _published(site)
+    made = [_sheet(key, ours.get(key, {}), theirs.get(key, {})) for key in {**ours, **theirs}]
+    return tuple(sorted((each for each in made if _compares(each)), key=_rank))
 
 
-def _results(site: Site) -> Iterable[tuple[MatrixKey, tuple[str, MatrixColumn], Row]]:
+def _compares(sheet: Sheet) -> bool:
+    return any(
+        sum(each == workload for _, workload in (*sheet.ours, *sheet.theirs)) >= FEWEST for each in sheet.columns
+    )
+
+
+def _rank(sheet: Sheet) -> tuple[object, ...]:
+    ranked = {name for name, workload in sheet.ours if workload in sheet.columns}
+    accelerators = sum(map(is_accelerator, sheet.hardware))
+    return (
+        not any(map(is_accelerator, ranked)), bool(sheet.key.round), sheet.key.group != _FIRST, not ranked,
+        -accelerators, -len(sheet.ours), sheet.key,
+    )  # fmt: skip
+
+
+def extent(site: Site) -> tuple[int, int]:
+    """Return how much hardware the sheets compare, and by how many models."""
+    found = site.once(sheets)
+    models = {column.order for sheet in found for column in sheet.columns}
+    return len({name for sheet in found for name in sheet.hardware}), len(models)
+
+
+def _results(site: Site) -> Iterable[tuple[SheetKey, Place, Row]]:
     for order, suite in enumerate(site.shown):
-        for hardware, group, rows in sections(site, suite):
+        for hardware, precisions, rows in sections(site, suite):
             for row in rows:
                 if hardware and row.devices and numbers.known(row.value) and (row.value or 0) > 0:
-                    workload = suite.workload_text(row.model, row.options)
-                    column = MatrixColumn(order, workload, row.unit, row.rule)
-                    yield MatrixKey(group, row.devices, row.nodes or 1, row.round or ""), (hardware, column), row
+                    workload = SheetWorkload(order, suite.workload_text(row.model, row.options), row.unit, row.rule)
+                    yield SheetKey(precisions, row.devices, row.nodes or 1, row.round or ""), (hardware, workload), row
 
 
-def _columns(best: Iterable[tuple[str, MatrixColumn]]) -> tuple[MatrixColumn, ...]:
-    """Return the columns: first those with the most hardware, then by model, the house rule before others."""
-    counted = Counter(column for _, column in best)
-    return tuple(
-        sorted(counted, key=lambda each: (-counted[each], each.order, each.workload, each.rule != HEADLINE, each))
-    )
+def _published(site: Site) -> dict[SheetKey, dict[Place, Published]]:
+    """Return the highest published throughput of each place."""
+    found: dict[SheetKey, dict[Place, Published]] = {}
+    for order, suite in enumerate(site.shown):
+        for row in site.published.by_suite.get(suite.id, ()):
+            if row.metric == "throughput" and is_shown(row) and row.value and row.devices and row.hardware:
+                key = SheetKey(suite.group(row.precision), row.devices, row.nodes or 1)
+                options = {name: int(text) if text.isdecimal() else text for name, text in row.options.items()}
+                workload = SheetWorkload(order, suite.workload_text(row.model, options), row.unit, HEADLINE)
+                there = found.setdefault(key, {})
+                place = (row.hardware, workload)
+                there[place] = max(there.get(place, row), row, key=lambda each: each.value or 0)
+    return found
 
 
-def _hardware(best: Mapping[tuple[str, MatrixColumn], Row]) -> tuple[str, ...]:
-    """Return the hardware, accelerators first, then the fastest: by the mean share of the fastest of each column."""
-    most: dict[MatrixColumn, float] = {}
-    for (_, column), row in best.items():
-        most[column] = max(most.get(column, 0), row.value or 0)
-    shares: dict[str, list[float]] = {}
-    for (name, column), row in best.items():
-        shares.setdefault(name, []).append(math.log((row.value or 0) / most[column]))
-    return tuple(
-        sorted(shares, key=lambda name: (not is_accelerator(name), -sum(shares[name]) / len(shares[name]), name))
-    )
-
-
-# ---- power and prices ----
-
-
-def views(site: Site) -> tuple[View, ...]:
-    """Return the figures that a reader chooses from: throughput, and what stated power and prices make of it."""
-    stated = site.accelerators.by_name.values()
-    currencies = {each.currency for each in stated if each.currency}
-    found = [View(THROUGHPUT, phrase("table.view_throughput"), "", "higher")]
-    if any(each.watts for each in stated):
-        found.append(View("per_watt", phrase("hardware.per_watt"), "/W", "higher"))
-    if len(currencies) == 1:
-        found.append(View("per_price", phrase("hardware.per_price"), f" / ({currencies.pop()}/h)", "higher"))
-    return tuple(found)
-
-
-def _figure(site: Site, row: Row, view: str) -> Measured | None:
-    """Return a result's figure in a view; power and prices are those of all its devices."""
-    found, stated = measured(site, row, THROUGHPUT), site.accelerators.of(row.hardware or "")
-    if found is None or view == THROUGHPUT:
-        return found
-    per = stated and (stated.watts if view == "per_watt" else stated.price)
-    return _divided(found, per * (row.devices or 1)) if per else None
-
-
-def _divided(found: Measured, by: float) -> Measured:
-    return replace(
-        found,
-        value=found.value / by,
-        low=found.low / by,
-        high=found.high / by,
-        groups=tuple(tuple(each / by for each in group) for group in found.groups),
-        rules={name: each / by for name, each in found.rules.items()},
-    )
-
-
-def sources(site: Site) -> list[Text]:
-    """Say of each accelerator in a matrix what was stated, when, and where."""
-    notes: list[Text] = []
-    for name in sorted({each for found in site.once(matrices) for each in found.hardware}):
-        stated = site.accelerators.of(name)
-        if stated and stated.watts:
-            watts = numbers.quantity(stated.watts)
-            told = {"name": name, "source": stated.watts_source, "date": stated.date.isoformat()}
-            notes.append(phrase("hardware.watts_of", watts=watts, **told))
-        if stated and stated.price:
-            price, currency = numbers.quantity(stated.price), stated.currency or ""
-            told = {"name": name, "source": stated.price_source, "date": stated.date.isoformat()}
-            notes.append(phrase("hardware.price_of", price=price, currency=currency, **told))
-    return notes
-
-
-# ---- for the page and its script ----
-
-
-def offers(site: Site) -> Mapping[str, Sequence[tuple[str, Text]]]:
-    """Return what a reader may choose, by field: values with their names."""
-    found = site.once(matrices)
-    keys = [each.key for each in found]
-    hardware = {name for each in found for name in each.hardware}
-    names = sorted(hardware, key=lambda each: (not is_accelerator(each), each))
-    sizes = sorted({(each.devices, each.nodes, each.size) for each in keys})
-    return {
-        "reference": [(each, product(each)) for each in names],
-        "precision": [(each, group_name(each)) for each in dict.fromkeys(each.group for each in keys)],
-        "devices": [(size, _size_name(devices, nodes)) for devices, nodes, size in sizes],
-        "round": [(each, _round_name(each)) for each in sorted({each.round for each in keys})],
-        "figure": [(each.key, each.title) for each in views(site)],
-    }  # fmt: skip
-
-
-def _round_name(name: str) -> Text:
-    return phrase("hardware.in_round", round=name) if name else phrase("hardware.no_round")
-
-
-def _size_name(devices: int, nodes: int) -> Text:
-    if nodes > 1:
-        return phrase("front.machines", devices=devices, nodes=nodes)
-    return phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices)
-
-
-def config(site: Site) -> Mapping[str, Any]:
-    """Return which matrices there are, with the file and the first reference of each, for the script."""
-    return {
-        "matrices": [
-            {
-                "file": each.key.file,
-                "precision": each.key.group,
-                "devices": each.key.size,
-                "round": each.key.round,
-                "hardware": each.hardware,
-                "reference": each.reference,
-            }
-            for each in site.once(matrices)
-        ]
+def _sheet(key: SheetKey, ours: Mapping[Place, Sequence[Row]], theirs: Mapping[Place, Published]) -> Sheet:
+    ran = {workload for _, workload in ours}
+    counts = Counter(workload for _, workload in theirs)
+    filled = {
+        place: row
+        for place, row in theirs.items()
+        if place not in ours and (place[1] in ran or counts[place[1]] >= FEWEST)
     }
+    counted = Counter(workload for _, workload in (*ours, *filled))
+
+    def rank(each: SheetWorkload) -> tuple[object, ...]:
+        return (-counted[each], each.rule != HEADLINE, each.text, each.unit, each.rule)
+
+    main = {order: min(same, key=rank) for order, same in itertools.groupby(sorted(counted), lambda each: each.order)}
+    columns = tuple(sorted(main.values(), key=lambda each: (-counted[each], each.order)))
+    variants = tuple(sorted(each for each in counted if each not in columns))
+    in_columns = {name for name, workload in (*ours, *filled) if workload in columns}
+    return Sheet(key, tuple(sorted(in_columns, key=newest_first)), columns, variants, ours, filled)
 
 
-def files(site: Site, words: Words) -> dict[str, bytes]:
-    """Return a file per matrix, by its path: figures and texts as the page shows them."""
-    shown = views(site)
-    return {
-        f"{FOLDER}/{each.key.file}.json": (
-            json.dumps(spoken(words, content(site, each, shown)), ensure_ascii=False, separators=(",", ":")) + "\n"
-        ).encode()
-        for each in site.once(matrices)
-    }
+# ---- for the template ----
 
 
-def first(site: Site) -> Mapping[str, Any]:
-    """Return the matrix that the page begins with, relative to its reference, as plain data with texts."""
-    found = site.once(matrices)[0]
-    data = content(site, found, views(site)[:1])
-    at = found.hardware.index(found.reference)
-    base = [data["rows"][at]["cells"][place] for place in range(len(data["columns"]))]
-    figures = [each and each["figures"][THROUGHPUT]["value"] for each in base]
-    return {**data, "key": found.key, "reference": found.reference, "at": at, "base": figures}
+@dataclass(frozen=True)
+class SheetCell:
+    """A figure: `times` is its multiple of the reference, which it may be too close to call with.
+
+    `close` are the numbers of all rows that it is too close to call with.
+    `share` is its percentage of the fastest of its column. A published figure has neither.
+    """
+
+    text: str
+    value: float
+    page: str
+    about: Text
+    caution: Text = ""
+    times: str = ""
+    close: tuple[int, ...] = ()
+    is_close: bool = False
+    share: float = 0.0
+    is_published: bool = False
 
 
-def content(site: Site, found: Matrix, shown: Sequence[View]) -> dict[str, Any]:
-    """Return a matrix as plain data: columns, and rows with their cells (None without a result)."""
-    figures: dict[str, _Figures] = {
-        view.key: {at: figure for at, row in found.best.items() if (figure := _figure(site, row, view.key))}
-        for view in shown
-    }
-    close = {view: _close(found, of_view) for view, of_view in figures.items()}
+@dataclass(frozen=True)
+class SheetColumn:
+    """A model in its main workload."""
 
-    def cell(name: str, column: MatrixColumn) -> Mapping[str, Any] | None:
-        at = name, column
-        row = found.best.get(at)
-        if row is None:
-            return None
-        known = {view: of_view[at] for view, of_view in figures.items() if at in of_view}
-        written = {view: _written(row, each, close[view].get(at, ())) for view, each in known.items()}
-        return _cell(site, row, column, written)
-
-    return {
-        "columns": [_column(site, found, each, shown, figures) for each in found.columns],
-        "rows": [
-            {
-                "name": product(name),
-                "page": addresses.hardware_page(site, name),
-                "cells": [cell(name, each) for each in found.columns],
-            }
-            for name in found.hardware
-        ],
-    }
+    title: Text
+    page: str
+    about: Text
+    unit: str
 
 
-def _close(found: Matrix, figures: _Figures) -> Mapping[tuple[str, MatrixColumn], Sequence[int]]:
-    """Return the rows whose figure in the same column is too close to a figure to call."""
-    close: dict[tuple[str, MatrixColumn], list[int]] = {}
-    for column in found.columns:
-        there = [(place, (name, column)) for place, name in enumerate(found.hardware) if (name, column) in figures]
-        for (upper, one), (lower, other) in itertools.combinations(there, 2):
-            if contrast(figures[one], figures[other]).grade == "close":
-                close.setdefault(one, []).append(lower)
-                close.setdefault(other, []).append(upper)
-    return close
+@dataclass(frozen=True)
+class SheetRow:
+    """A hardware; `watts` and `price` are what a file states of one device."""
+
+    hardware: str
+    name: Text
+    group: Text
+    page: str
+    watts: float | None
+    price: float | None
+    cells: tuple[SheetCell | None, ...]
 
 
-def _column(
-    site: Site, found: Matrix, column: MatrixColumn, shown: Sequence[View], figures: Mapping[str, _Figures]
-) -> Mapping[str, Any]:
-    suite = site.shown[column.order]
-    there = found.there(column)
-    row = found.best[there[0], column]
-    about = [suite.workload_words(row.model, row.options)]
-    about += [] if column.rule == HEADLINE else [phrase("metric.summary")]
-    asked = urlencode({"devices": found.key.devices, "precision": found.key.group})
-    return {
-        "title": suite.title,
-        "about": listed(about),
-        "page": addresses.model_page(suite),
-        "asked": asked,
-        "compared": len(there) >= FEWEST,
-        "units": {view.key: column.unit + str(view.unit) for view in shown},
-        "most": {
-            view: max((told[name, column].value for name in there if (name, column) in told), default=0)
-            for view, told in figures.items()
-        },
-    }
+@dataclass(frozen=True)
+class DrawnSheet:
+    """A sheet as the page shows it."""
+
+    key: SheetKey
+    about: tuple[Text, ...]
+    reference: str
+    columns: tuple[SheetColumn, ...]
+    rows: tuple[SheetRow, ...]
+    variants: Table | None
 
 
-def _written(row: Row, figure: Measured, close: Sequence[int]) -> Mapping[str, Any]:
-    text = numbers.figure(figure.value, row.spread, _resolution(row, figure.value))
-    return {"value": figure.value, "text": text, "close": close}
+def drawn(site: Site, sheet: Sheet) -> DrawnSheet:
+    """Return a sheet with the words and links of its cells."""
+    columns = [_cells(site, sheet, each, sheet.hardware) for each in sheet.columns]
+    key = sheet.key
+    return DrawnSheet(
+        key=key,
+        about=(group_name(key.group), answers.devices_on(key.devices, key.nodes), round_name(key.round)),
+        reference=sheet.reference if any(name == sheet.reference for name, _ in sheet.ours) else "",
+        columns=tuple(_column(site, sheet, each) for each in sheet.columns),
+        rows=tuple(
+            _row(site, name, tuple(cells[at] for cells in columns)) for at, name in enumerate(sheet.hardware)
+        ),
+        variants=_variants(site, sheet),
+    )  # fmt: skip
 
 
-def _resolution(row: Row, value: float) -> float:
-    """Return the resolution of the printed figure, in the unit of a figure that is computed from it."""
-    return (row.resolution or 0.0) * value / (row.value or 1)
+def round_name(name: str) -> Text:
+    """Return the words for a round; without one, each hardware has its latest."""
+    return phrase("hardware.in_round", round=name) if name else phrase("hardware.latest")
 
 
-def _cell(site: Site, row: Row, column: MatrixColumn, figures: Mapping[str, Any]) -> Mapping[str, Any]:
-    suite = site.shown[column.order]
-    return {
-        "page": site.page(representative(site, row)),
-        "about": listed(_about(site, suite, row)),
-        "caution": listed(answer_marks.cautions(site, suite, row)),
-        "figures": figures,
-    }
+def page_of(site: Site, hardware: str) -> str:
+    """Return the page of a hardware; where only others published figures, the front page with these."""
+    known = hardware in site.hardware_slugs
+    return addresses.hardware_page(site, hardware) if known else addresses.on_front_page(hardware)
+
+
+def _row(site: Site, name: str, cells: tuple[SheetCell | None, ...]) -> SheetRow:
+    stated = site.accelerators.of(name)
+    watts, price = (stated.watts, stated.price) if stated else (None, None)
+    return SheetRow(name, product(name), group(name), page_of(site, name), watts, price, cells)
+
+
+def _column(site: Site, sheet: Sheet, workload: SheetWorkload) -> SheetColumn:
+    suite = site.shown[workload.order]
+    asked = urlencode({"devices": sheet.key.devices, "precision": sheet.key.group})
+    about = _workload_words(suite, sheet, workload)
+    return SheetColumn(suite.title, f"{addresses.model_page(suite)}?{asked}", about, workload.unit)
+
+
+def _workload_words(suite: Suite, sheet: Sheet, workload: SheetWorkload) -> Text:
+    ours = (rows[0] for (_, each), rows in sheet.ours.items() if each == workload)
+    theirs = (row for (_, each), row in sheet.theirs.items() if each == workload)
+    row: Row | Published = next(itertools.chain[Row | Published](ours, theirs))
+    summary = phrase("metric.summary") if workload.rule != HEADLINE else ""
+    return listed((suite.workload_words(row.model, row.options), summary))
+
+
+def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence[str]) -> list[SheetCell | None]:
+    """Return the cells of a column, from the first hardware to the last."""
+    best = {name: _latest(site, rows) for (name, each), rows in sheet.ours.items() if each == workload}
+    most = max((row.value or 0 for row in best.values()), default=0)
+    base = best[sheet.reference].value if sheet.reference in best else None
+    figures = {name: found for name, row in best.items() if (found := measured(site, row, "throughput"))}
+
+    def cell(name: str) -> SheetCell | None:
+        if (row := best.get(name)) is None:
+            theirs = sheet.theirs.get((name, workload))
+            return _published_cell(site, site.shown[workload.order], theirs) if theirs else None
+        suite, value = site.shown[workload.order], row.value or 0
+        close = tuple(
+            at
+            for at, other in enumerate(hardware)
+            if other != name and other in figures and contrast(figures[name], figures[other]).grade == "close"
+        )
+        return SheetCell(
+            text=written(row),
+            value=value,
+            page=site.page(representative(site, row)),
+            about=listed(_about(site, suite, row)),
+            caution=listed((*answer_marks.cautions(site, suite, row), _faster(row, sheet.ours[name, workload]))),
+            times=numbers.ratio(value / base) if base else "",
+            close=close,
+            is_close=any(hardware[at] == sheet.reference for at in close),
+            share=100 * value / most,
+        )
+
+    return [cell(name) for name in hardware]
+
+
+def _published_cell(site: Site, suite: Suite, row: Published) -> SheetCell:
+    source = site.published.sources[row.source]
+    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    about = listed((phrase("hardware.published_by", source=source.title), row.framework, batch))
+    page = source.address_of(row) or addresses.comparison(suite, row.hardware)
+    return SheetCell(printed(row), row.value or 0, page, about, is_published=True)
+
+
+def _latest(site: Site, rows: Sequence[Row]) -> Row:
+    """Return the fastest result of the round with the newest run."""
+    by_round: dict[str, list[Row]] = {}
+    for row in rows:
+        by_round.setdefault(row.round or "", []).append(row)
+    newest = max(by_round, key=lambda name: (max(_day(site, row) for row in by_round[name]), natural(name)))
+    return max(by_round[newest], key=lambda row: (row.value or 0, row.run_ids))
+
+
+def _day(site: Site, row: Row) -> str:
+    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
+
+
+def _faster(row: Row, rows: Sequence[Row]) -> Text:
+    """Name an earlier result that is faster; empty if there is none."""
+    first = max(rows, key=lambda each: each.value or 0)
+    if (first.value or 0) <= (row.value or 0):
+        return ""
+    return phrase("hardware.faster_before", figure=written(first), unit=first.unit, round=first.round or "–")
 
 
 def _about(site: Site, suite: Suite, row: Row) -> Iterable[Text]:
-    """Yield how a figure was measured: what a reader sees of it who points at it."""
-    runs = [site.by_id[each] for each in row.run_ids]
-    value, devices = row.value or 0, row.devices or 1
-    yield phrase("front.cell", figure=numbers.figure(value, row.spread, row.resolution or 0.0), unit=row.unit)
+    """Yield how a figure was measured."""
+    devices = row.devices or 1
     if devices > 1:
-        each = numbers.figure(value / devices, row.spread, _resolution(row, value / devices))
+        each = numbers.figure((row.value or 0) / devices, row.spread, (row.resolution or 0.0) / devices)
         yield phrase("hardware.each", figure=each)
     yield phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     yield " ".join(filter(None, (row.framework, row.version)))
     yield precision_name(row.precision)
     yield in_words(suite.other_options(row))
     yield row.round or ""
-    yield max((day for run in runs if (day := date_of(run))), default=None) or phrase("stated.undated")
+    yield _day(site, row) or phrase("stated.undated")
     yield answers.times(row)
-    yield from spread_marks(row)
     yield from reservations(row)
 
 
-def spoken(words: Words, data: Any) -> Any:
-    """Return plain data with each text in both languages, once where they are the same, and addresses as served."""
-    if isinstance(data, Mapping):
-        return {name: addresses.served(each) if name == "page" else spoken(words, each) for name, each in data.items()}
-    if isinstance(data, list | tuple):
-        return [spoken(words, each) for each in data]
-    if data is None or isinstance(data, int | float):
-        return data
-    said = [plain(words.say(language, data)) for language in LANGUAGES]
-    return said[0] if len(set(said)) == 1 else {"en": said[0], "zh": said[1]}
+# ---- other workloads ----
+
+
+def _variants(site: Site, sheet: Sheet) -> Table | None:
+    """Return a row for each workload that has no column, with its figure on each hardware."""
+    columns = (
+        ColumnOf[SheetWorkload](phrase("table.model"), lambda each: Cell((_model(site, each),))),
+        ColumnOf[SheetWorkload](
+            phrase("hardware.workload"), lambda each: _workload_words(_suite(site, each), sheet, each)
+        ),
+        ColumnOf[SheetWorkload](phrase("table.figure"), partial(_figures, site, sheet)),
+    )
+    return table_of("variants", sheet.variants, columns)
+
+
+def _suite(site: Site, workload: SheetWorkload) -> Suite:
+    return site.shown[workload.order]
+
+
+def _model(site: Site, workload: SheetWorkload) -> Entry:
+    suite = _suite(site, workload)
+    return Entry(suite.title, addresses.model_page(suite))
+
+
+def _figures(site: Site, sheet: Sheet, workload: SheetWorkload) -> Cell:
+    names = sorted({name for name, each in (*sheet.ours, *sheet.theirs) if each == workload}, key=newest_first)
+    cells = zip(names, _cells(site, sheet, workload, names), strict=True)
+    return Cell(tuple(Entry(each.text, each.page, (workload.unit, product(name))) for name, each in cells if each))

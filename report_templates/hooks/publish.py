@@ -31,7 +31,7 @@ ENTRIES = 100
 #: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
 SHIM = "assets/vendor/iframe-worker.js"
 #: What scripts read: the page that compares results, and the one that lists all runs.
-LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz", "matrix/*.json")
+LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"

@@ -1,27 +1,25 @@
-"""Hardware by model: which figure stands for each, what is kept apart, and what power and prices make of it."""
+"""Hardware by model: which figure represents each, what is kept apart, and where published figures fill in."""
 
 from __future__ import annotations
 
 import datetime as dt
-import gzip
-import itertools
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
-
-import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
+from perfledger.ingest.published import publications
 from perfledger.ingest.read.accelerators import Accelerator, Accelerators
-from perfledger.ingest.site import hardware_tables
-from perfledger.ingest.site.data import results as results_data
-from perfledger.ingest.site.hardware_tables import Matrix, matrices
+from perfledger.ingest.site.hardware_tables import DrawnSheet, SheetCell, drawn, sheets
 from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages.hardware import HardwareIndex, pages
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import absent, edited, run
+
+ROOT = Path(__file__).resolve().parents[2]
 
 WORDS = own()
 STATED = Accelerators(
@@ -49,153 +47,133 @@ def site_of(runs: Iterable[Run], accelerators: Accelerators = STATED) -> Site:
     return Site(ordered, (), suites(), results.results, accelerators=accelerators)
 
 
-def shown(site: Site, found: Matrix | None = None) -> dict[str, Any]:
-    """Return what the file of a matrix holds, of the first by default."""
-    files = hardware_tables.files(site, WORDS)
-    data: dict[str, Any] = json.loads(files[f"data/matrix/{(found or matrices(site)[0]).key.file}.json"])
-    return data
+def shown(site: Site, number: int = 0) -> DrawnSheet:
+    return drawn(site, sheets(site)[number])
 
 
-def figures(data: dict[str, Any], column: int = 0, view: str = "throughput") -> dict[str, str]:
-    """Return the figures of a column by hardware."""
-    cells = {row["name"]: row["cells"][column] for row in data["rows"]}
-    return {name: cell["figures"][view]["text"] for name, cell in cells.items() if cell and view in cell["figures"]}
+def cells(sheet: DrawnSheet, column: int = 0) -> dict[str, SheetCell]:
+    """Return the cells of a column by hardware."""
+    return {row.hardware: cell for row in sheet.rows if (cell := row.cells[column])}
+
+
+def figures(sheet: DrawnSheet, column: int = 0) -> dict[str, str]:
+    return {name: cell.text for name, cell in cells(sheet, column).items()}
+
+
+def index(site: Site) -> HardwareIndex:
+    found = pages(site)[0].context()
+    assert isinstance(found, HardwareIndex)
+    return found
 
 
 RUNS = [on("Slow", 100.0), on("Fast", 800.0), on("Middle", 300.0), on("Middle", 320.0, batch_size=128)]
 
 
-def test_the_fastest_batch_size_of_each_stands_for_it_and_the_fastest_comes_first() -> None:
-    data = shown(site_of(RUNS))
-    assert list(figures(data).items()) == [("Fast", "800.0"), ("Middle", "320.0"), ("Slow", "100.0")]
-    about = {row["name"]: row["cells"][0]["about"]["en"] for row in data["rows"]}
-    assert about["Middle"] == "320.0 images/s, batch size 128, PyTorch, FP32, 2026-01-01, 1 run"
+def test_each_hardware_has_its_fastest_batch_size() -> None:
+    sheet = shown(site_of(RUNS))
+    assert figures(sheet) == {"Fast": "800.0", "Middle": "320.0", "Slow": "100.0"}
+    about = WORDS.say("en", cells(sheet)["Middle"].about)
+    assert about == "batch size 128, PyTorch, FP32, 2026-01-01, 1 run"
 
 
-def test_processors_stand_below_accelerators_however_fast() -> None:
-    runs = [on("Slow", 100.0), on("AMD EPYC (family 25, model 17), 2 cores (CPU)", 900.0)]
-    (found,) = matrices(site_of(runs))
-    assert found.hardware[0] == "Slow"
-
-
-def test_where_no_model_ran_on_two_there_is_no_table() -> None:
-    assert matrices(site_of([on("Slow", 100.0), on("Fast", 50.0, model="BERT-base")])) == ()
-    assert matrices(site_of(RUNS[2:])) == ()
-    assert hardware_tables.files(site_of(RUNS[2:]), WORDS) == {}
-
-
-def test_rounds_are_never_in_one_table_and_neither_are_results_without() -> None:
-    first, second = in_round("2020-10", *RUNS[:3]), in_round("2021-04", on("Slow", 150.0), on("Fast", 900.0))
-    site = site_of([*RUNS, *first, *second])
-    found = {each.key.round: figures(shown(site, each)) for each in matrices(site)}
-    assert found == {
-        "": {"Fast": "800.0", "Middle": "320.0", "Slow": "100.0"},
-        "2020-10": {"Fast": "800.0", "Middle": "300.0", "Slow": "100.0"},
-        "2021-04": {"Fast": "900.0", "Slow": "150.0"},
-    }
-
-
-def test_other_precisions_devices_and_machines_stand_apart() -> None:
-    half = [on(name, 5000.0, precision="amp") for name in ("Slow", "Fast")]
-    eight = [on(name, 6000.0, devices=8) for name in ("Slow", "Fast")]
-    two = [edited(each, id=f"{each.id}-2", path=f"{each.path}-2", case={"nodes": 2}) for each in eight]
-    found = matrices(site_of([*RUNS, *half, *eight, *two]))
-    assert {(each.key.group, each.key.size) for each in found} == {
-        ("fp32", "1"), ("half", "1"), ("fp32", "8"), ("fp32", "8-on-2"),
-    }  # fmt: skip
-    assert found[0].key.size == "1", "the matrix with most figures comes first"
-    assert len({each.key.file for each in found}) == 4
-
-
-def test_other_workloads_units_and_rules_have_columns_of_their_own() -> None:
-    small = [on(name, 9000.0, options={"image_size": 64}) for name in ("Slow", "Fast")]
-    tokens = on("Slow", 7000.0, unit="tokens/s")
-    reported = {"sustained": absent("no_records"), "reported": builders.figure(990.0)}
-    summed = on("Fast", 990.0, batch_size=32, rule="reported", figures=reported)
-    data = shown(site_of([*RUNS, *small, tokens, summed]))
-    assert len(data["columns"]) == 4
-    assert figures(data)["Fast"] == "800.0"
-    assert [each["about"]["en"] for each in data["columns"] if each["about"]] == [
-        "image size 64", "trainer’s own summary",
+def test_the_newest_generation_comes_first_and_processors_last() -> None:
+    names = ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "V100-SXM2-32GB", "Slow", "H200", "RTX 3090")
+    sheet = shown(site_of([on(name, 100.0 + at) for at, name in enumerate(names)]))
+    assert [WORDS.say("en", row.group) for row in sheet.rows] == [
+        "NVIDIA Hopper", "NVIDIA Ampere", "NVIDIA Volta", "Other accelerators", "Processors",
     ]  # fmt: skip
 
 
-def test_the_reference_is_the_hardware_with_most_models_and_may_miss_one() -> None:
-    bert = [on(name, 50.0, model="BERT-base", unit="sequences/s") for name in ("Slow", "Middle")]
-    site = site_of([*RUNS, *bert, on("Slow", 9.0, model="Net of ours")])
-    assert matrices(site)[0].reference == "Slow"
-    missing = site_of([*RUNS, on("Middle", 50.0, model="BERT-base"), on("Slow", 9.0, model="Net of ours")])
-    first = hardware_tables.first(missing)
-    assert (first["reference"], [bool(each) for each in first["base"]]) == ("Middle", [True, True, False])
+def test_without_two_hardware_of_one_workload_there_is_only_the_list() -> None:
+    for runs in ([on("Slow", 100.0), on("Fast", 50.0, model="BERT-base")], RUNS[2:]):
+        found = index(site_of(runs))
+        assert found.sheets == ()
+        assert found.hardware is not None
+        assert len(found.hardware.rows) == len({run.case.hardware for run in runs})
 
 
-def test_figures_too_close_to_call_are_marked_on_both_sides() -> None:
-    data = shown(site_of([on("Slow", 100.0), on("Fast", 800.0), on("Near", 102.0)]))
-    close = {row["name"]: row["cells"][0]["figures"]["throughput"]["close"] for row in data["rows"]}
-    names = [row["name"] for row in data["rows"]]
-    assert {name: [names[at] for at in each] for name, each in close.items()} == {
-        "Fast": [], "Near": ["Slow"], "Slow": ["Near"],
+def test_each_hardware_has_its_latest_round_and_a_faster_earlier_one_is_named() -> None:
+    first = in_round("v5.0", on("Slow", 150.0), on("Fast", 900.0))
+    second = in_round("v5.1", *(edited(each, start="2026-03-01T00:00:00Z") for each in (on("Fast", 700.0),)))
+    site = site_of([*first, *second])
+    found = {sheet.key.round: figures(drawn(site, sheet)) for sheet in sheets(site)}
+    assert found == {"": {"Fast": "700.0", "Slow": "150.0"}, "v5.0": {"Fast": "900.0", "Slow": "150.0"}}
+    caution = WORDS.say("en", cells(shown(site))["Fast"].caution)
+    assert "An earlier result is faster: 900.0 images/s, round v5.0" in caution
+
+
+def test_precisions_devices_and_machines_are_apart_and_half_precision_comes_first() -> None:
+    half = [on(name, 5000.0, precision="amp") for name in ("Slow", "Fast")]
+    eight = [on(name, 6000.0, devices=8) for name in ("Slow", "Fast")]
+    two = [edited(each, id=f"{each.id}-2", path=f"{each.path}-2", case={"nodes": 2}) for each in eight]
+    found = sheets(site_of([*RUNS, *half, *eight, *two]))
+    assert [(each.key.group, each.key.size) for each in found] == [
+        ("half", "1"), ("fp32", "1"), ("fp32", "8"), ("fp32", "8-on-2"),
+    ]  # fmt: skip
+
+
+def test_the_workload_of_most_hardware_is_the_column_and_the_others_are_listed_below() -> None:
+    small = [on(name, 9000.0, options={"image_size": 64}) for name in ("Slow", "Fast")]
+    reported = {"sustained": absent("no_records"), "reported": builders.figure(990.0)}
+    summed = on("Fast", 990.0, batch_size=32, rule="reported", figures=reported)
+    sheet = shown(site_of([*RUNS, *small, summed]))
+    assert [WORDS.say("en", each.about) for each in sheet.columns] == [""]
+    assert sheet.variants is not None
+    listed = [[WORDS.say("en", cell.entries[0].text) for cell in row] for row in sheet.variants.rows]
+    assert listed == [
+        ["ResNet-50 v1.5", "trainer’s own summary", "990.0"], ["ResNet-50 v1.5", "image size 64", "9,000"],
+    ]  # fmt: skip
+
+
+def test_the_reference_is_the_accelerator_with_most_models() -> None:
+    bert = [on(name, 50.0, model="BERT-base", unit="sequences/s") for name in ("Slow", "Xeon")]
+    sheet = shown(site_of([*RUNS, *bert, on("Xeon", 9.0), on("Xeon", 9.0, model="Net of ours")]))
+    assert sheet.reference == "Slow"
+    assert [cell.times if cell else None for row in sheet.rows for cell in row.cells[:1]] == [
+        "8.00×", "3.20×", "1.00×", "0.09×",
+    ]  # fmt: skip
+
+
+def test_figures_too_close_to_call_know_each_other() -> None:
+    sheet = shown(site_of([on("Slow", 100.0), on("Fast", 800.0), on("Near", 102.0)]))
+    names = [row.hardware for row in sheet.rows]
+    close = {name: [names[at] for at in cell.close] for name, cell in cells(sheet).items()}
+    assert close == {"Fast": [], "Near": ["Slow"], "Slow": ["Near"]}
+
+
+def test_power_and_prices_are_those_of_the_file() -> None:
+    found = index(site_of(RUNS))
+    assert [name for name, _, _ in found.figures] == ["throughput", "watts", "price"]
+    assert {row.hardware: (row.watts, row.price) for row in found.sheets[0].rows} == {
+        "Fast": (400.0, 2.0), "Middle": (None, None), "Slow": (100.0, None),
     }  # fmt: skip
-
-
-def test_figures_per_watt_and_price_where_they_are_stated() -> None:
-    site = site_of(RUNS)
-    assert figures(shown(site), view="per_watt") == {"Fast": "2.000", "Slow": "1.000"}
-    assert figures(shown(site), view="per_price") == {"Fast": "400.0"}
-    notes = " ".join(WORDS.say("en", each) for each in hardware_tables.sources(site))
+    notes = " ".join(WORDS.say("en", each) for each in found.stated)
     assert "Fast: 400 W per device (https://example.org/fast, as of 2026-11-01)" in notes
-
-
-def test_power_and_throughput_per_device_count_every_device() -> None:
-    data = shown(site_of([on(name, speed, devices=8) for name, speed in (("Slow", 800.0), ("Fast", 6400.0))]))
-    assert figures(data, view="per_watt")["Fast"] == "2.000"
-    assert data["rows"][0]["cells"][0]["about"]["en"].startswith("6,400 images/s, 800.0 per device, batch size 64")
-
-
-def test_nothing_is_made_up_where_no_file_states_it() -> None:
-    assert [each.key for each in hardware_tables.views(site_of(RUNS, Accelerators()))] == ["throughput"]
+    assert [name for name, _, _ in index(site_of(RUNS, Accelerators())).figures] == ["throughput"]
 
 
 def test_prices_in_two_currencies_are_not_compared() -> None:
     dollars = Accelerator(dt.date(2026, 11, 1), price=1.0, currency="USD", price_source="https://example.org/u")
     site = site_of(RUNS, Accelerators({**STATED.by_name, "slow": dollars}))
-    assert "per_price" not in [each.key for each in hardware_tables.views(site)]
+    assert "price" not in [name for name, _, _ in index(site).figures]
 
 
-def _many() -> Sequence[Run]:
-    """Return runs of many cases, with repeats, on three hardware."""
-    found = []
-    for n, (name, batch, precision, devices) in enumerate(
-        itertools.product(("Slow", "Fast", "Middle"), (32, 64, 128), ("fp32", "amp", "bf16"), (1, 8))
-    ):
-        for framework, repeat in (("PyTorch", 1), ("PyTorch", 2), ("TensorFlow", 1)):
-            speed = 100.0 + (n * 37 + repeat * 11 + len(framework) * 23) % 211
-            more = {"framework": framework, "batch_size": batch, "precision": precision, "devices": devices}
-            found.append(on(name, speed, repeat=repeat, **more))
-    return [*found, *in_round("2021-04", *found[::2])]
+def test_a_cell_states_the_throughput_per_device() -> None:
+    sheet = shown(site_of([on(name, speed, devices=8) for name, speed in (("Slow", 800.0), ("Fast", 6400.0))]))
+    assert WORDS.say("en", cells(sheet)["Fast"].about).startswith("800.0 per device, batch size 64")
 
 
-def test_the_file_of_a_large_matrix_is_small() -> None:
-    runs = [
-        on(f"Accelerator {n:02} of 80 GB", 100.0 + (n * 61 + m * 37) % 509, model=f"Network number {m}")
-        for n in range(45) for m in range(15)
-    ]  # fmt: skip
-    (file,) = hardware_tables.files(site_of(runs), WORDS).values()
-    assert len(json.loads(file)["rows"]) == 45
-    assert len(gzip.compress(file, 6)) < 40_000
-
-
-def test_every_cell_is_the_largest_of_its_records_in_results_json() -> None:
-    site = site_of(_many(), Accelerators())
-    records = json.loads(results_data.document(results_data.records(site, WORDS)))["results"]
-    wanted: dict[tuple[Any, ...], float] = {}
-    for each in records:
-        key = (each["group"], each["devices"], each["round"] or "", each["hardware"])
-        wanted[key] = max(wanted.get(key, 0.0), each["value"])
-    assert len(wanted) == 24
-    found = {
-        (one.key.group, one.key.devices, one.key.round, row["name"]): row["cells"][0]["figures"]["throughput"]["value"]
-        for one in matrices(site)
-        for row in shown(site, one)["rows"]
-    }
-    assert found == pytest.approx(wanted, abs=0)
+def test_published_figures_fill_in_and_are_not_ranked() -> None:
+    """The highest of the sources: V100-SXM2-16GB, ResNet-50, AMP, 1 device is 1,472.72 images/s of OneFlow 0.2.0."""
+    ours = tuple(on("H200", 5000.0, precision="amp") for _ in (1,))
+    published = publications.read([ROOT / "raw_logs" / "published"])
+    site = Site(ours, (), suites(), results.results, published=published)
+    sheet = shown(site)
+    assert (sheet.key.group, sheet.key.size, sheet.reference) == ("half", "1", "H200")
+    found = cells(sheet)
+    assert found["H200"].times == "1.00×"
+    assert (found["V100-SXM2-16GB"].text, found["V100-SXM2-16GB"].times) == ("1,472.72", "")
+    assert found["V100-SXM2-16GB"].is_published
+    listed = index(site).hardware
+    assert listed is not None
+    assert len(listed.rows) == 1 + len({row.hardware for row in published.rows if row.value and row.hardware})

@@ -4,89 +4,164 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import phrase
-from perfledger.ingest.site import addresses, answers, hardware_tables, heat, scorecards
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.site import addresses, answers, hardware_tables, heat
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.hardware_names import product, raw
-from perfledger.ingest.site.model import Page, Site, framework_of, named
+from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
+from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
+from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
+from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.pages.model import machines
 from perfledger.ingest.site.published_figures import source_anchors
-from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from perfledger.ingest.site.render.table import Link, Table, cell
+from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.schema.records import Run
+
+SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/hardware.js")
+#: A choice of the reader, as an address and as the page have it.
+Option = tuple[str, Text]
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of hardware, and a page for each of those with a run that counts."""
-    names = answers.hardware_by_coverage(site.counted)
-    return [_index(site, names), *(_hardware(site, each) for each in names)]
+    names = sorted({hardware_of(run) for run in site.counted}, key=newest_first)
+    described = phrase("nav.hardware"), phrase("describe.hardware_list")
+    index = Page(
+        addresses.HARDWARE, "hardware_list", *described, partial(_index, site, names), order=0, scripts=SCRIPTS
+    )
+    return [index, *(_hardware(site, each, place) for place, each in enumerate(names, 1))]
 
 
-def _index(site: Site, names: Sequence[str]) -> Page:
+# ---- all hardware ----
+
+
+@dataclass(frozen=True)
+class ReferenceGroup:
+    """Hardware of one generation that readers may choose as the reference, each with its number of models."""
+
+    name: Text
+    hardware: tuple[tuple[str, Text, int], ...]
+
+
+@dataclass(frozen=True)
+class HardwareIndex:
+    """The page of all hardware: what a reader chooses, the sheets, and the list."""
+
+    sheets: tuple[DrawnSheet, ...]
+    precisions: tuple[Option, ...]
+    sizes: tuple[Option, ...]
+    rounds: tuple[Option, ...]
+    references: tuple[ReferenceGroup, ...]
+    figures: tuple[tuple[str, Text, str], ...]
+    stated: tuple[Text, ...]
+    hardware: Table | None
+
+
+def _index(site: Site, names: Sequence[str]) -> HardwareIndex:
+    found = site.once(hardware_tables.sheets)
+    keys = [each.key for each in found]
+    sizes = sorted({(each.devices, each.nodes, each.size) for each in keys})
+    figures, stated = _power_and_prices(site, {name for each in found for name in each.hardware})
+    return HardwareIndex(
+        sheets=tuple(hardware_tables.drawn(site, each) for each in found),
+        precisions=tuple((each, group_name(each)) for each in dict.fromkeys(each.group for each in keys)),
+        sizes=tuple((size, answers.devices_on(devices, nodes)) for devices, nodes, size in sizes),
+        rounds=tuple((each, round_name(each)) for each in sorted({each.round for each in keys})),
+        references=tuple(_references(found)),
+        figures=figures,
+        stated=stated,
+        hardware=_list(site, names),
+    )
+
+
+def _references(found: Sequence[hardware_tables.Sheet]) -> list[ReferenceGroup]:
+    models = Counter(name for name, _ in {(name, each.order) for sheet in found for name, each in sheet.ours})
+    by_group = groupby(sorted(models, key=newest_first), group)
+    return [
+        ReferenceGroup(name, tuple((each, product(each), models[each]) for each in names)) for name, names in by_group
+    ]
+
+
+def _power_and_prices(site: Site, names: set[str]) -> tuple[tuple[tuple[str, Text, str], ...], tuple[Text, ...]]:
+    """Return the figures that readers choose from, with what follows their units, and who states power and prices."""
+    stated = [(name, each) for name in sorted(names, key=newest_first) if (each := site.accelerators.of(name))]
+    currencies = {each.currency for _, each in stated if each.price}
+    figures: list[tuple[str, Text, str]] = [("throughput", phrase("table.view_throughput"), "")]
+    notes: list[Text] = []
+    for name, each in stated:
+        about = {"name": name, "date": each.date.isoformat()}
+        if each.watts:
+            watts = numbers.quantity(each.watts)
+            notes.append(phrase("hardware.watts_of", watts=watts, source=each.watts_source, **about))
+        if each.price:
+            price = f"{numbers.quantity(each.price)} {each.currency or ''}"
+            notes.append(phrase("hardware.price_of", price=price, source=each.price_source, **about))
+    if any(each.watts for _, each in stated):
+        figures.append(("watts", phrase("hardware.per_watt"), "/W"))
+    if len(currencies) == 1:
+        figures.append(("price", phrase("hardware.per_price"), f" / ({currencies.pop()}/h)"))
+    return tuple(figures), tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """One hardware of the list: its runs, and how many figures others published."""
+
+    name: str
+    runs: tuple[Run, ...]
+    published: int
+
+
+def _list(site: Site, names: Sequence[str]) -> Table | None:
+    printed = Counter(row.hardware for row in site.published.rows if row.value is not None and row.hardware)
+    by_name: dict[str, list[Run]] = {}
+    for run in site.counted:
+        by_name.setdefault(hardware_of(run), []).append(run)
+    found = [
+        _Listed(name, tuple(by_name.get(name, ())), printed[name])
+        for name in sorted({*names, *printed}, key=newest_first)
+    ]
+    columns = (
+        ColumnOf[_Listed](
+            phrase("table.hardware"),
+            lambda each: cell(product(each.name), hardware_tables.page_of(site, each.name), group(each.name)),
+        ),
+        ColumnOf[_Listed](phrase("nav.frameworks"), lambda each: listed(sorted({*map(framework_of, each.runs)}))),
+        ColumnOf[_Listed](
+            phrase("nav.models"), lambda each: len({site.suite_of[run.id].id for run in each.runs}) or None, True
+        ),
+        ColumnOf[_Listed](phrase("nav.runs"), lambda each: len(each.runs) or None, True),
+        ColumnOf[_Listed](phrase("hardware.last"), lambda each: max(map(_day, each.runs), default=""), True),
+        ColumnOf[_Listed](phrase("front.published"), lambda each: each.published or None, True, "published", True),
+    )
+    return table_of("hardware", found, columns)
+
+
+def _day(run: Run) -> str:
+    return date_of(run) or ""
+
+
+# ---- one hardware ----
+
+
+def _hardware(site: Site, hardware: str, order: int) -> Page:
     def context() -> Mapping[str, Any]:
-        found = {"hardware": _list(site, names) if names else None, "matrix": None}
-        if not site.once(hardware_tables.matrices):
-            return found
-        return {
-            **found,
-            "matrix": hardware_tables.first(site),
-            "config": hardware_tables.config(site),
-            "offers": hardware_tables.offers(site),
-            "stated": hardware_tables.sources(site),
-        }
-
-    return Page(
-        addresses.HARDWARE,
-        "hardware_list",
-        phrase("nav.hardware"),
-        phrase("describe.hardware_list"),
-        context,
-        order=0,
-        scripts=hardware_tables.SCRIPTS,
-    )
-
-
-def _list(site: Site, names: Sequence[str]) -> Table:
-    head = (
-        Column(phrase("table.hardware")),
-        Column(phrase("scorecard.frameworks")),
-        Column(phrase("nav.models"), True),
-        Column(phrase("nav.runs"), True),
-        Column(phrase("scorecard.last"), True),
-    )
-    return Table(head, tuple(_line(site, each) for each in names), name="hardware")
-
-
-def _line(site: Site, hardware: str) -> tuple[Cell, ...]:
-    runs = scorecards.runs_on(site, hardware)
-    models = len({site.suite_of[run.id].id for run in runs})
-    last = max((day for run in runs if (day := date_of(run))), default="")
-    return (
-        cell(product(hardware), addresses.hardware_page(site, hardware)),
-        scorecards.entries(sorted({framework_of(run) for run in runs}, key=str.casefold)),
-        scorecards.count(models),
-        scorecards.count(len(runs)),
-        cell(last) if last else absent(phrase("stated.undated")),
-    )
-
-
-def _hardware(site: Site, hardware: str) -> Page:
-    def context() -> Mapping[str, Any]:
-        there = [each for each in site.once(scorecards.placings) if each.hardware == hardware]
-        runs = scorecards.runs_on(site, hardware)
-        frameworks = sorted({each.framework for each in there}, key=str.casefold)
+        runs = [run for run in site.counted if hardware_of(run) == hardware]
+        frameworks = sorted({framework_of(run) for run in runs}, key=str.casefold)
         return {
             "hardware": product(hardware),
             "raw": raw(hardware),
+            "group": group(hardware),
             "runs": len(runs),
-            "scores": scorecards.scores(
-                [(_linked(site, each), [o for o in there if o.framework == each]) for each in frameworks],
-                phrase("table.framework"),
-                "frameworks",
-            ),
+            "frameworks": [Link(named(each), addresses.scorecard_page(site, each)) for each in frameworks],
             "heats": (found := [site.once(heat.heats)[hardware]]),
-            "heading": phrase("scorecard.results"),
+            "heading": phrase("hardware.results"),
             "others_only": (),
             "with_others": any(row.hardware == hardware for row in site.published.rows),
             "groups": heat.groups(found),
@@ -101,12 +176,9 @@ def _hardware(site: Site, hardware: str) -> Page:
         product(hardware),
         phrase("describe.hardware", hardware=product(hardware)),
         context,
+        order=order,
         scripts=heat.SCRIPTS,
     )
-
-
-def _linked(site: Site, framework: str) -> Cell:
-    return cell(named(framework), addresses.scorecard_page(site, framework))
 
 
 def _sources(site: Site, hardware: str) -> list[tuple[Link, str]]:

@@ -77,10 +77,8 @@ def _published_only(
 
 def _hardware_compared(site: Site) -> Text | None:
     """Return how much hardware the page of hardware compares, and by how many models; None where it cannot."""
-    found = site.once(hardware_tables.matrices)
-    hardware = {name for each in found for name in each.hardware}
-    models = {column.order for each in found for column in each.columns}
-    return phrase("hardware.compared", hardware=len(hardware), models=len(models)) if found else None
+    hardware, models = hardware_tables.extent(site)
+    return phrase("hardware.compared", hardware=hardware, models=models) if hardware else None
 
 
 def _shown(found: Sequence[heat.Heat]) -> Sequence[heat.Heat]:

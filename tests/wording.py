@@ -31,7 +31,7 @@ BANNED = {
         r"\blies? (?:in|below|beside|under|there|where)\b": "is",
         r"\bis a slip\b": "contains a typo",
         r"\bno figure\b|\b[Ff]igures? (?:that others|of others|published by)\b": "result",
-        r"\bothers published\b|\bpublished by others\b": "third-party",
+        r"\bothers published\b": "published by others",
         r"\b(?:[Oo]ptimis(?!tic)|[Ss]ynchronis|[Uu]tilis|[Rr]ecognis)\w+": "American spelling",
         r"\b(?:[Bb]ehaviour|[Cc]olour)": "American spelling",
     },

@@ -26,7 +26,6 @@ from perfledger.ingest.site.answer_marks import (
     Mark,
     best_of_case,
     cautions,
-    counted,
     marks,
     named_left_out,
     overturning,
@@ -121,26 +120,6 @@ def say_the_same(some: Sequence[Answer], others: Sequence[Answer]) -> bool:
     return list(map(said, some)) == list(map(said, others))
 
 
-@dataclass(frozen=True)
-class Part:
-    """The answers for one model on one hardware."""
-
-    title: Text
-    page: str
-    answers: tuple[Answer, ...]
-
-
-def parts(site: Site, hardware: str, level: Level = DEFAULT) -> tuple[Part, ...]:
-    """Return every model's answers on a hardware at a level, in the order of the models' pages."""
-    found = (part(site, suite, hardware, level) for suite in site.shown)
-    return tuple(each for each in found if each.answers)
-
-
-def part(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> Part:
-    """Return a model's answers on a hardware at a level."""
-    return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware, level))
-
-
 def answers(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> tuple[Answer, ...]:
     """Return an answer per precision group, variant of the model, and number of devices and machines.
 
@@ -182,43 +161,6 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
         return (frameworks[name] < 2, not is_accelerator(name), -frameworks[name], -runs[name], name)
 
     return sorted(runs, key=weight)
-
-
-def tally(found: Sequence[Part]) -> tuple[Text, ...]:
-    """Return how often each framework leads on a hardware, in how many cases none does, and how sure that is."""
-    compared = [answer for part in found for answer in part.answers if answer.kind in (*LEADS, "close", *APART)]
-    if not compared:
-        return (_nothing_compared([answer for part in found for answer in part.answers]),)
-    won = Counter(each.framework for each in compared if each.kind in LEADS)
-    ranked = sorted(won.items(), key=lambda item: (-item[1], str(item[0])))
-    total = counted("front.comparisons", len(compared))
-    leads = [
-        phrase("front.tally_next" if place else "front.tally_lead", framework=name, n=n, of=total)
-        for place, (name, n) in enumerate(ranked)
-    ]
-    undecided = {kind: sum(each.kind in kinds for each in compared) for kind, kinds in _UNDECIDED.items()}
-    return (*leads, *(counted(f"front.tally_{kind}", n) for kind, n in undecided.items() if n), *_sureness(compared))
-
-
-#: Further rows of the tally besides leads, with the verdicts that each counts.
-_UNDECIDED = {"close": ("close",), "units": APART}
-
-
-def _sureness(compared: Sequence[Answer]) -> list[Text]:
-    """Say how many of the leads are clear; or that no comparison has repeats on both sides."""
-    ranked = [each for each in compared if each.kind not in APART]
-    if ranked and all(min(one.figure.repeats for one in each.judged.pair) == 1 for each in ranked):
-        return [phrase("front.tally_single")]
-    clear = sum(each.kind == "clear" for each in ranked)
-    leads = sum(each.kind in LEADS for each in ranked)
-    return [phrase("front.tally_clear", n=clear, of=leads)] if leads else []
-
-
-def _nothing_compared(found: Sequence[Answer]) -> Text:
-    frameworks = {bar.framework for each in found for bar in each.bars}
-    return (
-        phrase("front.tally_alone", framework=frameworks.pop()) if len(frameworks) == 1 else phrase("front.tally_none")
-    )
 
 
 def _answer(site: Site, suite: Suite, rows: Sequence[Row], level: Level) -> Answer:

@@ -84,6 +84,10 @@ class Suite:
         variant = self.variant_of(model)
         return listed((variant, in_words(_others(options, variant))))
 
+    def setting(self, row: Row) -> Text:
+        """Return the options of a row's workload in words, without those that only repeat the model."""
+        return in_words(_others(self._parted(row.options, ()), self.variant(row)))
+
     @property
     def workload(self) -> Mapping[str, Any]:
         """Options that make another workload, with the value that is meant where none is stated."""

@@ -15,7 +15,7 @@ from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import METRICS
 
 #: Rows of the front page; the page of runs has all.
-ROWS_SHOWN = 30
+ROWS_SHOWN = 8
 _COLUMNS = ("run", "figure", "not_stated", "model", "framework")
 
 

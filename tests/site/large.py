@@ -13,7 +13,7 @@ from perfledger.ingest.read.accelerators import Accelerator, Accelerators
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import explorer
 from perfledger.ingest.site.model import Site, suites
-from perfledger.ingest.site.pages import summary
+from perfledger.ingest.site.pages import front
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
 from tests import builders
@@ -26,7 +26,7 @@ RIVALS, SHARED_MODELS = 3, 9
 LIMITS = Limits(pages=12)
 #: So few lines that the front page has room for one table, and parts so small that there are several.
 SIZES = (
-    (summary, "LINES", 20), (explorer, "SIZE", 80), (explorer, "MOST", 100), (explorer, "DETAILED", 30),
+    (front, "LINES", 20), (explorer, "SIZE", 80), (explorer, "MOST", 100), (explorer, "DETAILED", 30),
     (explorer, "MOST_DETAILED", 40),
 )  # fmt: skip
 ROUND = {"round": {"value": "v5.1", "source": "layout", "where": "the path"}}

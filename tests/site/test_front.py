@@ -12,9 +12,8 @@ from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.published import publications
-from perfledger.ingest.site import answers, builder, published_figures, published_machines, rivals
+from perfledger.ingest.site import answers, builder, machines, published_figures, rivals
 from perfledger.ingest.site.model import Site, Suite, suites
-from perfledger.ingest.site.pages import summary
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
@@ -305,33 +304,6 @@ def test_units_are_never_compared_whatever_the_level() -> None:
     assert [answer(runs, level).kind for level in LEVELS] == ["units"] * 3
 
 
-def tally(runs: Runs) -> list[str]:
-    return [WORDS.say("en", each) for each in answers.tally(answers.parts(site_of(runs)[0], HARDWARE))]
-
-
-def test_a_hardware_is_summed_up() -> None:
-    runs = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0)]
-    runs += [*of("PyTorch", 400.0, 1, devices=8), *of("TensorFlow", 500.0, 1, devices=8)]
-    runs += [*of("PyTorch", 400.0, devices=4), *of("TensorFlow", 400.1, devices=4)]
-    assert tally(runs) == [
-        "PyTorch is fastest in 1 of 3 comparisons", "TensorFlow in 1", "1 comparison too close to call",
-        "1 of 2 leads clear",
-    ]  # fmt: skip
-    drivers = {framework: {"environment": {"driver": framework}} for framework in ("PyTorch", "TensorFlow")}
-    runs += [each for name, driver in drivers.items() for each in of(name, 400.0, devices=16, **driver)]
-    assert tally(runs) == [
-        "PyTorch is fastest in 1 of 4 comparisons", "TensorFlow in 1", "1 comparison too close to call",
-        "1 not comparable", "1 of 2 leads clear",
-    ]  # fmt: skip
-    chinese = [WORDS.say("zh", each) for each in answers.tally(answers.parts(site_of(runs)[0], HARDWARE))]
-    assert chinese[:3] == ["4 项对比：PyTorch 最快 1 项", "TensorFlow 最快 1 项", "1 项差距不明显"]
-    assert tally(of("PyTorch", 400.0))[0].startswith("Only PyTorch has been measured")
-    alone = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0, devices=8)]
-    assert tally(alone) == ["No two frameworks have run the same configuration on this hardware yet."]
-    once = [*of("PyTorch", 300.0, 1), *of("TensorFlow", 299.0, 1)]
-    assert tally(once) == ["1 comparison too close to call", "all based on single runs"]
-
-
 def test_others_that_ran_another_case_are_named() -> None:
     """A framework is not said to be the only one where another ran another batch size."""
     found = answer([*of("PyTorch", 400.0, batch_size=128), *of("TensorFlow", 300.0)])
@@ -345,7 +317,7 @@ def test_others_that_ran_another_case_are_named() -> None:
 def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
     """MkDocs is strict about links, so that none leads to a page of runs that are not there."""
     builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
-    for language, word in (("en", "How to read this"), ("zh", "阅读说明")):
+    for language, word in (("en", "No run with a result yet."), ("zh", "尚未读取到有性能数据的运行记录。")):
         folder = tmp_path / "docs" / language
         page = (folder / "index.md").read_text("utf-8")
         links = re.findall(r'(?:\]\(|href=")([\w./-]+\.md)', page)
@@ -362,7 +334,7 @@ def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path:
     page = (tmp_path / "docs" / "zh" / "index.md").read_text("utf-8")
     assert "硬件未知" in page
     assert "模型未知" in page
-    assert "暂无可比对象 (<span>1</span>)" in page
+    assert "仅此一项" in page
 
 
 def test_the_logo_is_one_mark_in_all_its_files() -> None:
@@ -392,26 +364,25 @@ def published_site() -> Site:
 
 def test_a_table_of_hardware_without_our_results_has_every_published_throughput() -> None:
     site = published_site()
-    hardware = [each.hardware for each in summary.others(site)]
-    tables = {each.hardware: each for each in published_machines.machines(site, hardware)}
-    assert not tables["V100-SXM2"].rows
-    assert [WORDS.say("en", each.text) for each in tables["V100-SXM2"].models] == ["Wide & Deep"]
-    assert WORDS.say("en", tables["V100-SXM2"].metrics) == "Time per step, Device memory"
+    found = {each.hardware: each for each in machines.machines(site)}
+    assert not found["V100-SXM2"].tables
+    assert [WORDS.say("en", each.text) for each in found["V100-SXM2"].models] == ["Wide & Deep"]
+    assert "Time per step, Device memory" in WORDS.say("en", found["V100-SXM2"].note)
     checked = 0
     for suite in site.shown:
         for row in site.published.by_suite.get(suite.id, ()):
-            if row.metric != "throughput" or row.value is None or row.hardware not in tables:
+            if row.metric != "throughput" or row.value is None or row.hardware not in found:
                 continue
-            table = tables[row.hardware]
-            column = [each.name for each in table.frameworks].index(row.framework)
+            (table,) = found[row.hardware].tables
+            column = [each.name for each in table.columns].index(row.framework)
             group, devices = suite.group(row.precision), row.devices or 0
-            found = [
-                share
-                for each in table.rows
+            shown = [
+                entry.published.figure
+                for each in table.lines
                 if (each.place.suite, each.place.group, each.place.devices, each.unit)
-                == (suite.id, group, devices, row.unit) and (share := each.shares[column])
+                == (suite.id, group, devices, row.unit) and (entry := each.entries[column]) and entry.published
             ]  # fmt: skip
-            ends = [[float(end.replace(",", "")) for end in each.figure.split("–")] for each in found]
+            ends = [[float(end.replace(",", "")) for end in each.split("–")] for each in shown]
             assert any(each[0] * 0.99 <= row.value <= each[-1] * 1.01 for each in ends), row
             checked += 1
     assert checked > 1000
@@ -419,10 +390,11 @@ def test_a_table_of_hardware_without_our_results_has_every_published_throughput(
 
 def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_models() -> None:
     site = published_site()
-    said_of = {each.hardware: each for each in summary.others(site)}
-    titles = {each.id: each.title for each in site.shown}
+    found = {each.hardware: each for each in machines.machines(site)}
+    known = {each.id: each for each in site.shown}
     for row in site.published.rows:
-        if row.hardware and row.value is not None and row.suite in titles and published_figures.is_shown(row):
-            here = said_of[row.hardware]
-            assert titles[row.suite] in [each.text for each in here.models], row
-            assert site.published.sources[row.source].title in [each.text for each in here.sources], row
+        if row.hardware and row.value is not None and row.suite in known and published_figures.is_shown(row):
+            here = found[row.hardware]
+            lines = [each.place.suite for table in here.tables for each in table.lines]
+            models = [each.text for each in here.models]
+            assert row.metric != "throughput" or row.suite in lines or known[row.suite].title in models, row

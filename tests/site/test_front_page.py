@@ -15,21 +15,18 @@ import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
-from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
 from perfledger.ingest.published import publications
-from perfledger.ingest.site import heat
+from perfledger.ingest.site import machines
 from perfledger.ingest.site.model import Site, suites
-from perfledger.ingest.site.pages import summary
+from perfledger.ingest.site.pages import front as front_page
 from perfledger.schema.vocabulary import PRECISIONS
 from tests import builders
 from tests.builders import run
 from tests.site.kinds import figure, made_up
 
 WORDS = own()
-CELL = re.compile(
-    r'<td class="pl-share"(?P<stated>[^>]*)><span>(?P<inside>.*?)</span>(?P<plain><small>.*?</small>)?'
-    r'(?P<differs><small class="pl-differs">.*?</small>)?(?P<published><small class="pl-theirs">.*?</small>)?</td>'
-)
+CELL = re.compile(r'<td class="pl-share"(?P<stated>[^>]*)>(?P<inside>.*?)</td>', re.DOTALL)
+PERCENT = re.compile(r'<small class="pl-percent">(.*?)</small>')
 ROW = re.compile(r'<tr class="pl-row"(?P<about>[^>]*)>(?P<inside>.*?)</tr>', re.DOTALL)
 
 
@@ -42,24 +39,17 @@ def stated(attributes: str) -> dict[str, str]:
 
 
 def rows(pages: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[dict[str, str]]]]:
-    """Yield the hardware, what is said of the row, and its cells: attributes, text without tags, and link."""
+    """Yield the hardware, what is said of the row, and its cells: attributes, figure, percentage, and link."""
     for part in front(pages, language).split('<div class="pl-machine')[1:]:
-        if part.startswith(" pl-published"):  # figures of others, which are not ranked
-            continue
         hardware = stated(part.partition(">")[0])["data-hardware"]
         for row in ROW.finditer(part):
             cells = [
-                {**stated(each["stated"]), "shown": re.sub(r"<sup.*?</sup>|<[^>]+>", "", each["inside"]).strip(),
-                 "plain": re.sub("<[^>]+>", "", each["plain"] or ""),
-                 "marks": "".join(re.findall(r">([*?])<", each["inside"])),
-                 "href": (re.findall(r'href="([^"]+)"', each["inside"] + (each["plain"] or "")) or [""])[0]}
+                {**stated(each["stated"]), "shown": re.sub("<[^>]+>", "", each["inside"].partition("</span>")[0]),
+                 "percent": (PERCENT.findall(each["inside"]) or [""])[0],
+                 "href": (re.findall(r'href="([^"]+)"', each["inside"]) or [""])[0]}
                 for each in CELL.finditer(row["inside"])
             ]  # fmt: skip
-            yield (
-                hardware,
-                {**stated(row["about"]), "sure": re.sub(r"<[^>]+>", " ", row["inside"].split("pl-sure")[1])},
-                cells,
-            )
+            yield hardware, stated(row["about"]), cells
 
 
 def records(pages: Path) -> list[dict[str, Any]]:
@@ -74,34 +64,31 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
 ) -> None:
     """Counted again from `results.json`, by another way than the page's own."""
     built: Path = request.getfixturevalue(name)
-    measured, seen = records(built), 0
+    measured, seen, compared = records(built), 0, 0
     for hardware, about, cells in rows(built, language):
         values = {}
-        for each in cells:
-            if "data-each" not in each:
-                continue
+        for each in (each for each in cells if "data-each" in each):
             (found,) = [
                 one for one in measured
                 if (one["hardware"], one["suite"]) == (hardware, about["data-suite"])
                 and str(one["devices"]) == about["data-devices"]
                 and about["data-group"] in ("", PRECISIONS[one["precision"]].group)
-                and one["framework"] == each["data-name"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-each"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip
             assert (
                 each["href"].rstrip("/").endswith(tuple(one["id"] for one in found["runs"])) or "runs/" in each["href"]
             )
+            assert each["shown"] == found["text"]
             values[each["data-name"]] = found["value"]
             seen += 1
-        compared = [each for each in cells if "style" in each]
-        for each in compared:
+        for each in (each for each in cells if "style" in each):
             share = 100 * (values[each["data-name"]] / max(values.values()))
-            assert each["shown"] == (f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}")
+            assert each["percent"] == (f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}")
             assert each["style"] == f"--s:{share:.1f}"
-            assert f"{each['plain']} {about['data-unit']}" == each["data-text"]
-        assert not compared or max(float(each["style"].removeprefix("--s:")) for each in compared) == 100
+            compared += 1
     assert seen >= 4
+    assert compared >= 4
 
 
 def site_of(*runs: Any) -> Site:
@@ -116,94 +103,113 @@ def some(framework: str, speed: float, repeats: int = 3, **other: Any) -> list[A
     ]
 
 
-def heat_of(*runs: Any, level: Level = DEFAULT) -> heat.Heat:
-    """Return the table of some runs, at one level."""
-    found = heat.heat(site_of(*runs), builders.HARDWARE)
-    rows = tuple(each for each in found.rows if level in each.levels)
-    return replace(found, rows=rows, alone=tuple(each for each in found.alone if level in each.levels))
+def machine_of(*runs: Any) -> machines.Machine:
+    (found,) = machines.machines(site_of(*runs))
+    return found
+
+
+def table_of(*runs: Any, axis: str = "framework") -> machines.Table:
+    """Return the table of some runs on one hardware, along one axis."""
+    (found,) = [each for each in machine_of(*runs).tables if each.axis == axis]
+    return found
+
+
+def percents(found: machines.Line) -> list[int | None]:
+    return [each and each.percent and round(each.percent) for each in found.entries]
 
 
 def test_the_framework_that_leads_most_often_comes_first() -> None:
-    found = heat_of(
+    found = table_of(
         *some("A", 400.0), *some("B", 300.0), *some("A", 100.0, devices=8), *some("B", 300.0, devices=8),
         *some("B", 300.0, devices=4), *some("A", 100.0, devices=4), *some("C", 9.0, devices=4),
     )  # fmt: skip
-    assert [each.name for each in found.frameworks] == ["B", "A", "C"]
-    assert [[each.text if each else None for each in row.shares] for row in found.rows] == [
-        ["75", "100", None], ["100", "33", "3"], ["100", "33", None],
-    ]  # fmt: skip
-    assert [row.place.devices for row in found.rows] == [1, 4, 8]
-    assert [row.kind for row in found.rows] == ["clear"] * 3
+    assert [each.name for each in found.columns] == ["B", "A", "C"]
+    assert [percents(each) for each in found.lines] == [[75, 100, None], [100, 33, 3], [100, 33, None]]
+    assert [each.place.devices for each in found.lines] == [1, 4, 8]
+    assert [each.kind for each in found.lines] == ["clear"] * 3
 
 
-def test_what_is_too_close_to_call_is_marked_at_both_and_what_is_not_compared_has_no_share() -> None:
-    found = heat_of(
+def test_a_close_row_says_so_and_a_row_of_two_units_has_no_share() -> None:
+    found = table_of(
         *some("A", 400.0, 1), *some("B", 398.5, 1), *some("C", 100.0, 1),
         *some("A", 400.0, devices=8, unit="words/s"), *some("B", 300.0, devices=8, unit="tokens/s"),
     )  # fmt: skip
-    close, apart = found.rows
-    assert [each.is_close for each in close.shares if each] == [True, True, False]
-    assert [each.text for each in close.shares if each] == ["100", "99.6", "25"]
-    assert (WORDS.say("en", close.sure), close.unit) == ("Too close to call", "images/s")
+    close, apart = found.lines
+    assert percents(close) == [100, 100, 25]
+    assert (WORDS.say("en", close.sure), close.unit) == ("Too close", "images/s")
     assert WORDS.say("en", apart.sure) == "Not comparable"
-    assert [(each.text, each.percent) for each in apart.shares if each] == [("400.4", None), ("300.3", None)]
-    assert WORDS.say("en", apart.runs) in ("words/s vs. tokens/s", "tokens/s vs. words/s")
+    assert {WORDS.say("en", each.figure) for each in apart.entries if each} <= {
+        "400.4", "300.3", "400.4 words/s", "300.3 tokens/s",
+    }  # fmt: skip
+    assert percents(apart) == [None, None, None]
+    assert WORDS.say("en", apart.detail) in ("words/s vs. tokens/s", "tokens/s vs. words/s")
 
 
 def test_a_figure_with_a_reason_for_caution_says_it() -> None:
     cut = [builders.edited(each, outcome="truncated") for each in some("A", 400.0)]
-    found = heat_of(*cut, *some("B", 300.0))
-    first, second = found.rows[0].shares
+    first, second = table_of(*cut, *some("B", 300.0)).lines[0].entries
     assert first is not None
     assert second is not None
-    assert WORDS.say("en", first.caution or "") == "Caution: Log ends before the run does: A"
-    assert second.caution is None
+    assert WORDS.say("en", first.caution) == "Log ends before the run does: A"
+    assert second.caution == ""
 
 
-def test_a_case_without_a_rival_is_listed_and_leads_to_its_model_under_the_same_filter() -> None:
-    found = heat_of(*some("A", 400.0, devices=8))
-    (alone,) = found.alone
-    assert found.rows == ()
-    assert (alone.framework, WORDS.say("en", alone.figure)) == ("A", "400.4 images/s")
+def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter() -> None:
+    (alone,) = table_of(*some("A", 400.0, devices=8)).lines
+    assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only result", [100])
     page, _, asked = alone.place.page.partition("?")
     assert page == "models/resnet50/index.md"
     assert parse_qs(asked) == {"hardware": [builders.HARDWARE], "devices": ["8"], "precision": ["fp32"]}
 
 
-def test_published_figures_of_the_same_case_are_shown_with_ours_and_not_ranked(tmp_path: Path) -> None:
-    """Those of another batch size or precision are compared at the loosest level only."""
+def test_precisions_of_one_framework_are_compared_and_the_lead_is_on_the_card() -> None:
+    runs = [*some("A", 400.0), *some("A", 800.0, precision="amp"), *some("A", 900.0, precision="amp", batch_size=128)]
+    found = machine_of(*runs)
+    assert found.axis == "precision"
+    (line,) = table_of(*runs, axis="precision").lines
+    names = [WORDS.say("en", each.name) for each in table_of(*runs, axis="precision").columns]
+    assert names == ["FP32", "AMP"]
+    assert (line.kind, percents(line)) == ("clear", [50, 100])
+    (faster,) = line.entries[1].faster if line.entries[1] else ()
+    assert (faster.figure, WORDS.say("en", faster.why)) == ("900.9", "batch size per device 128 instead of 64")
+    (line,) = table_of(*runs[:6], axis="precision").lines
+    assert (line.kind, percents(line)) == ("clear", [50, 100])
+    (card,) = machine_of(*runs[:6]).cards
+    assert card.figure == "800.8"
+    assert WORDS.say("en", card.facts[0]) == "2.00× FP32"
+
+
+def test_published_figures_fill_in_where_a_framework_has_no_result_of_ours(tmp_path: Path) -> None:
     case = {"hardware": builders.HARDWARE, "devices": "1", "batch_size": "64", "precision": "fp32"}
     rows = [
-        figure(**case, framework="A", value="410"), figure(**case, framework="A", value="420", place="other.md"),
-        figure(**case, framework="C", value="200"), figure(**{**case, "batch_size": "32"}, framework="D", value="1"),
+        figure(**case, framework="A", value="410"),
+        figure(**case, framework="C", value="200"), figure(**{**case, "batch_size": "32"}, framework="C", value="190"),
         figure(**{**case, "precision": "amp"}, framework="D", value="2"),
+        figure(**{**case, "hardware": "V100"}, framework="D", value="3"),
     ]  # fmt: skip
     published = publications.read([made_up(tmp_path, rows)])
     assert not published.problems
     site = replace(site_of(*some("A", 400.0), *some("B", 300.0)), published=published)
-    found = heat.heat(site, builders.HARDWARE)
-    assert [(each.name, each.is_published) for each in found.frameworks] == [
-        ("A", False), ("B", False), ("C", True), ("D", True),
+    ours, theirs = sorted(machines.machines(site), key=lambda each: each.is_published)
+    (table,) = [each for each in ours.tables if each.axis == "framework"]
+    assert [each.name for each in table.columns] == ["A", "B", "C", "D"]
+    own, other = table.lines
+    assert percents(own) == [100, 75, None, None]
+    assert [each.published.figure if each and each.published else None for each in own.entries] == [
+        None, None, "190–200", None,
     ]  # fmt: skip
-    shown = {
-        level: [each and (each.figure, each.share) for each in row.published]
-        for row in found.rows for level in row.levels
-    }  # fmt: skip
-    usual = [("410–420", "105"), None, ("200", "50"), None]
-    assert shown == {"identical": usual, "workload": usual, "everything": [*usual[:3], ("1–2", "0")]}
-    assert all([each.text if each else None for each in row.shares] == ["100", "75", None, None] for row in found.rows)
+    assert other.kind == "published"
+    assert [each.published.figure if each and each.published else None for each in other.entries] == [None] * 3 + ["2"]
+    assert (theirs.hardware, theirs.is_published, len(theirs.tables[0].lines)) == ("V100", True, 1)
 
 
-def test_hardware_with_comparisons_comes_first_and_accelerators_before_processors() -> None:
-    pairs = [
-        each
-        for name in ("Xeon 1", "V100")
-        for framework, speed in (("A", 1.0), ("B", 2.0))
-        for each in some(framework, speed, hardware=name)
-    ]
-    pairs += [each for framework in ("A", "B") for each in some(framework, 3.0, hardware="Xeon 1", devices=2)]
-    site = site_of(*pairs, *some("A", 5.0, hardware="H100"), *some("A", 5.0, hardware="Xeon 2"))
-    assert [each.hardware for each in summary.ranked(heat.heats(site).values())] == ["V100", "Xeon 1", "H100", "Xeon 2"]
+def test_the_newest_accelerator_comes_first_then_published_ones_then_processors(tmp_path: Path) -> None:
+    runs = [
+        each for name in ("Xeon 1", "V100", "H100", "K80") for each in some("A", 5.0, hardware=name)
+    ]  # fmt: skip
+    rows = [figure(hardware="B200", devices="1", batch_size="64", precision="fp32", framework="A", value="410")]
+    site = replace(site_of(*runs), published=publications.read([made_up(tmp_path, rows)]))
+    assert [each.hardware for each in machines.machines(site)] == ["H100", "V100", "K80", "B200", "Xeon 1"]
 
 
 def test_what_changed_lately_is_that_of_the_last_day() -> None:
@@ -212,10 +218,10 @@ def test_what_changed_lately_is_that_of_the_last_day() -> None:
     moved = [
         run(f"a-later-{n}", framework="A", speed=500.0, repeat=n + 3, start="2026-02-03T00:00:00Z") for n in range(9)
     ]
-    found = summary.latest(site_of(*old, *new, *moved))
+    found = front_page.latest(site_of(*old, *new, *moved))
     assert found is not None
     assert (found.date, found.new, found.moved) == ("2026-02-03", 2, 1)
     assert [WORDS.say("en", each.what) for each in found.listed] == [
         "400.4 → 500 (+24.9%)", "new: 300.3", "new: 300.3",
     ]  # fmt: skip
-    assert summary.latest(site_of()) is None
+    assert front_page.latest(site_of()) is None

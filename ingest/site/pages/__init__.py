@@ -8,6 +8,7 @@ from perfledger.ingest.site.pages import (
     compare,
     formats,
     frameworks,
+    front,
     glossary,
     guides,
     hardware,
@@ -21,11 +22,10 @@ from perfledger.ingest.site.pages import (
     run,
     runs,
     scale,
-    summary,
 )
 
 KINDS = (
-    summary, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
+    front, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
     formats, glossary, guides, scale,
 )  # fmt: skip
 

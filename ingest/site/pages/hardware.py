@@ -11,13 +11,13 @@ from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.site import addresses, answers, hardware_tables, heat
+from perfledger.ingest.site import addresses, answers, hardware_tables, machines
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.pages.model import machines
+from perfledger.ingest.site.pages.model import machines as machines_of
 from perfledger.ingest.site.published_figures import source_anchors
 from perfledger.ingest.site.render.table import Link, Table, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
@@ -160,13 +160,9 @@ def _hardware(site: Site, hardware: str, order: int) -> Page:
             "group": group(hardware),
             "runs": len(runs),
             "frameworks": [Link(named(each), addresses.scorecard_page(site, each)) for each in frameworks],
-            "heats": (found := [site.once(heat.heats)[hardware]]),
-            "heading": phrase("hardware.results"),
-            "others_only": (),
-            "with_others": any(row.hardware == hardware for row in site.published.rows),
-            "groups": heat.groups(found),
-            **answers.levels(),
-            "machines": machines(runs),
+            "machine": (found := next(each for each in site.once(machines.machines) if each.hardware == hardware)),
+            "choice": machines.choice([found]),
+            "machines": machines_of(runs),
             "sources": _sources(site, hardware),
         }
 
@@ -177,7 +173,7 @@ def _hardware(site: Site, hardware: str, order: int) -> Page:
         phrase("describe.hardware", hardware=product(hardware)),
         context,
         order=order,
-        scripts=heat.SCRIPTS,
+        scripts=machines.SCRIPTS,
     )
 
 

@@ -1,90 +1,108 @@
-/* The front page: which hardware, devices and precision are shown, what the address says of it, and the chart of a row.
-   All tables are in the page; without this script, all of them are shown. */
+/* The front page and the pages of hardware: which hardware, axis, devices and precision are shown, what the address says
+   of it, and the chart of a row. All tables are in the page; without this script, all of them are shown. */
 (function () {
   "use strict";
 
   const form = document.getElementById("pl-choose");
   if (!form) return;
-  const FIELDS = ["hardware", "devices", "precision", "level"];
+  const FIELDS = ["hardware", "axis", "devices", "precision"];
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
-  const LEVEL = form.level.value, usual = form.hardware.value; // what an address without them means
+  const usual = form.elements.hardware ? valueOf("hardware") : "";
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
   const coming = new Map(); // page -> the promise of its table
   const elsewhere = Array.from(document.querySelectorAll(".pl-elsewhere [data-hardware]"));
-  const others = document.getElementById("pl-others");
   const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
   const said = form.querySelector(".pl-choose-said");
-
   const ALL = "all";
-  const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
-  // What others published has no level.
-  const isOfLevel = (node) => !node.dataset.level || node.dataset.level.split(" ").includes(form.level.value);
-  const isOfOthers = (machine) => machine.classList.contains("pl-published");
-  const leveled = (machine) => lines(machine).filter(isOfLevel);
-  const shown = () => machines.find((machine) => machine.dataset.hardware === form.hardware.value);
-  const label = (name) => form[name].closest("label").firstChild.textContent.trim();
+
+  const inputs = (name) => Array.from(form.querySelectorAll(`input[name="${name}"]`));
+  function valueOf(name) {
+    const checked = form.querySelector(`input[name="${name}"]:checked`);
+    return checked ? checked.value : "";
+  }
+  const shown = () => machines.find((machine) => machine.dataset.hardware === valueOf("hardware")) || machines[0];
+  const tables = (machine) => Array.from(machine.querySelectorAll(".pl-axis"));
+  const table = () => tables(shown()).find((each) => each.dataset.axis === valueOf("axis")) || tables(shown())[0];
+  const lines = (box) => (box ? Array.from(box.querySelectorAll(".pl-row")) : []);
 
   /* ---- the choice, and its address ---- */
 
   /** Take what the address asks for; what is not there is named, and something else is shown. */
   function read() {
-    const given = new URLSearchParams(location.search);
-    const wanted = Array.from(form.hardware.options).find((option) => option.value === given.get("hardware"));
-    loaded(wanted ? wanted.value : usual, () => take(given));
+    const given = new URLSearchParams(location.search), wanted = given.get("hardware");
+    const known = inputs("hardware").some((each) => each.value === wanted);
+    loaded(known ? wanted : usual, () => take(given));
   }
 
   function take(given) {
     const gone = [];
     form.reset();
-    if (form.others) form.others.checked = given.get("others") === "1";
     FIELDS.forEach((name) => {
-      if (NAMES[name]) offer(name);
+      offer(name);
       const value = given.get(name);
       if (value && value !== ALL && !choose(name, value)) gone.push(form.dataset.gone.replace("{name}", label(name)).replace("{value}", value));
     });
-    if (!given.has("devices")) form.devices.value = usualDevices();
+    if (!given.has("devices")) choose("devices", usualDevices());
     show(gone);
   }
 
+  const label = (name) => form.querySelector(`input[name="${name}"]`).closest("fieldset").querySelector("legend").textContent;
+
   function choose(name, value) {
-    const found = Array.from(form[name].options).find((option) => option.value === value && !option.hidden);
-    if (found) form[name].value = value;
+    const found = inputs(name).find((each) => each.value === value && !each.disabled);
+    if (found) {
+      found.checked = true;
+      const box = found.closest("details");
+      if (box) box.open = true;
+    }
     return Boolean(found);
   }
 
-  /** Offer the devices and precisions that the chosen hardware has; a choice that it has too is kept. */
+  /** Offer what the chosen hardware has; a choice that it has too is kept. */
   function offer(name) {
-    const machine = shown(), kept = form[name].value;
-    const there = new Set(machine ? leveled(machine).map((line) => line.dataset[NAMES[name]]) : []);
-    if (name === "devices") {
-      const numbers = Array.from(there).sort((one, other) => one - other);
-      form.devices.replaceChildren(form.devices.options[0], ...numbers.map((each) => new Option(each, each)));
-    }
-    Array.from(form[name].options).forEach((option) => { option.hidden = option.disabled = option.value !== "" && !there.has(option.value); });
-    if (!choose(name, kept)) form[name].value = "";
+    if (name === "hardware") return;
+    const there = name === "axis" ? new Map(tables(shown()).map((each) => [each.dataset.axis, Number(each.dataset.compared) || each.dataset.axis === shown().dataset.axis])) : counts(name);
+    const kept = valueOf(name);
+    inputs(name).forEach((each) => {
+      const has = each.value === "" || Boolean(there.get(each.value));
+      const chip = each.closest(".pl-chip");
+      chip.hidden = !has && name !== "axis" && !there.has(each.value);
+      each.disabled = !has;
+      chip.title = has ? "" : form.dataset.absent;
+    });
+    if (name === "axis" && (!kept || !choose("axis", kept))) choose("axis", shown().dataset.axis);
+    if (name === "axis") return;
+    if (!choose(name, kept)) choose(name, "");
+    inputs(name)[0].closest("fieldset").hidden = there.size < 2;
+  }
+
+  /** How many rows each value of a filter has: all of the table, and of these, those that fit the other filter. */
+  function counts(name) {
+    const found = new Map(), other = name === "devices" ? "precision" : "devices";
+    lines(table()).forEach((line) => {
+      const value = line.dataset[NAMES[name]];
+      found.set(value, (found.get(value) || 0) + (fits(line, other) ? 1 : 0));
+    });
+    return found;
   }
 
   /** The number of devices that a long table begins with; its other rows are hidden until a choice shows them. */
-  function usualDevices() {
-    const machine = shown(), value = machine ? machine.dataset.usual || "" : "";
-    return Array.from(form.devices.options).some((option) => option.value === value) ? value : "";
-  }
+  const usualDevices = () => (table() && table().dataset.usual) || "";
 
   function address() {
     const given = new URLSearchParams();
-    FIELDS.forEach((name) => {
-      const value = form[name].value, usually = name === "level" ? LEVEL : name === "devices" ? usualDevices() : "";
+    FIELDS.filter((name) => inputs(name).length).forEach((name) => {
+      const value = valueOf(name), usually = { axis: shown().dataset.axis, devices: usualDevices() }[name] || "";
       if (value !== usually) given.set(name, value || ALL);
     });
-    if (form.others && form.others.checked) given.set("others", "1");
     return "?" + given.toString();
   }
 
-  /** The choice goes along to the other language. */
-  function switchLanguages(search) {
+  /** The choice goes along to the other language, and to the pages that compare the same. */
+  function follow() {
     document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
       const target = new URL(link.href);
-      target.search = search;
+      target.search = location.search;
       link.href = target.href;
     });
   }
@@ -114,71 +132,48 @@
 
   /* ---- what is shown ---- */
 
-  /** Whether a line is of the choice; one that compares several precisions is of each. */
-  function fits(line) {
-    return isOfLevel(line) && Object.keys(NAMES).every((name) => !form[name].value || ["", form[name].value].includes(line.dataset[NAMES[name]]));
-  }
+  /** Whether a row is of the choice of one filter; one that compares several precisions is of each. */
+  const fits = (line, name) => !valueOf(name) || ["", valueOf(name)].includes(line.dataset[NAMES[name]]);
 
   function show(messages) {
-    const chosen = shown();
+    const chosen = shown(), axis = table();
     machines.forEach((machine) => machine.classList.toggle("pl-chosen", machine === chosen));
-    document.documentElement.classList.toggle("pl-with-theirs", Boolean(form.others && form.others.checked));
-    const matching = chosen ? narrow(chosen) : 0;
-    showOthers(!chosen || isOfOthers(chosen));
-    said.replaceChildren(...[...messages, ...(chosen && lines(chosen).length && !matching ? [said.dataset.none] : [])].map((text) => {
+    tables(chosen).forEach((each) => each.classList.toggle("pl-chosen", each === axis));
+    let matching = 0;
+    lines(axis).forEach((line) => {
+      line.hidden = !Object.keys(NAMES).every((name) => fits(line, name));
+      line.removeAttribute("data-late");
+      matching += line.hidden ? 0 : 1;
+      if (line.hidden) toggle(line, false);
+    });
+    if (axis) narrow(axis);
+    const box = axis && axis.querySelector(".pl-scroll");
+    if (box) box.hidden = !matching;
+    said.replaceChildren(...[...messages, ...(axis && !matching ? [said.dataset.none] : [])].map((text) => {
       const line = document.createElement("span");
       line.textContent = text;
       return line;
     }));
-    switchLanguages(location.search);
+    follow();
   }
 
-  /** Hide the lines of a table that do not fit, and return how many do. */
-  function narrow(machine) {
-    machine.querySelectorAll(".pl-tally").forEach((tally) => { tally.hidden = !isOfLevel(tally); });
-    lines(machine).forEach((line) => {
-      line.hidden = !fits(line);
-      line.removeAttribute("data-late");
-      follow(line.querySelector("a"));
-      if (!line.matches(".pl-row") || isOfOthers(machine)) return;
-      line.nextElementSibling.hidden = line.hidden;
-      if (line.hidden) toggle(line, false);
+  /** Leave out the columns without a figure in the rows that are shown. */
+  function narrow(axis) {
+    const rows = lines(axis).filter((line) => !line.hidden);
+    axis.querySelectorAll("thead th.pl-n").forEach((head, at) => {
+      head.hidden = rows.length > 0 && rows.every((row) => row.cells[at + 1].classList.contains("pl-absent"));
+      lines(axis).forEach((line) => { line.cells[at + 1].hidden = head.hidden; });
     });
-    machine.querySelectorAll(".pl-alone").forEach((box) => {
-      const left = box.querySelectorAll("li:not([hidden])").length;
-      box.hidden = !left;
-      box.querySelector("summary span").textContent = left;
-    });
-    machine.querySelectorAll(".pl-scroll").forEach((box) => { box.hidden = !box.querySelector(".pl-row:not([hidden])"); });
-    return lines(machine).filter((line) => !line.hidden).length;
-  }
-
-  /** The page of a model opens at the same level. */
-  function follow(link) {
-    const target = new URL(link.href);
-    if (form.level.value === LEVEL) target.searchParams.delete("level");
-    else target.searchParams.set("level", form.level.value);
-    link.href = target.href;
-  }
-
-  /** Third parties' results: those on the chosen hardware where it is asked for, or where there is nothing else. */
-  function showOthers(alone) {
-    if (!others) return;
-    const boxes = Array.from(others.querySelectorAll("[data-hardware]"));
-    const same = boxes.some((box) => box.dataset.hardware === form.hardware.value);
-    const asked = alone || form.others.checked;
-    boxes.forEach((box) => { box.hidden = asked && same && box.dataset.hardware !== form.hardware.value; });
-    others.open = asked;
   }
 
   /* ---- a row's notes and chart ---- */
 
   function toggle(row, open) {
-    const button = row.querySelector("button"), detail = row.nextElementSibling;
-    if (button.getAttribute("aria-expanded") === String(open)) return;
+    const button = row.querySelector(".pl-sure button"), detail = row.nextElementSibling;
+    if (!button || button.getAttribute("aria-expanded") === String(open)) return;
     button.setAttribute("aria-expanded", String(open));
     detail.classList.toggle("pl-open", open);
-    if (open) withCharts(() => draw(detail.querySelector(".pl-plot"), spec(row)));
+    if (open && row.dataset.chart) withCharts(() => draw(detail.querySelector(".pl-plot"), spec(row)));
   }
 
   /** Charts are drawn by a script that is loaded with the first of them: most readers look at the table only. */
@@ -201,14 +196,14 @@
 
   /** The chart of a row: the same model and precision on each number of devices, a small panel for each. */
   function spec(row) {
-    const alike = leveled(row.closest("tbody")).filter((line) => ["suite", "group", "unit"].every((name) => line.dataset[name] === row.dataset[name]));
+    const alike = lines(row.closest(".pl-axis")).filter((line) => ["suite", "group", "unit"].every((name) => line.dataset[name] === row.dataset[name]));
     const panels = alike.map((line) => ({ label: line.dataset.label, rows: dots(line) })).filter((panel) => panel.rows.length);
     return { kind: "dots", title: row.dataset.chart, unit: row.dataset.unit, better: "higher", panels: panels };
   }
 
   function dots(line) {
     return Array.from(line.querySelectorAll(".pl-share[data-each]"), (cell) => {
-      const { name, ink, each: value, low, high, n, text } = cell.dataset, link = cell.querySelector(":not(.pl-theirs) > a");
+      const { name, ink, each: value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
       const written = Number(value).toLocaleString("en-US", { maximumSignificantDigits: 4 }) + " " + line.dataset.unit;
       const about = [text, cell.title].filter(Boolean).join("; "); // of the whole job
       return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: written, about: about, href: link ? link.href : "" };
@@ -217,17 +212,20 @@
 
   /* ---- events ---- */
 
-  form.addEventListener("change", (event) => loaded(form.hardware.value, () => {
-    if ([form.hardware, form.level].includes(event.target)) {
-      Object.keys(NAMES).forEach(offer);
-      if (!form.devices.value) form.devices.value = usualDevices();
+  form.addEventListener("change", (event) => loaded(valueOf("hardware"), () => {
+    if (event.target.name === "hardware") {
+      offer("axis");
+      choose("axis", shown().dataset.axis);
     }
+    ["devices", "precision"].forEach(offer);
+    if (["hardware", "axis"].includes(event.target.name) && !valueOf("devices")) choose("devices", usualDevices());
+    show([]);
     try {
       history.pushState(null, "", address());
     } catch (error) {
       // A browser may keep the address of a page from the disk as it is.
     }
-    show([]);
+    follow();
   }));
   form.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("click", (event) => {
@@ -235,6 +233,5 @@
     if (button) toggle(button.closest("tr"), button.getAttribute("aria-expanded") !== "true");
   });
   window.addEventListener("popstate", read);
-  document.querySelectorAll('a[href="#others"]').forEach((link) => link.addEventListener("click", () => { if (others) others.open = true; }));
   read();
 })();

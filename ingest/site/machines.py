@@ -1,0 +1,414 @@
+"""The results on one hardware, as the front page and the page of the hardware show them.
+
+Cards name the fastest result of each model. A table compares results along one axis; a line is a `Standing`. Results
+that are shown and not ranked are outlined: those that a case leaves out, with the reason, and those that others
+published. Where only others have results, the table has theirs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import Candidate, LeftOut
+from perfledger.ingest.site import addresses, published_lines
+from perfledger.ingest.site.answer_marks import (
+    Mark,
+    best_of_case,
+    cautions,
+    left_out_reasons,
+    marks,
+    overturning,
+    run_page,
+)
+from perfledger.ingest.site.answers import APART, LEADS, devices, repeats, times
+from perfledger.ingest.site.cards import Card, cards, lead_in_words
+from perfledger.ingest.site.defaults import by_interest
+from perfledger.ingest.site.hardware_names import is_accelerator, newest_first, product, raw
+from perfledger.ingest.site.model import (
+    Hit,
+    Row,
+    Site,
+    framework_of,
+    group_name,
+    hardware_of,
+    named,
+    precision_name,
+    reason,
+    written,
+)
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.render.text import slugs
+from perfledger.ingest.site.result_tables import own_marks, spread_marks, version_marks
+from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, name_on, standings
+
+#: Hardware that a reader sees without opening the list.
+CHIPS = 8
+#: Lines that a screen has room for.
+SCREEN = 14
+SCRIPTS = ("assets/js/front.js",)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The subject of a line, and the page of its model with the same choice."""
+
+    suite: str
+    group: str
+    devices: int
+    title: Text
+    page: str
+    case: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What competes, such as a framework: its name, its page, and the id of its colour."""
+
+    name: Text
+    page: str | None
+    ink: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure of a line: `percent` is its share of the fastest; without one it is outlined, and `why` says why.
+
+    `each`, `low` and `high` are of one device, for the chart. `about` says how it was measured, `caution` what speaks
+    against it. `faster` are results of the same entrant that the case leaves out; `published` are figures of others.
+    """
+
+    figure: Text = ""
+    page: str | None = None
+    percent: float | None = None
+    why: Text = ""
+    about: Text = ""
+    caution: Text = ""
+    each: float | None = None
+    low: float | None = None
+    high: float | None = None
+    repeats: int = 0
+    faster: tuple[Entry, ...] = ()
+    published: published_lines.PublishedFigure | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A comparison: an entry per column (None without a figure), and its verdict as a word and a number.
+
+    `key` is its place among published figures. `detail` says what the number rests on; `marks` are the reasons for
+    caution.
+    """
+
+    key: published_lines.Key
+    place: Place
+    unit: str
+    entries: tuple[Entry | None, ...]
+    kind: str
+    sure: Text
+    number: Text
+    detail: Text
+    marks: tuple[Mark, ...]
+    chart: Text
+
+
+@dataclass(frozen=True)
+class Table:
+    """The lines along an axis; `compared` is the number of those with several entrants."""
+
+    axis: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    compared: int
+
+    @property
+    def caption(self) -> Text:
+        """What the numbers are."""
+        return phrase(f"front.relative_{self.axis}")
+
+    @property
+    def usual_devices(self) -> int | None:
+        """The number of devices that a table longer than a screen begins with: that of most lines."""
+        counted = Counter(each.place.devices for each in self.lines)
+        return max(counted, key=lambda each: (counted[each], each)) if counted.total() > SCREEN else None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One hardware: `key` is its name in ids, and `stated` that in the logs. `is_published`: only others measured it.
+
+    `axis` is the axis that a reader sees first: frameworks if several are compared, or else the one with most
+    comparisons.
+    """
+
+    key: str
+    hardware: str
+    name: Text
+    stated: str
+    page: str | None
+    is_published: bool
+    cards: tuple[Card, ...]
+    tables: tuple[Table, ...]
+    axis: str
+    count: int
+    note: Text = ""
+    models: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reader chooses among some hardware: `chips` are in sight, `more` are opened.
+
+    `devices` are the numbers of devices, `groups` the groups of precisions with their names.
+    """
+
+    chips: tuple[Machine, ...]
+    more: tuple[Machine, ...]
+    axes: tuple[tuple[str, Text], ...]
+    devices: tuple[int, ...]
+    groups: Mapping[str, Text]
+
+
+def machines(site: Site) -> tuple[Machine, ...]:
+    """Return all hardware with results, accelerators first; of these, ours by interest, then that of others."""
+    place = {name: nth for nth, name in enumerate(by_interest(site))}
+    names = {hardware_of(run) for run in site.counted}
+    ours = sorted(names, key=lambda each: (place.get(each, len(place)), newest_first(each)))
+    others = sorted({*published_lines.hardware(site)} - names, key=newest_first)
+    keys = slugs(others)
+    theirs = [_published_only(site, each, f"published-{keys[each]}") for each in others]
+    found = (*(_machine(site, each) for each in ours), *theirs)
+    return tuple(sorted(found, key=lambda each: not is_accelerator(each.hardware)))
+
+
+def _machine(site: Site, hardware: str) -> Machine:
+    found = site.once(standings)
+    tables = [_table(site, hardware, axis, found.get((hardware, axis), ())) for axis in AXES]
+    shown = [each for each in tables if each.compared or each.axis == FRAMEWORK]
+    usual = max(shown, key=lambda each: (each.axis == FRAMEWORK and bool(each.compared), each.compared))
+    return Machine(
+        key=f"on-{site.hardware_slugs[hardware]}",
+        hardware=hardware,
+        name=product(hardware),
+        stated=raw(hardware),
+        page=addresses.hardware_page(site, hardware),
+        is_published=False,
+        cards=cards(site, hardware, [each for axis in AXES for each in found.get((hardware, axis), ())]),
+        tables=tuple(shown),
+        axis=usual.axis,
+        count=sum(hardware == row.hardware for rows in site.rows.values() for row in rows),
+    )
+
+
+def _published_only(site: Site, hardware: str, key: str) -> Machine:
+    table = _filled(site, hardware, (), ())
+    models, metrics = published_lines.without_throughput(site, hardware)
+    note = phrase("front.no_throughput", metrics=metrics) if not table.lines else phrase("front.only_published")
+    count = sum(row.hardware == hardware and row.value is not None for row in site.published.rows)
+    return Machine(
+        key, hardware, named(hardware), "", None, True, (), (table,) if table.lines else (), FRAMEWORK, count, note,
+        () if table.lines else models,
+    )  # fmt: skip
+
+
+# ---- the tables ----
+
+
+def _table(site: Site, hardware: str, axis: str, found: Sequence[Standing]) -> Table:
+    values = _values(site, axis, found)
+    lines = tuple(_line(site, each, values) for each in sorted(found, key=lambda each: not each.is_compared))
+    compared = sum(each.is_compared for each in found)
+    if axis == FRAMEWORK:
+        return replace(_filled(site, hardware, values, lines), compared=compared)
+    return Table(axis, tuple(_column(site, axis, each) for each in values), lines, compared)
+
+
+def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[Line]) -> Table:
+    """Return a table of frameworks with what others published where it has no result of ours."""
+    theirs = {each.key: each for each in reversed(list(published_lines.lines(site, hardware)))}
+    counted = Counter(name for each in theirs.values() for name in each.figures)
+    names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))
+    own = [_with_published(each, values, names, theirs.pop(each.key, None)) for each in lines]
+    rest = [_published_line(each, names) for each in reversed(theirs.values())]
+    return Table(FRAMEWORK, tuple(_column(site, FRAMEWORK, each) for each in names), (*own, *rest), 0)
+
+
+def _with_published(
+    line: Line, values: Sequence[str], names: Sequence[str], found: published_lines.PublishedLine | None
+) -> Line:
+    own = dict(zip(values, line.entries, strict=True))
+    theirs = found.figures if found else {}
+    return replace(line, entries=tuple(own.get(each) or _published(theirs, each) for each in names))
+
+
+def _published_line(found: published_lines.PublishedLine, names: Sequence[str]) -> Line:
+    suite, group, _, _, n, _ = found.key
+    place = Place(suite, group, n, found.title, found.page, found.case)
+    entries = tuple(_published(found.figures, name) for name in names)
+    return Line(found.key, place, found.unit, entries, "published", phrase("front.published"), "", "", (), "")
+
+
+def _published(found: Mapping[str, published_lines.PublishedFigure], framework: str) -> Entry | None:
+    return Entry(published=found[framework]) if framework in found else None
+
+
+def _values(site: Site, axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
+    """Return the entrants of an axis: frameworks that lead most often first, other values by their names."""
+    present = {candidate.entrant for each in found for candidate in _shown(each)}
+    present |= {_value(axis, row) for each in found if not each.verdict.ranked for row in each.rows}
+    if axis != FRAMEWORK:
+        order = {name: nth for nth, name in enumerate(_PRECISIONS)}
+        return tuple(sorted(present, key=lambda each: (order.get(each, len(order)), each)))
+    leads = Counter(each.verdict.pair[0].entrant for each in found if each.verdict.kind in LEADS)
+    rows = Counter(candidate.entrant for each in found for candidate in _shown(each))
+    return tuple(sorted(present, key=lambda each: (-leads[each], -rows[each], each)))
+
+
+#: From the most bits to the fewest.
+_PRECISIONS = ("fp64", "fp32", "fp32_tf32", "tf32", "amp", "bf16", "fp16", "fp8", "fp4")
+
+
+def _value(axis: str, row: Row) -> str:
+    return row.framework or "" if axis == FRAMEWORK else str(row.precision or "")
+
+
+def _shown(found: Standing) -> list[Candidate]:
+    """Return the candidates of a line: those that are ranked, and those that it leaves out, one per entrant."""
+    every = (*found.verdict.ranked, *(each.candidate for each in found.verdict.left_out))
+    by_entrant: dict[str, Candidate] = {}
+    for each in every:
+        by_entrant.setdefault(each.entrant, each)
+    return list(by_entrant.values())
+
+
+def _column(site: Site, axis: str, value: str) -> Column:
+    has_page = axis == FRAMEWORK and value in {framework_of(run) for run in site.counted}
+    page = addresses.scorecard_page(site, value) if has_page else None
+    return Column(name_on(axis, value), page, colours.ink(value).id)
+
+
+def _line(site: Site, found: Standing, values: Sequence[str]) -> Line:
+    verdict, suite = found.verdict, found.suite
+    by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
+    for row in (each for each in found.rows if _value(found.axis, each) not in by_entrant):
+        by_entrant[_value(found.axis, row)] = _unranked(site, row)
+    first = verdict.ranked[0].result if verdict.ranked else found.rows[0]
+    return Line(
+        key=(suite.id, found.group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit),
+        place=_place(found, first),
+        unit=verdict.unit,
+        entries=tuple(by_entrant.get(each) for each in values),
+        kind=verdict.kind,
+        sure=phrase(f"front.class_{verdict.kind}"),
+        number=lead_in_words(found),
+        detail=_detail(site, found),
+        marks=marks(site, suite, verdict),
+        chart=phrase("front.per_device", model=suite.title, group=group_name(found.group)) if found.group else "",
+    )
+
+
+def _unranked(site: Site, row: Row) -> Entry:
+    """Return the entry of a result with another unit, or without a figure."""
+    if numbers.known(row.value):
+        return Entry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row))
+    why = phrase("table.oom") if row.outcome == "oom" else reason(row.reason) or phrase("site.unknown")
+    return Entry(why, run_page(site, row))
+
+
+def _place(found: Standing, row: Row) -> Place:
+    suite, group = found.suite, found.group
+    asked = {"hardware": found.hardware, "devices": row.devices or 0} | ({"precision": group} if group else {})
+    page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
+    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    framework = named(row.framework) if found.axis != FRAMEWORK else ""
+    case = (framework, group_name(group) if group else "", devices(row), batch, suite.setting(row))
+    title = suite.variant(row) or suite.title
+    return Place(suite.id, group, row.devices or 0, title, page, tuple(each for each in case if each))
+
+
+def _entry(site: Site, found: Standing, candidate: Candidate) -> Entry:
+    row, verdict = candidate.result, found.verdict
+    left_out = next((each for each in verdict.left_out if each.candidate is candidate), None)
+    best = verdict.ranked[0].figure.value if verdict.ranked and verdict.kind not in APART else None
+    is_ranked = best is not None and left_out is None
+    n = row.devices or 1
+    return Entry(
+        figure=written(row) if row.unit == verdict.unit else phrase("front.cell", figure=written(row), unit=row.unit),
+        page=run_page(site, row),
+        percent=100 * (row.value or 0) / best if is_ranked and best else None,
+        why=_why(found, left_out) if left_out else "",
+        faster=tuple(
+            Entry(written(each.candidate.result), run_page(site, each.candidate.result), why=_why(found, each))
+            for each in verdict.left_out
+            if each.is_faster and each.candidate is not candidate and each.candidate.entrant == candidate.entrant
+        ),
+        about=_about(found, row),
+        caution=listed(cautions(site, found.suite, row)),
+        each=(row.value or 0) / n if row.unit == verdict.unit else None,
+        low=None if row.low is None else row.low / n,
+        high=None if row.high is None else row.high / n,
+        repeats=row.repeats,
+    )
+
+
+def _why(found: Standing, left_out: LeftOut) -> Text:
+    return left_out_reasons(left_out, best_of_case(found.verdict))
+
+
+def _about(found: Standing, row: Row) -> Text:
+    """Return how a figure was measured: version, precision, options, repeats and spread."""
+    options = {name: value for name, value in row.options.items() if name not in found.suite.row_options}
+    return listed([
+        *own_marks(row), *version_marks(row, [each for each in found.rows if each.framework == row.framework]),
+        precision_name(row.precision), in_words(options), times(row), *spread_marks(row), *reservations(row),
+    ])  # fmt: skip
+
+
+def _detail(site: Site, found: Standing) -> Text:
+    """Return how often the two ran; or why they are not compared."""
+    verdict = found.verdict
+    if verdict.contrast:
+        return repeats(verdict.pair, verdict.contrast.more)
+    if missed := overturning(verdict):
+        return _why(found, missed)
+    if verdict.kind == "units":
+        first, second, *_ = dict.fromkeys(row.unit for row in found.rows if numbers.known(row.value))
+        return phrase("front.units", first=first, second=second)
+    if verdict.kind == "conditions":
+        one, other = map(entrant_name, verdict.pair)
+        return phrase("front.conditions", first=one, second=other)
+    return times(found.rows[0]) if verdict.ranked else ""
+
+
+# ---- the choice, and the search ----
+
+
+def choice(found: Sequence[Machine]) -> Choice:
+    """Return what a reader chooses among some hardware."""
+    places = [line.place for each in found for table in each.tables for line in table.lines]
+    groups = dict.fromkeys(each.group for each in places if each.group)
+    return Choice(
+        chips=tuple(found[:CHIPS]),
+        more=tuple(found[CHIPS:]),
+        axes=tuple((each, phrase(f"front.axis_{each}")) for each in AXES),
+        devices=tuple(sorted({each.devices for each in places if each.devices})),
+        groups={each: group_name(each) for each in groups},
+    )
+
+
+def hits(found: Machine) -> Iterator[Hit]:
+    """Yield the results of the search for a hardware: each line of its first table, with its fastest result."""
+    for table in (each for each in found.tables if each.axis == FRAMEWORK and not found.is_published):
+        for line in (each for each in table.lines if each.kind != "published"):
+            there = [(each, column) for each, column in zip(line.entries, table.columns, strict=True) if each]
+            best, column = max(there, key=lambda each: each[0].each or 0)
+            figure = phrase("front.cell", figure=best.figure, unit=line.unit)
+            text = phrase("front.hit", framework=column.name, figure=figure, verdict=listed((line.sure, line.number)))
+            yield Hit(listed((line.place.title, found.name, *line.place.case)), text, line.place.page)

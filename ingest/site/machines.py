@@ -57,7 +57,7 @@ SCRIPTS = ("assets/js/front.js",)
 
 
 @dataclass(frozen=True)
-class Place:
+class LinePlace:
     """The subject of a line, and the page of its model with the same choice."""
 
     suite: str
@@ -69,7 +69,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Column:
+class EntrantColumn:
     """What competes, such as a framework: its name, its page, and the id of its colour."""
 
     name: Text
@@ -78,7 +78,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Entry:
+class StandingEntry:
     """A figure of a line: `percent` is its share of the fastest; without one it is outlined, and `why` says why.
 
     `each`, `low` and `high` are of one device, for the chart. `about` says how it was measured, `caution` what speaks
@@ -95,12 +95,12 @@ class Entry:
     low: float | None = None
     high: float | None = None
     repeats: int = 0
-    faster: tuple[Entry, ...] = ()
+    faster: tuple[StandingEntry, ...] = ()
     published: published_lines.PublishedFigure | None = None
 
 
 @dataclass(frozen=True)
-class Line:
+class StandingLine:
     """A comparison: an entry per column (None without a figure), and its verdict as a word and a number.
 
     `key` is its place among published figures. `detail` says what the number rests on; `marks` are the reasons for
@@ -108,9 +108,9 @@ class Line:
     """
 
     key: published_lines.Key
-    place: Place
+    place: LinePlace
     unit: str
-    entries: tuple[Entry | None, ...]
+    entries: tuple[StandingEntry | None, ...]
     kind: str
     sure: Text
     number: Text
@@ -120,12 +120,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class AxisTable:
     """The lines along an axis; `compared` is the number of those with several entrants."""
 
     axis: str
-    columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    columns: tuple[EntrantColumn, ...]
+    lines: tuple[StandingLine, ...]
     compared: int
 
     @property
@@ -155,7 +155,7 @@ class Machine:
     page: str | None
     is_published: bool
     cards: tuple[Card, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[AxisTable, ...]
     axis: str
     count: int
     note: Text = ""
@@ -163,10 +163,11 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FrontChoice:
     """What a reader chooses among some hardware: `chips` are in sight, `more` are opened.
 
-    `devices` are the numbers of devices, `groups` the groups of precisions with their names.
+    `devices` are the numbers of devices, `groups` the groups of precisions with their names; `first_devices` and
+    `first_groups` are those of the table that a reader sees first.
     """
 
     chips: tuple[Machine, ...]
@@ -174,6 +175,8 @@ class Choice:
     axes: tuple[tuple[str, Text], ...]
     devices: tuple[int, ...]
     groups: Mapping[str, Text]
+    first_devices: frozenset[int]
+    first_groups: frozenset[str]
 
 
 def machines(site: Site) -> tuple[Machine, ...]:
@@ -221,42 +224,42 @@ def _published_only(site: Site, hardware: str, key: str) -> Machine:
 # ---- the tables ----
 
 
-def _table(site: Site, hardware: str, axis: str, found: Sequence[Standing]) -> Table:
+def _table(site: Site, hardware: str, axis: str, found: Sequence[Standing]) -> AxisTable:
     values = _values(site, axis, found)
     lines = tuple(_line(site, each, values) for each in sorted(found, key=lambda each: not each.is_compared))
     compared = sum(each.is_compared for each in found)
     if axis == FRAMEWORK:
         return replace(_filled(site, hardware, values, lines), compared=compared)
-    return Table(axis, tuple(_column(site, axis, each) for each in values), lines, compared)
+    return AxisTable(axis, tuple(_column(site, axis, each) for each in values), lines, compared)
 
 
-def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[Line]) -> Table:
+def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[StandingLine]) -> AxisTable:
     """Return a table of frameworks with what others published where it has no result of ours."""
     theirs = {each.key: each for each in reversed(list(published_lines.lines(site, hardware)))}
     counted = Counter(name for each in theirs.values() for name in each.figures)
     names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))
     own = [_with_published(each, values, names, theirs.pop(each.key, None)) for each in lines]
     rest = [_published_line(each, names) for each in reversed(theirs.values())]
-    return Table(FRAMEWORK, tuple(_column(site, FRAMEWORK, each) for each in names), (*own, *rest), 0)
+    return AxisTable(FRAMEWORK, tuple(_column(site, FRAMEWORK, each) for each in names), (*own, *rest), 0)
 
 
 def _with_published(
-    line: Line, values: Sequence[str], names: Sequence[str], found: published_lines.PublishedLine | None
-) -> Line:
+    line: StandingLine, values: Sequence[str], names: Sequence[str], found: published_lines.PublishedLine | None
+) -> StandingLine:
     own = dict(zip(values, line.entries, strict=True))
     theirs = found.figures if found else {}
     return replace(line, entries=tuple(own.get(each) or _published(theirs, each) for each in names))
 
 
-def _published_line(found: published_lines.PublishedLine, names: Sequence[str]) -> Line:
+def _published_line(found: published_lines.PublishedLine, names: Sequence[str]) -> StandingLine:
     suite, group, _, _, n, _ = found.key
-    place = Place(suite, group, n, found.title, found.page, found.case)
+    place = LinePlace(suite, group, n, found.title, found.page, found.case)
     entries = tuple(_published(found.figures, name) for name in names)
-    return Line(found.key, place, found.unit, entries, "published", phrase("front.published"), "", "", (), "")
+    return StandingLine(found.key, place, found.unit, entries, "published", phrase("front.published"), "", "", (), "")
 
 
-def _published(found: Mapping[str, published_lines.PublishedFigure], framework: str) -> Entry | None:
-    return Entry(published=found[framework]) if framework in found else None
+def _published(found: Mapping[str, published_lines.PublishedFigure], framework: str) -> StandingEntry | None:
+    return StandingEntry(published=found[framework]) if framework in found else None
 
 
 def _values(site: Site, axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
@@ -288,19 +291,19 @@ def _shown(found: Standing) -> list[Candidate]:
     return list(by_entrant.values())
 
 
-def _column(site: Site, axis: str, value: str) -> Column:
+def _column(site: Site, axis: str, value: str) -> EntrantColumn:
     has_page = axis == FRAMEWORK and value in {framework_of(run) for run in site.counted}
     page = addresses.scorecard_page(site, value) if has_page else None
-    return Column(name_on(axis, value), page, colours.ink(value).id)
+    return EntrantColumn(name_on(axis, value), page, colours.ink(value).id)
 
 
-def _line(site: Site, found: Standing, values: Sequence[str]) -> Line:
+def _line(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
     verdict, suite = found.verdict, found.suite
     by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
     for row in (each for each in found.rows if _value(found.axis, each) not in by_entrant):
         by_entrant[_value(found.axis, row)] = _unranked(site, row)
     first = verdict.ranked[0].result if verdict.ranked else found.rows[0]
-    return Line(
+    return StandingLine(
         key=(suite.id, found.group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit),
         place=_place(found, first),
         unit=verdict.unit,
@@ -314,15 +317,15 @@ def _line(site: Site, found: Standing, values: Sequence[str]) -> Line:
     )
 
 
-def _unranked(site: Site, row: Row) -> Entry:
+def _unranked(site: Site, row: Row) -> StandingEntry:
     """Return the entry of a result with another unit, or without a figure."""
     if numbers.known(row.value):
-        return Entry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row))
+        return StandingEntry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row))
     why = phrase("table.oom") if row.outcome == "oom" else reason(row.reason) or phrase("site.unknown")
-    return Entry(why, run_page(site, row))
+    return StandingEntry(why, run_page(site, row))
 
 
-def _place(found: Standing, row: Row) -> Place:
+def _place(found: Standing, row: Row) -> LinePlace:
     suite, group = found.suite, found.group
     asked = {"hardware": found.hardware, "devices": row.devices or 0} | ({"precision": group} if group else {})
     page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
@@ -330,22 +333,22 @@ def _place(found: Standing, row: Row) -> Place:
     framework = named(row.framework) if found.axis != FRAMEWORK else ""
     case = (framework, group_name(group) if group else "", devices(row), batch, suite.setting(row))
     title = suite.variant(row) or suite.title
-    return Place(suite.id, group, row.devices or 0, title, page, tuple(each for each in case if each))
+    return LinePlace(suite.id, group, row.devices or 0, title, page, tuple(each for each in case if each))
 
 
-def _entry(site: Site, found: Standing, candidate: Candidate) -> Entry:
+def _entry(site: Site, found: Standing, candidate: Candidate) -> StandingEntry:
     row, verdict = candidate.result, found.verdict
     left_out = next((each for each in verdict.left_out if each.candidate is candidate), None)
     best = verdict.ranked[0].figure.value if verdict.ranked and verdict.kind not in APART else None
     is_ranked = best is not None and left_out is None
     n = row.devices or 1
-    return Entry(
+    return StandingEntry(
         figure=written(row) if row.unit == verdict.unit else phrase("front.cell", figure=written(row), unit=row.unit),
         page=run_page(site, row),
-        percent=100 * (row.value or 0) / best if is_ranked and best else None,
+        percent=100 * ((row.value or 0) / best) if is_ranked and best else None,
         why=_why(found, left_out) if left_out else "",
         faster=tuple(
-            Entry(written(each.candidate.result), run_page(site, each.candidate.result), why=_why(found, each))
+            StandingEntry(written(each.candidate.result), run_page(site, each.candidate.result), why=_why(found, each))
             for each in verdict.left_out
             if each.is_faster and each.candidate is not candidate and each.candidate.entrant == candidate.entrant
         ),
@@ -390,16 +393,21 @@ def _detail(site: Site, found: Standing) -> Text:
 # ---- the choice, and the search ----
 
 
-def choice(found: Sequence[Machine]) -> Choice:
+def choice(found: Sequence[Machine]) -> FrontChoice:
     """Return what a reader chooses among some hardware."""
     places = [line.place for each in found for table in each.tables for line in table.lines]
     groups = dict.fromkeys(each.group for each in places if each.group)
-    return Choice(
+    first = [
+        line.place for each in found[:1] for table in each.tables if table.axis == each.axis for line in table.lines
+    ]
+    return FrontChoice(
         chips=tuple(found[:CHIPS]),
         more=tuple(found[CHIPS:]),
         axes=tuple((each, phrase(f"front.axis_{each}")) for each in AXES),
         devices=tuple(sorted({each.devices for each in places if each.devices})),
         groups={each: group_name(each) for each in groups},
+        first_devices=frozenset(each.devices for each in first),
+        first_groups=frozenset(each.group for each in first),
     )
 
 

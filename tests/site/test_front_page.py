@@ -108,13 +108,13 @@ def machine_of(*runs: Any) -> machines.Machine:
     return found
 
 
-def table_of(*runs: Any, axis: str = "framework") -> machines.Table:
+def table_of(*runs: Any, axis: str = "framework") -> machines.AxisTable:
     """Return the table of some runs on one hardware, along one axis."""
     (found,) = [each for each in machine_of(*runs).tables if each.axis == axis]
     return found
 
 
-def percents(found: machines.Line) -> list[int | None]:
+def percents(found: machines.StandingLine) -> list[int | None]:
     return [each and each.percent and round(each.percent) for each in found.entries]
 
 

@@ -14,7 +14,7 @@ from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.machines import Choice, Machine
+from perfledger.ingest.site.machines import FrontChoice, Machine
 from perfledger.ingest.site.model import Hit, Page, Row, Site, Suite, named, precision_name
 from perfledger.ingest.site.render.table import Link, Table
 
@@ -32,7 +32,7 @@ class FrontPage:
     runs: int
     models: int
     published: int
-    choice: Choice
+    choice: FrontChoice
     machines: tuple[Machine, ...]
     elsewhere: tuple[Machine, ...]
     audit: AuditSummary | None

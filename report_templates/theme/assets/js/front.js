@@ -218,7 +218,8 @@
       choose("axis", shown().dataset.axis);
     }
     ["devices", "precision"].forEach(offer);
-    if (["hardware", "axis"].includes(event.target.name) && !valueOf("devices")) choose("devices", usualDevices());
+    const asked = new URLSearchParams(location.search).has("devices");
+    if (["hardware", "axis"].includes(event.target.name) && !asked) choose("devices", usualDevices());
     show([]);
     try {
       history.pushState(null, "", address());

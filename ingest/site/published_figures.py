@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
@@ -20,10 +20,11 @@ from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.our_results import Ours
-from perfledger.ingest.site.published_tables import VERDICT_TONES
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Entry, Link, Table
 from perfledger.ingest.site.render.text import slugs
+from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
@@ -62,30 +63,95 @@ def _holds(report: Report, rows: Sequence[Published]) -> bool:
     return any(select(of_source, block.where) for block in report.blocks if block.rows)
 
 
-def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
+@dataclass(frozen=True)
+class PublishedRow:
+    """A published figure: the places that print it, what is said of it, our results of its case, and its verdict."""
+
+    places: Sequence[Published]
+    notes: Sequence[Text]
+    ours: Sequence[Ours]
+    verdict: Audited | None
+
+    @property
+    def first(self) -> Published:
+        """The figure at the first place."""
+        return self.places[0]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """The figures of a source on some hardware; `same` is what all of them share, `ours` whether we have results."""
+
+    title: Text
+    same: tuple[Text, ...]
+    table: Table
+    ours: bool
+
+
+def published_tables(site: Site, suite: Suite) -> list[PublishedTable]:
     """Return the published figures of a suite's models: a table per source, hardware and metric.
 
     A figure that several places print is shown once; what all figures of a table share is stated above it.
     """
-    rows = [row for row in site.published.by_suite.get(suite.id, ()) if is_shown(row)]
     verdicts = {id(each.row): each for each in site.audited if each.run}
     results_of = our_results.of_suite(site, suite)
-    of_case = {id(row): found for row in rows if (found := results_of(row))}
     groups: dict[tuple[str, str, str, str], list[Published]] = {}
-    for row in rows:
-        groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
+    for row in site.published.by_suite.get(suite.id, ()):
+        if is_shown(row):
+            groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
     order = {name: index for index, name in enumerate(site.published.sources)}
-    return [
-        {
-            "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [tables.stated(*each) for each in _same(of_table) if each[0] != "hardware"],
-            "table": _figures(site, of_table, verdicts, of_case),
-            "ours": any(id(row) in of_case for row in of_table),
-        }
-        for (source, hardware, _, _), of_table in sorted(
-            groups.items(), key=lambda each: (order[each[0][0]], each[0][1])
+    found = sorted(groups.values(), key=lambda rows: (order[rows[0].source], rows[0].hardware))
+    return [_published_table(site, rows, verdicts, results_of) for rows in found]
+
+
+def _published_table(
+    site: Site,
+    rows: Sequence[Published],
+    verdicts: Mapping[int, Audited],
+    results_of: Callable[[Published], Sequence[Ours]],
+) -> PublishedTable:
+    same = _same(rows)
+    places = _merged(rows)
+    said = [_said(each) for each in places]
+    everywhere = tuple(note for note in said[0] if all(note in each for each in said))
+    found = [
+        PublishedRow(
+            each,
+            [note for note in notes if note not in everywhere],
+            results_of(each[0]) or (),
+            next((verdicts[id(row)] for row in each if id(row) in verdicts), None),
         )
+        for each, notes in zip(places, said, strict=True)
     ]
+    table = table_of("published", found, _columns(site, rows, {key for key, _ in same}))
+    assert table
+    return PublishedTable(
+        title=phrase("report.joined", first=site.published.sources[rows[0].source].title, rest=rows[0].hardware),
+        same=tuple(tables.stated(*each) for each in same if each[0] != "hardware"),
+        table=replace(table, notes=everywhere),
+        ours=any(each.ours for each in found),
+    )
+
+
+def _columns(site: Site, rows: Sequence[Published], same: Container[str]) -> list[ColumnOf[PublishedRow]]:
+    """Return the columns of the facts that differ, of the figures, of our results, and of verdicts."""
+    options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
+    numbers = ("devices", "batch_size")
+    return [
+        *(
+            ColumnOf(tables.key_name(key), partial(_label, key=key), number=key in numbers, optional=True)
+            for key in CASE
+            if key not in same
+        ),
+        ColumnOf(phrase("table.options"), lambda row: _options(row.first, options), optional=True),
+        ColumnOf(tables.metric(rows[0].metric, rows[0].unit), partial(_value, site), number=True),
+        ColumnOf(phrase("report.ours"), partial(_ours, site), number=True, optional=True),
+        ColumnOf(phrase("table.verdict"), lambda row: verdict_cell(row.verdict), optional=True),
+    ]
+
+
+def _label(row: PublishedRow, key: str) -> Cell:
+    return tables.label(row.first, key)
 
 
 def is_shown(row: Published) -> bool:
@@ -102,36 +168,12 @@ def _same(rows: Sequence[Published]) -> Values:
     return tuple(each for each in common(rows, case_fact) if each in printed)
 
 
-def _figures(
-    site: Site,
-    rows: Sequence[Published],
-    verdicts: Mapping[int, Audited],
-    of_case: Mapping[int, Sequence[Ours]],
-) -> Table:
+def _merged(rows: Iterable[Published]) -> list[list[Published]]:
+    """Return the figures of a table in order, each with all places that print it."""
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in sorted(rows, key=_order):
         groups.setdefault(_case(row), []).append(row)
-    said = [_said(group) for group in groups.values()]
-    everywhere = [note for note in said[0] if all(note in each for each in said)]
-    same = {key for key, _ in _same(rows)}
-    keys = [key for key in CASE if key not in same and any(case_fact(row, key) for row in rows)]
-    options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
-    audited = any(id(row) in verdicts for row in rows)
-    has_ours = any(id(row) in of_case for row in rows)
-    head = [Column(tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
-    head += [Column(phrase("table.options"))] if options else []
-    head += [Column(tables.metric(rows[0].metric, rows[0].unit), True)]
-    head += [Column(phrase("report.ours"), True)] if has_ours else []
-    head += [Column(phrase("table.verdict"))] if audited else []
-    body = []
-    for group, notes in zip(groups.values(), said, strict=True):
-        line = [tables.label(group[0], key) for key in keys]
-        line += [_label(_options(group[0], options))] if options else []
-        line += [_value(site, group, [each for each in notes if each not in everywhere])]
-        line += [_ours(site, of_case.get(id(group[0]), ()))] if has_ours else []
-        line += [_verdict(group, verdicts)] if audited else []
-        body.append(tuple(line))
-    return Table(tuple(head), tuple(body), notes=tuple(everywhere))
+    return list(groups.values())
 
 
 def _said(group: Sequence[Published]) -> list[Text]:
@@ -169,22 +211,17 @@ def _case(row: Published) -> tuple[object, ...]:
     return (*stated, options_cell(row.options), row.value if row.value is not None else row.state)
 
 
-def _label(text: Text) -> Cell:
-    return cell(text) if text else absent(None)
-
-
-def _value(site: Site, group: Sequence[Published], notes: Sequence[Text]) -> Cell:
+def _value(site: Site, row: PublishedRow) -> Cell:
     """Return a figure with links to the first place that prints it and to the other places, and its labels."""
-    row, *others = group
-    places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    labels = tuple(dict.fromkeys(each.label for each in group if each.label))
-    entry = Entry(tables.printed(row), _address(site, row), labels, places, value=row.value)
-    return replace(tables.state(row) or Cell((entry,)), note=tables.sentences(notes) or None)
+    places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(row.places[1:], 2))
+    labels = tuple(dict.fromkeys(each.label for each in row.places if each.label))
+    entry = Entry(tables.printed(row.first), _address(site, row.first), labels, places, value=row.first.value)
+    return replace(tables.state(row.first) or Cell((entry,)), note=tables.sentences(row.notes) or None)
 
 
-def _ours(site: Site, found: Sequence[Ours]) -> Cell:
+def _ours(site: Site, row: PublishedRow) -> Cell:
     """Return our results of the same case, each linked to its run, with the difference from the published figure."""
-    return Cell(tuple(_our(site, each) for each in found)) if found else absent(None)
+    return Cell(tuple(_our(site, each) for each in row.ours))
 
 
 def _our(site: Site, found: Ours) -> Entry:
@@ -195,10 +232,3 @@ def _our(site: Site, found: Ours) -> Entry:
 
 def _address(site: Site, row: Published) -> str | None:
     return site.published.sources[row.source].address_of(row)
-
-
-def _verdict(group: Sequence[Published], verdicts: Mapping[int, Audited]) -> Cell:
-    found = [verdicts[id(row)] for row in group if id(row) in verdicts]
-    if not found:
-        return absent(None)
-    return cell(phrase(f"verdict.{found[0].verdict}"), addresses.AUDIT, tone=VERDICT_TONES.get(found[0].verdict, ""))

@@ -26,6 +26,7 @@ from perfledger.ingest.published.slices import (
 )
 from perfledger.ingest.site.model import precision_name
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Tag, absent, cell
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: Options that count something large; other numbers, such as dates, are not quantities.
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
@@ -154,15 +155,16 @@ def software(rows: Iterable[Published]) -> Table | None:
     for row in rows:
         if row.framework_source:
             found.setdefault(row.framework, {}).setdefault(row.framework_source)
-    body = tuple((cell(name), Cell(tuple(map(Entry, each)))) for name, each in found.items())
-    return Table((Column(phrase("table.framework")), Column(phrase("report.software"))), body) if body else None
+    columns = (
+        ColumnOf[tuple[str, dict[str, None]]](phrase("table.framework"), lambda row: row[0]),
+        ColumnOf[tuple[str, dict[str, None]]](phrase("report.software"), lambda row: Cell(tuple(map(Entry, row[1])))),
+    )
+    return table_of("software", list(found.items()), columns)
 
 
 def caption(found: Slice, common: Values) -> tuple[Text, ...]:
     """Return what all figures of a slice have in common, without what all figures of its page have."""
-    return tuple(
-        found.block.labels.get(each[0], {}).get(each[1]) or stated(*each) for each in found.same if each not in common
-    )
+    return tuple(_own(found, *each) or stated(*each) for each in found.same if each not in common)
 
 
 def stated(key: str, text: str) -> Text:
@@ -174,7 +176,7 @@ def stated(key: str, text: str) -> Text:
     if key == CELL_BATCH_SIZE:
         return f"[BS={text}]"
     if key.startswith("options."):
-        return _option(key.removeprefix("options."), text)
+        return _option(key, text)
     if key == "metric":
         return metric(*text.split("|"))
     if key == "devices":
@@ -182,24 +184,16 @@ def stated(key: str, text: str) -> Text:
     return precision_name(text) if key == "precision" else text
 
 
-def switch(name: str, text: str) -> str | None:
-    """Return a short form of an option that is on or off; None for others."""
-    return f"{_OF_SWITCH[text]} {SWITCHES[name]}" if name in SWITCHES and text in _OF_SWITCH else None
-
-
 _OF_SWITCH = {"yes": "w/", "no": "w/o"}
 
 
-def _option(name: str, text: str) -> Text:
-    if brief := switch(name, text):
-        return brief
+def _option(key: str, text: str) -> Text:
+    name = key.removeprefix("options.")
+    if name in SWITCHES and text in _OF_SWITCH:
+        return f"{_OF_SWITCH[text]} {SWITCHES[name]}"
     if name in _NAMED_BY_VALUE:
         return word_for("option_value", text)
-    return phrase("report.option_is", name=word_for("option", name), value=_option_value(name, text))
-
-
-def _option_value(name: str, text: str) -> Text:
-    return phrase(f"report.{text}") if text in _OF_SWITCH else _grouped(f"options.{name}", text)
+    return phrase("report.option_is", name=word_for("option", name), value=_plain(key, text))
 
 
 def published_on(source: Publisher, report: Report | None = None) -> Text:
@@ -252,47 +246,43 @@ def label(row: Published, key: str) -> Cell:
     if not text:
         return absent(None)
     if text == of_log or not row.log:
-        return cell(_label(key, text))
-    note = phrase("report.log_says", value=_label(key, of_log))
-    return cell(_label(key, text), None, note)
-
-
-def _label(key: str, text: str) -> Text:
-    if key == "devices":
-        return _devices(text)
-    return stated(key, text) if key == "precision" else _grouped(key, text)
+        return cell(_plain(key, text))
+    return cell(_plain(key, text), None, phrase("report.log_says", value=_plain(key, of_log)))
 
 
 def _title(found: Slice, key: str, text: str) -> Text:
     """Return a value as the head of a column."""
-    labelled = text in found.block.labels.get(key, {})
-    return _counted(text) if key == "devices" and not labelled else value(found, key, text)
+    return _own(found, key, text) or (_counted(text) if key == "devices" else _plain(key, text))
 
 
 def value(found: Slice, key: str, text: str) -> Text:
     """Return a value as a label."""
-    if given := found.block.labels.get(key, {}).get(text):
-        return given
+    return _own(found, key, text) or _plain(key, text)
+
+
+def _own(found: Slice, key: str, text: str) -> Text:
+    """Return the spelling that a declaration gives a value; empty without one."""
+    return found.block.labels.get(key, {}).get(text, "")
+
+
+def _plain(key: str, text: str) -> Text:
+    """Return a value for a place that names its key."""
     if key == "devices":
         return _devices(text)
     if key in ("metric", "precision"):
         return stated(key, text)
     if key.startswith("options.") and text in _OF_SWITCH:
         return phrase(f"report.{text}")
-    return word_for("option_value", text) if key == "options.parallel" else _grouped(key, text)
+    if key == "options.parallel":
+        return word_for("option_value", text)
+    counted = key in _BATCH_SIZES or key.removeprefix("options.") in COUNTS
+    return grouped_digits(text) if counted else text
 
 
 def mark(found: Slice, each: tuple[str, str]) -> Text:
     """Return a fact as a mark of a figure."""
     key, text = each
-    if given := found.block.labels.get(key, {}).get(text):
-        return given
-    return f"bsz={text}" if key == "batch_size" else stated(key, text)
-
-
-def _grouped(key: str, text: str) -> str:
-    counted = key in _BATCH_SIZES or key.removeprefix("options.") in COUNTS
-    return grouped_digits(text) if counted else text
+    return _own(found, key, text) or (f"bsz={text}" if key == "batch_size" else stated(key, text))
 
 
 def metric(name: str, unit: str) -> Text:

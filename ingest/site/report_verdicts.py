@@ -13,7 +13,7 @@ from perfledger.ingest.published.audit import Audited, LogFigure
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site
-from perfledger.ingest.site.render.table import Tag
+from perfledger.ingest.site.render.table import Cell, Tag, absent, cell
 
 #: Signs of verdicts. A figure that its log does not support has their difference as its sign.
 _SIGNS = {
@@ -52,8 +52,20 @@ def _sign(found: Audited) -> Tag:
     known = _compared(found)
     is_far = found.verdict == audit.UNSUPPORTED and known
     text = numbers.signed_percent(known.difference) if is_far and known else _SIGNS[found.verdict]
-    tone = "warn" if found.verdict in _DOUBTFUL else ""
-    return Tag(text, _words(found.verdict, known), tone, addresses.audit_row(found.row))
+    return Tag(text, _words(found.verdict, known), _tone(found.verdict), addresses.audit_row(found.row))
+
+
+def verdict_cell(found: Audited | None) -> Cell:
+    """Return a verdict in words, linked to its row of the audit; with a difference where a log does not support it."""
+    if not found:
+        return absent(None)
+    is_far = found.verdict == audit.UNSUPPORTED and found.house
+    marks = (numbers.signed_percent(found.house.difference),) if is_far and found.house else ()
+    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), *marks, tone=_tone(found.verdict))
+
+
+def _tone(verdict: str) -> str:
+    return "warn" if verdict in _DOUBTFUL else ""
 
 
 def _compared(found: Audited) -> LogFigure | None:

@@ -225,7 +225,7 @@ def on_model_page(language: str) -> list[str]:
     (suite,) = (each for each in suites() if each.id == "resnet50")
     found = []
     for each in published_figures.published_tables(site, suite):
-        for row in each["table"].rows:
+        for row in each.table.rows:
             texts = [(*(t for e in cell.entries for t in (e.text, *e.marks)), cell.note or "") for cell in row]
             found.append(" | ".join(" ".join(WORDS.say(language, t) for t in cell if t) for cell in texts))
     return found

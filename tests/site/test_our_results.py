@@ -109,8 +109,8 @@ def test_the_page_shows_the_median_of_repeats_with_a_link() -> None:
     runs = [run(f"resnet50-pytorch-{i}", speed=speed, repeat=i) for i, speed in enumerate((390.0, 400.0, 402.0), 1)]
     site, suite = site_of(runs, one(**ALIKE), one(**{**ALIKE, "devices": 8, "row": 3}))
     (table,) = published_tables(site, suite)
-    assert table["ours"]
-    first, second = table["table"].rows
+    assert table.ours
+    first, second = table.table.rows
     (entry,) = first[-1].entries
     assert (entry.text, entry.marks[0], entry.page) == ("400", "+25.0%", "runs/resnet50-pytorch-2.md")
     assert not second[-1].entries
@@ -119,9 +119,9 @@ def test_the_page_shows_the_median_of_repeats_with_a_link() -> None:
 def test_without_ours_there_is_no_column() -> None:
     site, suite = site_of([run("a")], one(**{**ALIKE, "hardware": "Another"}))
     (table,) = published_tables(site, suite)
-    assert not table["ours"]
-    assert len(table["table"].columns) == len(table["table"].rows[0])
-    assert "report.ours" not in str(table["table"].columns)
+    assert not table.ours
+    assert len(table.table.columns) == len(table.table.rows[0])
+    assert "report.ours" not in str(table.table.columns)
 
 
 def test_a_page_of_bert_has_a_row_of_its_own_without_accumulation() -> None:

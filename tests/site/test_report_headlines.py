@@ -96,12 +96,6 @@ def test_pending_reports_say_so_and_an_empty_one_says_nothing(tmp_path: Path) ->
     assert made(tmp_path, [one()]) == []
 
 
-def test_machines_are_called_machines() -> None:
-    assert said(headline(cut_of(named("perf-ctr-dnn")))) == [
-        "Largest setup, 32 machines: Throughput from 352,492 to 2,553,503 samples/s, over 2 configurations."
-    ]
-
-
 @pytest.mark.parametrize("report", ALL, ids=lambda each: each.id)
 def test_every_figure_of_a_headline_is_printed_in_its_tables(report: Any) -> None:
     """Ratios and counts are computed; whatever has a unit behind it stands in a table, digit for digit."""

@@ -555,7 +555,7 @@ def test_a_figure_on_a_model_page_leads_to_the_line_that_prints_it() -> None:
     from perfledger.ingest.site.published_figures import published_tables
 
     suite = next(each for each in suites() if each.id == "gpt")
-    cells = [c for each in published_tables(site_of(figures()), suite) for row in each["table"].rows for c in row]
+    cells = [c for each in published_tables(site_of(figures()), suite) for row in each.table.rows for c in row]
     pages = {entry.page for each in cells for entry in each.entries if entry.page}
     assert len(pages) > 50
     line = re.compile(r"https://github\.com/Oneflow-Inc/DLPerf/blob/\w+/\S+\.md#L\d+")
@@ -569,7 +569,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
     site = site_of(Publications(rows, {"Made up": source}))
     suite = next(each for each in suites() if each.id == "cyclegan")
-    table = published_tables(site, suite)[0]["table"]
+    table = published_tables(site, suite)[0].table
     assert len(table.rows) == 1
     entry = table.rows[0][-1].entries[0]
     assert entry.page == source.address_of(rows[0])
@@ -589,12 +589,12 @@ def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
     (found,) = published_tables(
         site_of(Publications(rows, {"Made up": source})), next(each for each in suites() if each.id == "gpt")
     )
-    titles = [str(each.title) for each in found["table"].columns]
+    titles = [str(each.title) for each in found.table.columns]
     options = next(index for index, title in enumerate(titles) if "table.options" in title)
     known = words.load()
     for language, expected in (
         ("en", [["Configuration 2D_8x1x1_16_1536x16, micro batch 2"], ["layers 24"]]),
         ("zh", [["配置 2D_8x1x1_16_1536x16、micro batch 大小 2"], ["层数 24"]]),
     ):
-        said = [[known.say(language, each.text) for each in row[options].entries] for row in found["table"].rows]
+        said = [[known.say(language, each.text) for each in row[options].entries] for row in found.table.rows]
         assert said == expected

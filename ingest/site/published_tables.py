@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
-from perfledger.ingest.published import audit
 from perfledger.ingest.published.declarations import ROW_BATCH_SIZE, Facts, Report
 from perfledger.ingest.published.likeness import comparisons
 from perfledger.ingest.published.notes import PublishedNote
@@ -38,8 +37,6 @@ _BATCH_SIZES = ("batch_size", ROW_BATCH_SIZE)
 _NAMED_BY_VALUE = ("case", "parallel", "dataset", "reader")
 #: The mark of a figure's verdict, by the identity of its row.
 Verdicts = Mapping[int, Tag]
-#: How a verdict is coloured; the tones are those of outcomes.
-VERDICT_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
 
 
 def of_slice(found: Slice, verdicts: Verdicts = MappingProxyType({})) -> Table:

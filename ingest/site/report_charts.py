@@ -15,6 +15,7 @@ from perfledger.ingest.site.published_tables import caption, head_text, joined, 
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
 
+MILLION = 1_000_000
 #: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
 
@@ -165,11 +166,16 @@ def _lines_of(block: Block, found: Slice, title: Text, columns: Sequence[int]) -
         for name in inks
     }
     series = tuple(ChartLine(name, ink, points[name]) for name, ink in inks.items() if points[name])
-    ticks = tuple(Tick(at, tables.value(found, *head.values[0])) for at, head in enumerate(found.rows))
+    ticks = tuple(Tick(at, _tick(found, *head.values[0])) for at, head in enumerate(found.rows))
     row = next(each.row for (_, column), figures in found.cells.items() if column in columns for each in figures)
     return Lines(
         title=title, unit=tables.metric(row.metric, row.unit), x=Axis(_across(block, found), ticks=ticks), series=series
     )
+
+
+def _tick(found: Slice, key: str, text: str) -> Text:
+    """Return a value as a tick; labels of millions would overlap."""
+    return f"{int(text) / MILLION:g}M" if text.isdecimal() and int(text) >= MILLION else tables.value(found, key, text)
 
 
 def _across(block: Block, found: Slice) -> Text:

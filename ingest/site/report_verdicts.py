@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -12,35 +11,39 @@ from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, LogFigure
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
+from perfledger.ingest.site.audit_summary import verdict_counts
 from perfledger.ingest.site.model import Site
-from perfledger.ingest.site.render.table import Cell, Tag, absent, cell
+from perfledger.ingest.site.render.table import Cell, Link, Tag, absent, cell
 
 #: Signs of verdicts. A figure that its log does not support has their difference as its sign.
-_SIGNS = {
-    audit.REPRODUCED: "✓",
-    audit.OTHER_RULE: "≈",
-    audit.OTHER_LOG: "≠",
-    audit.UNSUPPORTED: "",
-    audit.NO_FIGURE: "?",
-}
+_SIGNS = {audit.REPRODUCED: "✓", audit.OTHER_RULE: "≈", audit.OTHER_LOG: "≠", audit.NO_FIGURE: "?"}
 _DOUBTFUL = (audit.UNSUPPORTED, audit.OTHER_LOG, audit.NO_FIGURE)
 
 
 @dataclass(frozen=True)
-class VerdictCount:
-    """How many figures have a verdict, and its sign in tables."""
-
-    sign: str
-    text: Text
-
-
-@dataclass(frozen=True)
 class VerdictLine:
-    """The number of values of a report, of those that name a log that was read, and of these by verdict."""
+    """A sentence on the figures whose logs were read, and for each verdict its sign and how many have it."""
 
-    values: int
-    read: int
-    counts: tuple[VerdictCount, ...]
+    text: Text
+    counts: tuple[tuple[str, Link], ...]
+
+
+def line(site: Site, rows: Iterable[Published]) -> VerdictLine | None:
+    """Return the verdicts on the figures of a report of one source; None for a report without figures."""
+    values = {id(row): row for row in rows if row.value is not None}
+    if not values:
+        return None
+    found = [each for each in site.audited if each.run and id(each.row) in values]
+    if not found:
+        return VerdictLine(phrase("report.no_verdicts"), ())
+    source = found[0].row.source
+    return VerdictLine(
+        phrase("audit.of_model", read=numbers.count(len(found)), printed=numbers.count(len(values))),
+        tuple(
+            (_SIGNS.get(each.verdict, ""), Link(each.said, addresses.audit_of(source=source, verdict=each.verdict)))
+            for each in verdict_counts(found)
+        ),
+    )
 
 
 def signs(site: Site) -> Mapping[int, Tag]:
@@ -50,8 +53,7 @@ def signs(site: Site) -> Mapping[int, Tag]:
 
 def _sign(found: Audited) -> Tag:
     known = _compared(found)
-    is_far = found.verdict == audit.UNSUPPORTED and known
-    text = numbers.signed_percent(known.difference) if is_far and known else _SIGNS[found.verdict]
+    text = _SIGNS.get(found.verdict) or (numbers.signed_percent(known.difference) if known else "?")
     return Tag(text, _words(found.verdict, known), _tone(found.verdict), addresses.audit_row(found.row))
 
 
@@ -59,7 +61,7 @@ def verdict_cell(found: Audited | None) -> Cell:
     """Return a verdict in words, linked to its row of the audit; with a difference where a log does not support it."""
     if not found:
         return absent(None)
-    is_far = found.verdict == audit.UNSUPPORTED and found.house
+    is_far = found.verdict == audit.UNSUPPORTED
     marks = (numbers.signed_percent(found.house.difference),) if is_far and found.house else ()
     return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), *marks, tone=_tone(found.verdict))
 
@@ -81,15 +83,3 @@ def _words(verdict: str, known: LogFigure | None) -> Text:
     difference = numbers.signed_percent(known.difference, 2)
     rule = word_for("rule", known.rule)
     return phrase("report.verdict", verdict=name, rule=rule, value=value, difference=difference)
-
-
-def line(site: Site, rows: Iterable[Published]) -> VerdictLine:
-    """Return the verdicts on the figures of a report."""
-    values = {id(row) for row in rows if row.value is not None}
-    found = Counter(each.verdict for each in site.audited if each.run and id(each.row) in values)
-    counts = tuple(
-        VerdictCount(sign, phrase(f"report.counted_{verdict}", n=found[verdict]))
-        for verdict, sign in _SIGNS.items()
-        if found[verdict]
-    )
-    return VerdictLine(len(values), found.total(), counts)

@@ -47,12 +47,15 @@ def test_each_figure_with_a_log_has_a_sign_that_leads_to_its_row_of_the_audit(la
     assert [each for each in wanted if f'id="{each}"' not in written] == []
 
 
-def test_a_line_counts_the_verdicts_of_a_report() -> None:
-    assert "28 of the 46 printed values name a log" in markdown()["en", "reports/perf-resnet50.md"]
+def test_a_line_counts_the_verdicts_of_a_report_and_leads_to_them() -> None:
+    assert "28 of 46 printed values name a log" in markdown()["en", "reports/perf-resnet50.md"]
     found = report_verdicts.line(site(), cut_of(named("perf-resnet50")).rows)
-    assert [WORDS.say("en", each.text) for each in found.counts] == [
-        "16 reproduced", "10 by another rule", "2 not supported (difference shown)"
-    ]  # fmt: skip
+    assert found
+    assert [(sign, WORDS.say("en", each.text), each.page) for sign, each in found.counts] == [
+        ("✓", "16 reproduced", "audit.md?source=PaddlePaddle%2FPerf&verdict=reproduced"),
+        ("≈", "10 by another rule", "audit.md?source=PaddlePaddle%2FPerf&verdict=reproduced_by_another_rule"),
+        ("", "2 not supported", "audit.md?source=PaddlePaddle%2FPerf&verdict=not_supported"),
+    ]
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "we recomputed none of them"), ("zh", "均未重新计算")])

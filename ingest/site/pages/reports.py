@@ -77,7 +77,7 @@ class ReportPage:
     editions: tuple[Link, ...]
     models: tuple[Link, ...]
     headline: Headline
-    verdicts: VerdictLine
+    verdicts: VerdictLine | None
     common: tuple[Text, ...]
     legend: tuple[Text, ...]
     blocks: tuple[ReportBlock, ...]

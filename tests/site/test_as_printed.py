@@ -169,7 +169,7 @@ def test_a_log_that_names_another_precision_is_noted(language: str, said: str) -
 def test_dots_say_what_their_panel_does_not() -> None:
     (report,) = (each for each in reports() if each.id == "perf-2021")
     found = of_2021("ResNet-50 v1.5", "amp")
-    (chart,) = report_charts.slice_charts(report, found.block, [found], 0, ())
+    (chart,) = report_charts.slice_charts(report, [found], found, ())
     rows = {row.text: row.label for panel in chart.said(WORDS, "en").panels for row in panel.rows}
     drawn = drawing.draw(chart.said(WORDS, "en"))
     for text, size in (("9,099.5", 208), ("6,230.1", 248), ("9,765.6", 192), ("31,036.8", 208)):

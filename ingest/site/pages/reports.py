@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.published.declarations import SECTIONS, Block, Report, Step
+from perfledger.ingest.published.declarations import SECTIONS, Report, Step
 from perfledger.ingest.published.publications import Published, Publisher
 from perfledger.ingest.published.slices import Cut, Slice, Values, cut
 from perfledger.ingest.site import addresses, report_verdicts
@@ -163,7 +163,7 @@ def _blocks(site: Site, report: Report, found: Cut) -> tuple[ReportBlock, ...]:
             text=block.text,
             facts=tables.of_facts(block.facts) if block.facts else None,
             code=block.code,
-            parts=tuple(_part(site, report, block, parts, part, found.common, signs) for part in parts),
+            parts=tuple(_part(site, report, parts, part, found.common, signs) for part in parts),
         )
         for block, parts in zip(report.blocks, found.slices, strict=True)
     )
@@ -195,11 +195,11 @@ def _models(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
 
 
 def _part(
-    site: Site, report: Report, block: Block, parts: Sequence[Slice], found: Slice, common: Values, signs: Verdicts
+    site: Site, report: Report, parts: Sequence[Slice], found: Slice, common: Values, signs: Verdicts
 ) -> ReportPart:
     return ReportPart(
         caption=tables.caption(found, common),
-        table=tables.of_slice(found, signs) if "table" in block.show else None,
+        table=tables.of_slice(found, signs) if "table" in found.block.show else None,
         printed=tables.printed_in((each.row for each in found.figures), site.published.sources),
-        charts=slice_charts(report, block, parts, parts.index(found), common),
+        charts=slice_charts(report, parts, found, common),
     )

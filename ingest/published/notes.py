@@ -7,7 +7,6 @@ note is somebody's own text, and is shown unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from perfledger.ingest.published.publications import Published
@@ -36,30 +35,6 @@ def written(text: str) -> tuple[PublishedNote, ...]:
         PublishedNote(*found.groups()) if (found := _CODED.fullmatch(each)) else PublishedNote("", each)
         for each in parts
     )
-
-
-def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int, ...]], ...]:
-    """Return what is said of a figure that several places print, each with the numbers of the places that say it.
-
-    The reader sees what the first place prints, and what its log says instead; notes say what the others print.
-    """
-    found: dict[PublishedNote, list[int]] = {}
-    for number, row in enumerate(rows, 1):
-        for note in (*_printed_otherwise(row, rows[0]), *notes(row)):
-            if note.key != "log_precision":
-                found.setdefault(note, []).append(number)
-    return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
-
-
-def _printed_otherwise(row: Published, first: Published) -> Iterator[PublishedNote]:
-    """Yield the precision and batch size of a place if they differ from the first place's, and the row's batch size."""
-    here, there = row.as_printed, first.as_printed
-    if here.precision != there.precision:
-        yield PublishedNote("printed_precision", here.precision)
-    if here.batch_size != there.batch_size:
-        yield PublishedNote("printed_batch_size", str(here.batch_size))
-    if row.row_batch_size:
-        yield PublishedNote("row_batch_size", str(row.row_batch_size))
 
 
 def _of_precision(row: Published) -> tuple[PublishedNote, ...]:

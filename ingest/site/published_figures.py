@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published import cases
 from perfledger.ingest.published.audit import SCORES, Audited
 from perfledger.ingest.published.declarations import CASE, Report, reports
-from perfledger.ingest.published.notes import of_places
+from perfledger.ingest.published.notes import notes
 from perfledger.ingest.published.publications import REPEATS, Published, options_cell
 from perfledger.ingest.published.slices import Values, case_fact, common, select
 from perfledger.ingest.site import addresses, our_results
@@ -80,10 +80,15 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """The figures of a source on some hardware; `same` is what all of them share, `ours` whether we have results."""
+    """The figures of a source on some hardware.
+
+    `same` is what all of them share, `pending` the number of cells whose figures the source announced, and `ours` says
+    whether we have results of their cases.
+    """
 
     title: Text
     same: tuple[Text, ...]
+    pending: int
     table: Table
     ours: bool
 
@@ -112,22 +117,23 @@ def _published_table(
 ) -> PublishedTable:
     same = _same(rows)
     places = _merged(rows)
-    said = [_said(each) for each in places]
+    said = [_said(each[0]) for each in places]
     everywhere = tuple(note for note in said[0] if all(note in each for each in said))
     found = [
         PublishedRow(
             each,
-            [note for note in notes if note not in everywhere],
+            [note for note in of_figure if note not in everywhere],
             results_of(each[0]) or (),
             next((verdicts[id(row)] for row in each if id(row) in verdicts), None),
         )
-        for each, notes in zip(places, said, strict=True)
+        for each, of_figure in zip(places, said, strict=True)
     ]
     table = table_of("published", found, _columns(site, rows, {key for key, _ in same}))
     assert table
     return PublishedTable(
         title=phrase("report.joined", first=site.published.sources[rows[0].source].title, rest=rows[0].hardware),
         same=tuple(tables.stated(*each) for each in same if each[0] != "hardware"),
+        pending=sum(each.first.state == "pending" for each in found),
         table=replace(table, notes=everywhere),
         ours=any(each.ours for each in found),
     )
@@ -176,14 +182,9 @@ def _merged(rows: Iterable[Published]) -> list[list[Published]]:
     return list(groups.values())
 
 
-def _said(group: Sequence[Published]) -> list[Text]:
-    """Return the notes on a figure, each with its places if it does not apply to all."""
-    return [
-        tables.note(note)
-        if len(places) == len(group)
-        else phrase("report.note_at", places=", ".join(map(str, places)), note=tables.note(note))
-        for note, places in of_places(group)
-    ]
+def _said(row: Published) -> list[Text]:
+    """Return the notes on a figure, except on its precision, which is in its column."""
+    return [tables.note(note) for note in notes(row) if note.key != "log_precision"]
 
 
 def _options(row: Published, names: Sequence[str]) -> Text:

@@ -59,13 +59,6 @@ def _selects(choices: Mapping[str, str], case: PlanCase) -> bool:
     return all(case.choices.get(key) in values.split("|") for key, values in choices.items())
 
 
-def _source(plan: Plan) -> Cell:
-    """Return the code and the image of a recipe."""
-    code = " @ ".join(filter(None, (plan.source.repository, plan.source.commit)))
-    image = "@".join(filter(None, (plan.image.image, plan.image.digest))) if plan.image else ""
-    return Cell(tuple(Entry(each) for each in (code, image) if each))
-
-
 def _name(row: RecipeRow) -> Cell:
     marks: tuple[Text, ...] = (row.plan.framework,)
     return cell(row.plan.recipe, addresses.section(row.page, "reproduce") if row.page else None, *marks)
@@ -74,6 +67,5 @@ def _name(row: RecipeRow) -> Cell:
 _COLUMNS = (
     ColumnOf[RecipeRow](phrase("reproduce.recipe_column"), _name),
     ColumnOf[RecipeRow](phrase("reproduce.cases_column"), lambda row: row.count, number=True),
-    ColumnOf[RecipeRow](phrase("reproduce.code_column"), lambda row: _source(row.plan)),
     ColumnOf[RecipeRow](phrase("reproduce.command_column"), lambda row: Cell(tuple(map(Entry, row.commands)))),
 )

@@ -40,14 +40,11 @@ PRINTED = {
     "reports/perf-resnet50": (
         "python -m runners run resnet50-paddleclas --on ssh:HOST1,HOST2,HOST3,HOST4 --case 'nodes=4,devices=32,",
         "--container docker --data /path/to/data", "../models/resnet50/index.md#reproduce",
-        "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04",
-        "PaddlePaddle/PaddleClas @ 5bb2e8c", "nvcr.io/nvidia/mxnet:22.10-py3",
-    ),
-    "reports/perf-deeplabv3p": (
-        "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82",
-        "open-mmlab/mmsegmentation @ 29f7969",
+        "python -m runners run resnet50-ngc-mxnet --on local",
     ),
     "models/resnet50": (
+        "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04",
+        "PaddlePaddle/PaddleClas @ 5bb2e8c", "nvcr.io/nvidia/mxnet:22.10-py3",
         "python -m runners setup resnet50-paddleclas --on local", "train/<class>/*.jpeg", "train_list.txt",
         "ppcls/configs/ImageNet/ResNet/ResNet50_amp_O2_ultra.yaml",
     ),
@@ -165,7 +162,7 @@ def test_a_report_has_the_cases_that_it_prints_and_all_where_it_prints_none(publ
         (found,) = [each for each in table.rows if each[0].entries[0].text == recipe]
         return [[str(entry.text) for entry in each.entries] for each in found]
 
-    _, (count,), _, commands = row("dlperf-round", "resnet50-oneflow")
+    _, (count,), commands = row("dlperf-round", "resnet50-oneflow")
     assert int(count) == 8  # 1, 8, 16 and 32 devices, FP32 at 128 and AMP at 256
     assert [re.findall(r"nodes=(\d),devices=([\d|]+)", each) for each in commands] == [
         [("1", "1|8")], [("2", "16")], [("4", "32")]

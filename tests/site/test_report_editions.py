@@ -57,6 +57,7 @@ def test_pending_cells_are_called_pending(real_pages: Path, language: str) -> No
     assert "not measured" not in " ".join(tables)
     model = (real_pages / language / "models" / "deeplabv3p" / "index.md").read_text("utf-8")
     assert len(re.findall(rf"<td[^>]*>\s*{word}", model)) >= 12
+    assert {"en": "pending at the source: 12 values", "zh": "原文待测：12 个数值"}[language] in model
 
 
 @pytest.mark.parametrize(

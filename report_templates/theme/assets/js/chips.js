@@ -53,6 +53,7 @@
       chip.setAttribute("aria-pressed", pressed);
       chip.disabled = !number && !pressed;
       chip.title = number ? "" : form.dataset.none;
+      if (pressed) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
     });
   }
 

@@ -62,6 +62,11 @@ def project() -> Project:
     return _read(at / FILE).data if at else Project()
 
 
+def address() -> str:
+    """Return the address where the site is published; empty if it is not known."""
+    return os.environ.get("SITE_URL") or str(project().address or "")
+
+
 def _read(path: Path) -> TomlFile[Project]:
     return read(path, Project)
 

@@ -20,6 +20,7 @@ import msgspec
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common import problems as problem_messages
+from perfledger.ingest.common import project
 from perfledger.ingest.common import words as words_module
 from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.cache import Cache, key_of
@@ -62,7 +63,7 @@ FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.F
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
-MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
+MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log"'}
 
 #: Names of folders with our JSON files; earlier versions wrote `tables` and `matrix`.
 JSON_FOLDERS = ("tables", "matrix", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
@@ -223,9 +224,9 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files
                 cached.put(key, msgspec.msgpack.encode(made))
         yield made
         if page.picture is not None:
-            picture = page.picture(words)
-            drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
-            yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
+            for picture in (page.picture(words, language) for language in LANGUAGES):
+                drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
+                yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
 
 
 def _made_once(
@@ -315,6 +316,7 @@ def _inputs(site: Site, code: str) -> str:
         sorted(site.accelerators.by_name.items()),
         site.changes.notes,
         hashlib.sha256(repr(sorted(site.shards.items())).encode()).hexdigest(),
+        (project.project().title, project.address()),
     )
     return key_of(code, site.published.digest, repr(shown), content.hexdigest())
 

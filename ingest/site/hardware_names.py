@@ -21,6 +21,8 @@ _SOURCE = TEMPLATES / "hardware.toml"
 #: As runners write it: name, CPUID in decimal, cores.
 _IDENTIFIED = re.compile(r"(?P<name>.+) \(family (?P<family>\d{1,4}), model (?P<model>\d{1,4})\)(?P<rest>.*)")
 _CORES = re.compile(r", (?P<cores>\d{1,6}) cores \(CPU\)")
+#: Parts of a name that say how a device is built in, and how much memory it has.
+_FORM = re.compile(r"Tesla|NVIDIA|NVLink|SXM\d?|PCI[Ee]|HBM\w*|\d+GB", re.IGNORECASE)
 _Numbers = Annotated[str, Meta(pattern=r"^\d+-\d+\Z", description="family and model of a processor, such as 25-17")]
 
 
@@ -77,6 +79,15 @@ def group(hardware: str) -> Text:
     if found := generation(hardware):
         return f"{found.vendor} {found.name}"
     return phrase("hardware.other_accelerators" if is_accelerator(hardware) else "hardware.processors")
+
+
+def chip(hardware: str) -> str:
+    """Return what a device is called without its form and memory: `V100` of `Tesla V100` and `V100-SXM2-32GB`."""
+    found = _IDENTIFIED.fullmatch(hardware)
+    if found:
+        return " ".join(filter(None, (found["name"], _line(found["name"], f"{found['family']}-{found['model']}"))))
+    parts = re.split("[- ]", hardware.partition(" (")[0].partition(",")[0])
+    return " ".join(each for each in parts if not _FORM.fullmatch(each))
 
 
 def _begins(spelled: str, word: str) -> bool:

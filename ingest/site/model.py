@@ -376,7 +376,7 @@ class Page:
     group: str | None = None
     scripts: tuple[str, ...] = ()
     log: Run | None = None
-    picture: Callable[[Words], Picture] | None = None
+    picture: Callable[[Words, str], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None
 
 

@@ -23,7 +23,7 @@ from tests.site.markup import Element
 
 WORDS = own()
 #: Hosts that the planted sources and our own words name.
-HOSTS = {"", "example.org", "example.net", "github.com", "img.shields.io", "shields.io", "json-schema.org"}
+HOSTS = {"", "example.org", "example.net", "github.com", "json-schema.org"}
 ADDRESSES = {"href", "src", "xlink:href", "action", "formaction", "srcset", "data", "poster"}
 #: Shown in another form: shortened, split, or as what a file of another encoding holds.
 UNLIKE = {"surrogate", "null", "lines", "return", "tabbed", "long"}

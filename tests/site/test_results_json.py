@@ -18,7 +18,7 @@ import pytest
 from perfledger.ingest.common import words
 from perfledger.ingest.compute.results import results as medians
 from perfledger.ingest.published import publications as published_figures
-from perfledger.ingest.site import addresses, builder
+from perfledger.ingest.site import addresses, builder, hardware_names
 from perfledger.ingest.site.data import badges, changes, measured, results
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.published_figures import is_shown
@@ -26,7 +26,6 @@ from perfledger.schema.records import Run, from_text, to_json
 from perfledger.schema.results import ResultRecord
 from perfledger.schema.vocabulary import METRICS
 from tests import builders
-from tests.site import markup
 
 ROOT = Path(__file__).resolve().parents[2]
 Record = dict[str, Any]
@@ -418,28 +417,39 @@ def test_the_day_of_a_run(stated: dict[str, Any], expected: str | None) -> None:
 
 def test_every_measured_result_with_a_figure_has_a_badge(built: Path) -> None:
     document = json.loads((built / "docs" / "data" / "results.json").read_text("utf-8"))
-    expected = {f"{each['id']}.json": each for each in document["results"] if each["value"] is not None}
+    expected = {f"{each['id']}.svg": each for each in document["results"] if each["value"] is not None}
     assert len(expected) < len(document["results"])
-    found = {path.name: json.loads(path.read_text("utf-8")) for path in (built / "docs" / "data" / "badges").iterdir()}
+    found = {path.name: _badge(path.read_bytes()) for path in (built / "docs" / "data" / "badges").iterdir()}
     assert found.keys() == expected.keys()
-    classes = ("", ", clearly the fastest", ", likely the fastest", ", fastest: too close to call")
-    for name, badge in found.items():
-        assert set(badge) == {"schemaVersion", "label", "message", "color"}
-        assert badge["schemaVersion"] == 1
+    classes = ("", ", clearly the fastest", ", likely the fastest")
+    for name, (label, message) in found.items():
+        assert label.startswith(expected[name]["model"])
         figure = f"{expected[name]['text']} {expected[name]['unit']}"
-        assert badge["message"] in [figure + each for each in classes]
-    assert {badge["message"].endswith(classes[1:]) for badge in found.values()} == {False, True}
+        assert message in [figure + each for each in classes]
+
+
+def _badge(content: bytes) -> tuple[str, str]:
+    """Return the two texts of a badge."""
+    label, message = re.findall(r"<text [^>]*>([^<]*)</text>", content.decode())
+    return label, message
 
 
 def test_a_badge_says_what_it_is_about() -> None:
-    facts = {"round": {"value": "2026Q4", "source": "run.json", "where": "run.json"}}
-    version = {"framework_version": "2.13.0"}
-    run = builders.run("a", devices=8, precision="amp", environment=version, speed=2900.0, facts=facts)
+    run = builders.run("a", devices=8, precision="amp", speed=2900.0, hardware="V100-SXM2-32GB")
     (content,) = badges.badges(site_of([run]), words.load()).values()
-    assert json.loads(content) == {
-        "schemaVersion": 1, "label": "ResNet-50 v1.5, PyTorch 2.13.0, 8 × 64, AMP, 2026Q4", "message": "2,900 images/s",
-        "color": "blue",
-    }  # fmt: skip
+    assert _badge(content) == ("ResNet-50 v1.5 · 8×V100 · AMP", "2,900 images/s")
+
+
+@pytest.mark.parametrize(
+    ("hardware", "chip"),
+    [
+        ("Tesla V100", "V100"), ("NVIDIA A100-SXM4-40GB", "A100"), ("H100 80GB HBM3", "H100"),
+        ("RTX-2080-Ti", "RTX 2080 Ti"),
+        ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "AMD EPYC Genoa"), ("Xeon Gold 5117", "Xeon Gold 5117"),
+    ],
+)  # fmt: skip
+def test_a_badge_names_the_chip(hardware: str, chip: str) -> None:
+    assert hardware_names.chip(hardware) == chip
 
 
 def test_badges_are_bounded_to_the_results_measured_last(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,17 +493,6 @@ def test_the_page_of_data_names_every_file(built: Path, language: str) -> None:
     assert len(made) > 10
     # The parts of some pages are named after hashes, which tell a reader nothing.
     named = {re.sub(r"^(data/explorer)/[^.]*", r"\1/*", each) for each in made}
+    named = {re.sub(r"^(data/badges)/[^.]*", r"\1/<id>", each) for each in named}
     assert len(named) > 10
     assert [name for name in sorted(named) if name not in page] == []
-
-
-def test_the_page_of_data_groups_badges_by_subject(whole: Path) -> None:
-    """A reader opens the list, follows a badge, and gets the file that shields.io would read."""
-    for language, name in (("", "All badges"), ("zh/", "全部徽章")):
-        page = markup.article(whole / language / "data" / "index.html")
-        (listed,) = [each for each in page.elements("details") if name in each.text()]
-        links = [each.given["href"] for each in listed.elements("a") if each.given["href"].endswith(".json")]
-        assert links
-        for link in links:
-            badge = (whole / language / "data" / link).resolve()
-            assert json.loads(badge.read_text("utf-8"))["schemaVersion"] == 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import re
+import struct
 from collections import Counter
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,11 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.compute.results import counts
-from perfledger.ingest.site import answers, scorecards
+from perfledger.ingest.published import publications
+from perfledger.ingest.site import scorecards
 from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import frameworks
+from perfledger.ingest.site.render import share
 from perfledger.ingest.site.stated import joined, stated
 from perfledger.schema.records import Run, from_text
 from tests import builders
@@ -21,6 +26,8 @@ from tests.builders import HARDWARE, run
 from tests.site.conftest import ledger
 
 WORDS = own()
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = "SIL Open Font License, Version 1.1"
 
 
 def of(framework: str, speed: float, repeats: int, **other: Any) -> list[Run]:
@@ -37,8 +44,8 @@ def site_of(runs: list[Run]) -> Site:
 
 def kinds(runs: list[Run]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for each in scorecards.placings(site_of(runs)):
-        found.setdefault(each.framework, []).append(each.kind)
+    for name, mine in scorecards.placings(site_of(runs)).items():
+        found[name] = [each.kind for each in mine]
     return found
 
 
@@ -62,31 +69,90 @@ def test_what_may_not_be_compared_is_neither_won_nor_lost() -> None:
     assert kinds(of("PyTorch", 400.0, 3)) == {"PyTorch": ["alone"]}
 
 
-def test_a_score_counts_and_takes_the_median_of_the_ratios_to_the_best_rival() -> None:
+def test_a_score_counts_comparisons() -> None:
     runs = [
         *(of("PyTorch", 400.0, 3) + of("TensorFlow", 200.0, 3)),
         *(of("PyTorch", 300.0, 3, devices=2) + of("TensorFlow", 400.0, 3, devices=2)),
         *(of("PyTorch", 100.0, 3, devices=4) + of("TensorFlow", 400.0, 3, devices=4)),
         *of("PyTorch", 800.0, 3, devices=8),
     ]
-    placings = [each for each in scorecards.placings(site_of(runs)) if each.framework == "PyTorch"]
-    found = scorecards.score(placings)
-    assert (found.won, found.lost, found.compared, found.counted["alone"]) == (1, 2, 3, 1)
-    assert found.ratio == pytest.approx(0.75)
-    best, worst = scorecards.best_and_worst(placings)
-    assert [round(each.ratio or 0, 2) for each in (*best, *worst)] == [2.0, 0.75, 0.25]
+    found = scorecards.scores(site_of(runs))["PyTorch"]
+    assert (found.counts, found.count("clear_win")) == ((1, 0, 2), 1)
+    assert [round(each.ratio, 2) for each in found.compared] == [2.0, 0.75, 0.25]
 
 
-def test_the_best_and_the_worst_are_listed_once_each() -> None:
+def compared(hardware: str, comparisons: int) -> Site:
+    """Return a site on which PyTorch is clearly faster than JAX in some cases."""
     runs = [
         each
-        for devices in range(1, 9)
-        for each in (*of("PyTorch", 400.0 + 10 * devices, 3, devices=devices), *of("JAX", 100.0, 3, devices=devices))
+        for devices in range(1, comparisons + 1)
+        for name, speed in (("PyTorch", 400.0), ("JAX", 100.0))
+        for each in of(name, speed * devices, 3, devices=devices, hardware=hardware)
     ]
-    mine = [each for each in scorecards.placings(site_of(runs)) if each.framework == "PyTorch"]
-    best, worst = scorecards.best_and_worst(mine)
-    assert [each.row.devices for each in best] == [8, 7, 6, 5, 4]
-    assert [each.row.devices for each in worst] == [1, 2, 3]
+    return site_of(runs)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "comparisons", "telling"),
+    [(HARDWARE, 5, True), (HARDWARE, 4, False), ("AMD EPYC (family 25, model 17), 2 cores (CPU)", 5, False)],
+)
+def test_wins_count_from_five_comparisons_that_are_not_all_on_processors(
+    hardware: str, comparisons: int, telling: bool
+) -> None:
+    site = compared(hardware, comparisons)
+    assert scorecards.scores(site)["PyTorch"].is_telling == telling
+    page = next(each for each in frameworks.pages(site) if each.title == "PyTorch")
+    assert (page.picture is not None) == telling
+    content = page.context()
+    assert isinstance(content, frameworks.FrameworkPage)
+    said = [WORDS.say("en", text) for _, text in content.facts]
+    assert said == ["comparisons", *(["clear wins"] if telling else [])]
+    assert (content.ratios is not None, bool(content.picture)) == (telling, telling)
+
+
+@pytest.mark.parametrize(
+    ("language", "counted"),
+    [("en", "5 won · 0 too close to call · 0 lost"), ("zh", "领先 5 项 · 差距不明显 0 项 · 落后 0 项")],
+)
+def test_the_picture_has_the_name_the_date_and_the_address_of_the_site(
+    language: str, counted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SITE_URL", "https://example.org/perf/")
+    page = next(each for each in frameworks.pages(compared(HARDWARE, 5)) if each.title == "PyTorch")
+    assert page.picture is not None
+    found = page.picture(WORDS, language)
+    assert (found.counts, found.counted) == ((5, 0, 0), counted)
+    assert found.foot == "Perfledger · 2026-01-01 · https://example.org/perf/"
+    assert found.path == {"en": "share/pytorch.png", "zh": "share/pytorch.zh.png"}[language]
+    data = share.draw(found)
+    assert (data[:8], struct.unpack(">II", data[16:24])) == (share.SIGNATURE, (1200, 630))
+    assert len(data) < 90_000
+
+
+def test_a_framework_shows_its_published_results_with_the_verdicts_of_the_audit() -> None:
+    """84 published results of PaddlePaddle name a log; those that are printed at several places are one row."""
+    site = replace(
+        site_of([from_text(line.encode(), Run) for line in ledger()]),
+        published=publications.read([ROOT / "raw_logs" / "published"]),
+    )
+    page = next(each for each in frameworks.pages(site) if each.title == "PaddlePaddle").context()
+    assert isinstance(page, frameworks.FrameworkPage)
+    assert [(n, WORDS.say("en", text)) for n, text in page.facts] == [
+        ("2", "comparisons"), ("84", "published results audited"),
+    ]  # fmt: skip
+    assert page.published is not None
+    rows = [
+        [WORDS.say("en", each.entries[0].text) if each.entries else "" for each in row] for row in page.published.rows
+    ]
+    bert = [row[1:] for row in rows if row[0] == "BERT-base" and row[1] in ("165.655", "665.655", "653.97")]
+    assert bert == [
+        ["653.97", "665.2165", "+1.7%", "not supported by its log"], ["665.655", "665.2165", "−0.066%", "reproduced"],
+    ]  # fmt: skip
+    links = [row[-1].entries[0].page or "" for row in page.published.rows]
+    assert all(each.startswith("audit.md#figure-") for each in links)
+    assert page.without_log is not None
+    counts = {WORDS.say("en", row[0].entries[0].text): row[-1].entries[0].value for row in page.without_log.rows}
+    assert counts["DLPerf"] == 186
 
 
 def test_a_result_states_its_version_driver_and_day() -> None:
@@ -99,51 +165,35 @@ def test_a_result_states_its_version_driver_and_day() -> None:
     assert WORDS.say("zh", joined(stated(runs[0]))).endswith("驱动版本 535.1 · CUDA 12.2 · 2026-01-02")
 
 
-def _recount(site: Site) -> dict[str, Counter[str]]:
-    """Count from the answers alone: names and kinds of verdicts, and who has a bar."""
-    found: dict[str, Counter[str]] = {}
-    for hardware in answers.hardware_by_coverage(list(filter(counts, site.runs))):
-        for suite in site.shown:
-            for each in answers.answers(site, suite, hardware):
-                ran = [row.framework or "" for row in each.rows if row.value is not None]
-                for framework in set(ran):
-                    mine = found.setdefault(framework, Counter())
-                    won = each.kind in answers.LEADS and each.framework == framework
-                    mine["cases"] += 1
-                    mine["won"] += won
-                    mine["alone"] += each.kind == "alone"
-    return found
-
-
 @pytest.mark.parametrize("which", ["made up", "committed"])
-def test_scores_are_those_of_the_answers(which: str) -> None:
+def test_placings_are_those_of_the_standings(which: str) -> None:
     runs = builders.runs() if which == "made up" else [from_text(line.encode(), Run) for line in ledger()]
-    site = site_of(runs)
-    placings = scorecards.placings(site)
-    recounted = _recount(site)
-    assert len(recounted) > 2
-    assert {each.framework for each in placings} == set(recounted)
-    for framework, wanted in recounted.items():
-        found = scorecards.score(each for each in placings if each.framework == framework)
-        assert sum(found.counted.values()) == wanted["cases"]
-        assert (found.won, found.counted["alone"]) == (wanted["won"], wanted["alone"])
-    for answer in {id(each.answer): each.answer for each in placings}.values():
-        there = Counter(each.kind for each in placings if each.answer is answer)
+    placings = [each for mine in scorecards.placings(site_of(runs)).values() for each in mine]
+    assert len({each.mine.framework for each in placings}) > 2
+    for standing in {id(each.standing): each.standing for each in placings}.values():
+        there = Counter(each.kind for each in placings if each.standing is standing)
         wins = there["clear_win"] + there["likely_win"]
-        assert wins == (answer.kind in answers.LEADS)
+        assert wins == (standing.verdict.kind in ("clear", "likely"))
         assert there["tie"] == 0 if wins else there["tie"] != 1
         assert not (there["likely_loss"] + there["clear_loss"]) or wins or there["tie"]
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_the_pages_show_the_scores(whole: Path, language: str) -> None:
-    runs = (whole / "data" / "runs" / "made-up.jsonl").read_text("utf-8").splitlines()
-    placings = scorecards.placings(site_of([from_text(line.encode(), Run) for line in runs]))
-    table = json.loads((whole / language / "frameworks" / "tables" / "frameworks-1.json").read_text("utf-8"))
-    shown = {row["framework"]: row for row in table["data"]}
-    assert set(shown) == {each.framework for each in placings}
-    for framework, row in shown.items():
-        score = scorecards.score(each for each in placings if each.framework == framework)
-        assert [row[kind] for kind in scorecards.KINDS] == [score.counted[kind] for kind in scorecards.KINDS]
-        assert row["ratio"] == (pytest.approx(score.ratio) if score.ratio else None)
-    assert HARDWARE in (whole / language / "hardware" / "index.html").read_text("utf-8")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_badges_are_pictures_with_code(built: Path, language: str) -> None:
+    page = unescape((built / "docs" / language / "frameworks" / "pytorch.md").read_text("utf-8"))
+    badges = re.findall(r"!\[([^\]]+)\]\(\.\./\.\./(data/badges/[^)]+\.svg)\)", page)
+    assert 0 < len(badges) <= frameworks.BADGES
+    for label, path in badges:
+        assert (built / "docs" / path).is_file()
+        assert f"[![{label}](%SITE%/{path})](%SITE%/runs/" in page
+        assert len(label) < 60
+
+
+def test_the_font_of_the_picture_has_every_character_of_its_words() -> None:
+    from fontTools.ttLib import TTFont
+
+    known = TTFont(share.FONT).getBestCmap()
+    texts = [WORDS.entries[f"scorecard.{name}"]["zh"] for name in ("picture_about", "picture_counts", "picture_line")]
+    texts.append(WORDS.entries["hardware.processor"]["zh"])
+    assert [each for each in "".join(texts) if ord(each) > 0x2000 and ord(each) not in known] == []
+    assert SHARED.encode("utf-16-be") in share.FONT.read_bytes(), "the licence is in the font"

@@ -139,8 +139,8 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     pages = [path for path in built.written if not path.startswith("charts/")]
     assert {path.partition("/")[2] for path in pages} == {
         "index.md", "models/bert/index.md", "models/bert/all-results.md", "runs/bert-pytorch-1.md", "runs/index.md",
-        "hardware/test-accelerator-made-up.md", "results.json", "results.csv", "results.parquet",
-        "runs.parquet", "changes.json", badge,
+        "hardware/test-accelerator-made-up.md", "frameworks/pytorch.md", "results.json", "results.csv",
+        "results.parquet", "runs.parquet", "changes.json", badge,
         part,
     }  # fmt: skip
     assert all("bert" in path for path in built.written if path.startswith("charts/"))

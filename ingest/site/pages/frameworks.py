@@ -2,150 +2,208 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
 
-from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Words, phrase
-from perfledger.ingest.site import addresses, history, scorecards
+from perfledger.ingest.common import numbers, project
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
+from perfledger.ingest.compute.history import natural
+from perfledger.ingest.compute.results import version
+from perfledger.ingest.site import addresses, framework_tables, history, scorecards
 from perfledger.ingest.site.data import badges
-from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Page, Site, framework_of, named
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import newest_first, product
+from perfledger.ingest.site.model import Page, Row, Site, framework_of, named
 from perfledger.ingest.site.render import share
+from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.share import Picture
-from perfledger.ingest.site.render.table import Cell, Link, cell
+from perfledger.ingest.site.render.table import Link, Table, cell
 from perfledger.ingest.site.result_tables import representative
-from perfledger.ingest.site.scorecards import Placing
+from perfledger.ingest.site.scorecards import Score
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: Placeholder for the address of the site, which only its build knows.
 SITE = "%SITE%/"
-#: Service that draws badges.
-SHIELDS = "https://img.shields.io/endpoint?url="
+#: Badges of a page, at most.
+BADGES = 5
+
+
+@dataclass(frozen=True)
+class FrameworksIndex:
+    """The list of frameworks."""
+
+    frameworks: Table | None
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A badge: its picture, its text, and the code that shows it."""
+
+    path: str
+    label: str
+    code: str
+
+
+@dataclass(frozen=True)
+class FrameworkPage:
+    """The page of a framework; without a telling score, comparisons come after the other results.
+
+    `picture` and `snippets` are by language.
+    """
+
+    framework: Text
+    versions: Text
+    facts: tuple[tuple[str, Text], ...]
+    is_telling: bool
+    ratios: Chart | None
+    comparisons: Table | None
+    newest: Table | None
+    published: Table | None
+    without_log: Table | None
+    changed: Table | None
+    models: tuple[Link, ...]
+    histories: tuple[Link, ...]
+    badges: tuple[Badge, ...]
+    picture: Mapping[str, str]
+    snippets: Mapping[str, str]
+    audit_page: str
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of frameworks, and a page for each of those with a run that counts."""
-    names = scorecards.frameworks(site)
-    return [_index(site, names), *(_framework(site, each) for each in names)]
+    described = phrase("nav.frameworks"), phrase("describe.frameworks")
+    index = Page(addresses.FRAMEWORKS, "frameworks", *described, partial(_index, site), order=0)
+    return [index, *(_page(site, each) for each in scorecards.frameworks(site))]
 
 
-def _index(site: Site, names: Sequence[str]) -> Page:
-    def context() -> Mapping[str, Any]:
-        lines = [
-            (
-                cell(named(each), addresses.scorecard_page(site, each)),
-                _of(site, each),
-            )
-            for each in names
-        ]
-        return {"scores": scorecards.scores(lines, phrase("table.framework"), "frameworks") if lines else None}
+def _index(site: Site) -> FrameworksIndex:
+    scores = site.once(scorecards.scores)
+    results = Counter(row.framework for rows in site.rows.values() for row in rows if numbers.known(row.value))
+    columns = (
+        ColumnOf[str](phrase("table.framework"), lambda each: cell(named(each), addresses.scorecard_page(site, each))),
+        ColumnOf[str](phrase("scorecard.versions"), partial(_versions, site)),
+        ColumnOf[str](phrase("scorecard.results"), lambda each: results[each] or None, True),
+        ColumnOf[str](phrase("scorecard.comparisons"), lambda each: len(scores[each].compared) or None, True, "", True),
+        ColumnOf[str](
+            phrase("scorecard.clear_wins"),
+            lambda each: scores[each].count("clear_win") if scores[each].is_telling else None, True, "", True,
+        ),
+        ColumnOf[str](
+            phrase("scorecard.audited"), lambda each: len(framework_tables.audited(site, each)) or None, True, "", True
+        ),
+    )  # fmt: skip
+    return FrameworksIndex(table_of("frameworks", list(scores), columns))
 
+
+def _page(site: Site, framework: str) -> Page:
     return Page(
-        addresses.FRAMEWORKS, "frameworks", phrase("nav.frameworks"), phrase("describe.frameworks"), context, order=0
-    )
-
-
-def _framework(site: Site, framework: str) -> Page:
-    page = addresses.scorecard_page(site, framework)
-
-    def context() -> Mapping[str, Any]:
-        mine = _of(site, framework)
-        runs = [run for run in site.counted if framework_of(run) == framework]
-        best, worst = scorecards.best_and_worst(mine)
-        return {
-            "framework": named(framework),
-            "score": scorecards.score(mine),
-            "by_hardware": scorecards.scores(_by_hardware(site, mine), phrase("table.hardware"), "hardware"),
-            "best": scorecards.listed(site, best, "best") if best else None,
-            "worst": scorecards.listed(site, worst, "worst") if worst else None,
-            "apart": len(mine) - scorecards.score(mine).compared,
-            "versions": scorecards.versions(runs),
-            "models": _models(site, framework),
-            "histories": history.links(site, framework),
-            "picture": share.path(site.framework_slugs[framework]),
-            "snippets": _snippets(site.framework_slugs[framework], page),
-            "badges": _badges(site, best or mine[: scorecards.LISTED]),
-        }
-
-    return Page(
-        page,
+        addresses.scorecard_page(site, framework),
         "scorecard",
         named(framework),
         phrase("describe.scorecard", framework=named(framework)),
-        context,
-        picture=lambda words: _picture(site, words, framework, _of(site, framework)),
+        partial(_framework, site, framework),
+        picture=partial(_picture, site, framework) if site.once(scorecards.scores)[framework].is_telling else None,
     )
 
 
-def _of(site: Site, framework: str) -> list[Placing]:
-    return [each for each in site.once(scorecards.placings) if each.framework == framework]
-
-
-def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Picture:
-    by_hardware = [
-        (
-            words.say("en", product(each)),
-            _counts([found for found in mine if found.hardware == each]),
-        )
-        for each in dict.fromkeys(found.hardware for found in mine if found.kind in scorecards.COMPARED)
-    ]
-    best, _ = scorecards.best_and_worst(mine)
-    return Picture(
-        site.framework_slugs[framework],
-        words.say("en", named(framework)),
-        _counts(mine),
-        tuple(by_hardware),
-        _best(words, best[0]) if best else (),
-    )
-
-
-def _counts(found: Sequence[Placing]) -> tuple[int, int, int]:
-    score = scorecards.score(found)
-    return score.won, score.counted["tie"], score.lost
-
-
-def _best(words: Words, found: Placing) -> tuple[str, str]:
-    case = (found.suite.title, product(found.hardware), *found.answer.case)
-    rival = found.rival.framework if found.rival else ""
-    return (
-        ", ".join(words.say("en", each) for each in case),
-        f"{numbers.ratio(found.ratio)} the throughput of {rival} ({words.say('en', scorecards.in_words(found.kind))})",
-    )
-
-
-def _snippets(name: str, page: str) -> tuple[str, str]:
-    """Return the picture with a link to its page, as Markdown and as HTML; the build puts in the site's address."""
-    image, target = f"{SITE}{share.path(name)}", f"{SITE}{addresses.served(page)}"
-    return (
-        f"[![{name}]({image})]({target})",
-        f'<a href="{target}"><img src="{image}" width="600" height="315" alt="{name}"></a>',
-    )
-
-
-def _by_hardware(site: Site, mine: Sequence[Placing]) -> list[tuple[Cell, list[Placing]]]:
-    return [
-        (
-            cell(product(each), addresses.hardware_page(site, each)),
-            [found for found in mine if found.hardware == each],
-        )
-        for each in dict.fromkeys(found.hardware for found in mine)
-    ]
-
-
-def _models(site: Site, framework: str) -> list[Link]:
-    """Return links to the pages of the models that ran in a framework."""
+def _framework(site: Site, framework: str) -> FrameworkPage:
+    score = site.once(scorecards.scores)[framework]
     shown = [suite for suite in site.shown if framework in site.frameworks(suite)]
-    return [Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown]
-
-
-def _badges(site: Site, found: Sequence[Placing]) -> list[Mapping[str, Any]]:
-    """Return the badges of some placings: what each is about, its file, and the run that it leads to."""
-    there = {badge["path"] for _, of_model in badges.listed(site) for badge in of_model}
-    return [
-        {
-            "about": (each.suite.title, *each.answer.case),
-            "snippet": f"[![throughput]({SHIELDS}{SITE}{path})]({SITE}{addresses.served(page)})",
-        }
-        for each in found
-        if (path := badges.path(each.row)) in there and (page := site.page(representative(site, each.row)))
+    audited = len(framework_tables.audited(site, framework))
+    facts = [
+        (len(score.compared), phrase("scorecard.n_comparisons")),
+        (score.count("clear_win") if score.is_telling else 0, phrase("scorecard.n_clear_wins")),
+        (audited, phrase("scorecard.n_audited")),
     ]
+    page, slug = addresses.scorecard_page(site, framework), site.framework_slugs[framework]
+    return FrameworkPage(
+        framework=named(framework),
+        versions=_versions(site, framework),
+        facts=tuple((numbers.count(n), text) for n, text in facts if n),
+        is_telling=score.is_telling,
+        ratios=framework_tables.ratios(framework, score),
+        comparisons=framework_tables.comparisons(site, score),
+        newest=framework_tables.newest(site, framework),
+        published=framework_tables.published(site, framework),
+        without_log=framework_tables.without_log(site, framework),
+        changed=framework_tables.changed(site, framework),
+        models=tuple(Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown),
+        histories=tuple(history.links(site, framework)),
+        badges=tuple(_badges(site, framework, score)),
+        picture={each: share.path(slug, each) for each in LANGUAGES} if score.is_telling else {},
+        snippets={each: _snippet(slug, page, each) for each in LANGUAGES},
+        audit_page=addresses.audit_of(framework=framework),
+    )
+
+
+def _versions(site: Site, framework: str) -> Text:
+    """Return the oldest and the newest version that ran; empty if none is known."""
+    runs = (run for run in site.counted if framework_of(run) == framework)
+    found = sorted({name for run in runs if (name := version(run))}, key=natural)
+    ends = list(dict.fromkeys((*found[:1], *found[-1:])))
+    return phrase("front.range", low=ends[0], high=ends[1]) if len(ends) > 1 else "".join(ends)
+
+
+def _snippet(name: str, page: str, language: str) -> str:
+    """Return the picture with a link to its page as Markdown; the build puts in the site's address."""
+    folder = "" if language == LANGUAGES[0] else f"{language}/"
+    return f"[![{name}]({SITE}{share.path(name, language)})]({SITE}{folder}{addresses.served(page)})"
+
+
+def _badges(site: Site, framework: str, score: Score) -> list[Badge]:
+    """Return the badges of the best comparisons, and failing these of the newest results."""
+    there = site.once(badges.with_badge)
+    rows = [each.row for each in score.compared if each.kind in ("clear_win", "likely_win")] if score.is_telling else []
+    rows = rows or sorted(
+        (row for row in there.values() if row.framework == framework), key=lambda row: _day(site, row), reverse=True
+    )
+    return [_badge(site, row) for row in rows[:BADGES] if row in there.values()]
+
+
+def _badge(site: Site, row: Row) -> Badge:
+    path, label = badges.path(row), badges.label(row)
+    page = addresses.served(site.page(representative(site, row)))
+    return Badge(path, label, f"[![{label}]({SITE}{path})]({SITE}{page})")
+
+
+def _day(site: Site, row: Row) -> str:
+    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
+
+
+def _picture(site: Site, framework: str, words: Words, language: str) -> Picture:
+    score = site.once(scorecards.scores)[framework]
+    by_hardware = dict.fromkeys(each.standing.hardware for each in score.compared)
+    lines: Sequence[str] = [
+        words.say(
+            language,
+            phrase(
+                "scorecard.picture_line",
+                hardware=product(each),
+                **_counted(Score(tuple(one for one in score.compared if one.standing.hardware == each))),
+            ),
+        )
+        for each in sorted(by_hardware, key=newest_first)
+    ]
+    about = project.project()
+    named_site = " · ".join(filter(None, (about.title or "Perfledger", _newest_day(site), project.address())))
+    return Picture(
+        name=site.framework_slugs[framework],
+        language=language,
+        ink=framework,
+        title=words.say(language, named(framework)),
+        subtitle=words.say(language, phrase("scorecard.picture_about")),
+        counts=score.counts,
+        counted=words.say(language, phrase("scorecard.picture_counts", **_counted(score))),
+        lines=tuple(lines),
+        foot=named_site,
+    )  # fmt: skip
+
+
+def _counted(score: Score) -> dict[str, int]:
+    return dict(zip(("won", "close", "lost"), score.counts, strict=True))
+
+
+def _newest_day(site: Site) -> str:
+    return max((day for run in site.runs if (day := date_of(run))), default="")

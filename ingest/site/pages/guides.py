@@ -63,7 +63,6 @@ def _data(site: Site) -> Page:
         lambda: {
             "limits": site.limits,
             "moved": changes.MOVED,
-            "badges": badges.listed(site),
             "badges_at_most": badges.AT_MOST,
             "many": MANY_LOGS,
         },

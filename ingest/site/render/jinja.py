@@ -143,7 +143,7 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
-    lines += [f"image: {page.picture(words).path}"] if page.picture else []
+    lines += [f"image: {page.picture(words, language).path}"] if page.picture else []
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += _search(page)

@@ -1,0 +1,248 @@
+"""Tables and the chart of a framework's page: against rivals, newest results, published results, and what changed."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import Candidate
+from perfledger.ingest.published.audit import Audited, same
+from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site.data import changes
+from perfledger.ingest.site.data.changes import OfResult
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import newest_first, product
+from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.published_figures import source_anchors
+from perfledger.ingest.site.published_tables import VERDICT_TONES, printed
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
+from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.scorecards import Placing, Score
+from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.table_of import ColumnOf, table_of
+
+#: Rows of the newest results and of changes, at most.
+NEWEST = 10
+
+
+# ---- against the fastest rival ----
+
+
+def ratios(framework: str, score: Score) -> Chart | None:
+    """Return a chart of the ratios to the fastest rival: a panel per hardware, a row per model; None of a few."""
+    if not score.is_telling:
+        return None
+    by_hardware: dict[str, dict[str, list[Placing]]] = {}
+    for each in score.compared:
+        of_hardware = by_hardware.setdefault(each.standing.hardware, {})
+        of_hardware.setdefault(each.standing.suite.id, []).append(each)
+    panels = tuple(
+        Panel(product(hardware), tuple(_dot(framework, found) for found in by_hardware[hardware].values()))
+        for hardware in sorted(by_hardware, key=newest_first)
+    )
+    title = phrase("scorecard.chart", framework=named(framework))
+    spec = Dots(title=title, unit=phrase("scorecard.chart_unit"), panels=panels)
+    return Chart(f"ratios-{slug(framework)}", spec, phrase("scorecard.chart_text"))
+
+
+def _dot(framework: str, found: Sequence[Placing]) -> Dot:
+    """Return the median of the ratios of one model, and their range."""
+    values = [each.ratio for each in found]
+    first = found[0]
+    return Dot(
+        label=first.standing.suite.title,
+        ink=colours.ink(framework).id,
+        value=statistics.median(values),
+        low=min(values),
+        high=max(values),
+        n=len(values),
+        text=numbers.ratio(statistics.median(values)),
+        about=phrase("scorecard.chart_about", n=len(values)),
+        href=addresses.framework_page(first.standing.suite, framework),
+    )
+
+
+def comparisons(site: Site, score: Score) -> Table | None:
+    """Return a row per comparison with the fastest rival, the highest ratio first."""
+    columns = (
+        ColumnOf[Placing](phrase("scorecard.case"), _case),
+        ColumnOf[Placing](
+            phrase("scorecard.ratio"), lambda each: cell(numbers.ratio(each.ratio), value=each.ratio), True
+        ),
+        ColumnOf[Placing](
+            phrase("scorecard.verdict"),
+            lambda each: phrase(f"scorecard.is_{each.kind}") if score.is_telling else None,
+            optional=True,
+        ),
+        ColumnOf[Placing](phrase("scorecard.mine"), lambda each: _figure(site, each.mine), True),
+        ColumnOf[Placing](phrase("scorecard.rival"), lambda each: _rival(site, each), True),
+    )
+    return table_of("comparisons", score.compared, columns)
+
+
+def _case(found: Placing) -> Cell:
+    return _result(found.standing.suite, found.row)
+
+
+def _rival(site: Site, found: Placing) -> Cell:
+    return _figure(site, found.rival, with_name=True) if found.rival else absent(None)
+
+
+def _figure(site: Site, found: Candidate, with_name: bool = False) -> Cell:
+    """Return a figure, linked to its run, and the statements of the run about how it was measured."""
+    row, run = found.result, representative(site, found.result)
+    name = (named(row.framework),) if with_name else ()
+    text = numbers.figure(found.figure.value, found.figure.spread, row.resolution or 0.0)
+    marks = (row.unit, joined((*name, answers.times(row), *stated(run))))
+    return Cell((Entry(text, site.page(run), marks, value=found.figure.value),))
+
+
+# ---- newest results, and changes ----
+
+
+@dataclass(frozen=True)
+class _Dated:
+    """A result with the day of its newest run."""
+
+    suite: Suite
+    row: Row
+    day: str
+
+
+def newest(site: Site, framework: str) -> Table | None:
+    """Return the results of a framework that were measured last."""
+    suites = {each.id: each for each in site.shown}
+    found = [
+        _Dated(suites[suite], row, max(date_of(site.by_id[each]) or "" for each in row.run_ids))
+        for suite, rows in site.rows.items()
+        for row in rows
+        if row.framework == framework and numbers.known(row.value)
+    ]
+    columns = (
+        ColumnOf[_Dated](phrase("scorecard.day"), lambda each: each.day, key="day", optional=True),
+        ColumnOf[_Dated](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
+        ColumnOf[_Dated](phrase("table.figure"), lambda each: _measured(site, each.row), True),
+    )
+    return table_of("newest", sorted(found, key=lambda each: each.day, reverse=True)[:NEWEST], columns)
+
+
+def _result(suite: Suite, row: Row) -> Cell:
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    case = (precision_name(row.precision), answers.devices(row), batch, suite.workload_words(row.model, row.options))
+    hardware = product(row.hardware or "")
+    return cell(suite.title, addresses.model_page(suite), joined((hardware, listed(case))))
+
+
+def _measured(site: Site, row: Row) -> Cell:
+    page = site.page(representative(site, row))
+    return cell(written(row), page, row.unit, answers.times(row), value=row.value)
+
+
+def changed(site: Site, framework: str) -> Table | None:
+    """Return the latest moves of a framework's figures."""
+    found = [each for each in changes.of_results(site) if each.row.framework == framework and each.change.before]
+    columns = (
+        ColumnOf[OfResult](phrase("scorecard.day"), lambda each: each.change.date),
+        ColumnOf[OfResult](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
+        ColumnOf[OfResult](phrase("scorecard.before"), lambda each: changes.text(each.change.before) or "", True),
+        ColumnOf[OfResult](phrase("scorecard.after"), lambda each: _after(site, each), True),
+        ColumnOf[OfResult](
+            phrase("scorecard.change"), lambda each: numbers.signed_percent(each.change.share or 0), True
+        ),
+    )
+    return table_of("changed", sorted(found, key=lambda each: each.change.date, reverse=True)[:NEWEST], columns)
+
+
+def _after(site: Site, found: OfResult) -> Cell:
+    return cell(changes.text(found.change.after) or "", site.page(found.change.runs[0]), found.row.unit)
+
+
+# ---- results that others published ----
+
+
+def audited(site: Site, framework: str) -> tuple[Audited, ...]:
+    """Return the published results of a framework that name a log that was read."""
+    return tuple(each for each in site.audited if each.run and each.row.framework == framework)
+
+
+def published(site: Site, framework: str) -> Table | None:
+    """Return the published results whose logs were read, with the result from the log; what is printed twice once."""
+    rows: list[Audited] = []
+    for found in sorted(audited(site, framework), key=lambda each: -len(each.row.printed)):
+        again = (each for each in rows if (each.row.log, each.verdict) == (found.row.log, found.verdict))
+        if not any(same(each.row, found.row) for each in again):
+            rows.append(found)
+    rows.sort(key=lambda each: (each.row.model, newest_first(each.row.hardware), each.row.log, each.row.printed))
+    columns = (
+        ColumnOf[Audited](phrase("scorecard.case"), lambda each: cell(each.row.model, None, _setting(each))),
+        ColumnOf[Audited](phrase("table.published"), lambda each: _printed(site, each), True, "published"),
+        ColumnOf[Audited](phrase("scorecard.from_log"), lambda each: _recomputed(site, each), True, "recomputed"),
+        ColumnOf[Audited](phrase("table.difference"), _difference, True, "difference"),
+        ColumnOf[Audited](phrase("table.verdict"), _verdict),
+    )
+    return table_of("published", rows, columns)
+
+
+def _setting(found: Audited) -> Text:
+    row = found.row
+    on = answers.devices_on(row.devices, row.nodes or 1) if row.devices else ""
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    precision = precision_name(row.precision) if row.precision else ""
+    return joined((product(row.hardware), listed((precision, on, batch, in_words(row.options)))))
+
+
+def _printed(site: Site, found: Audited) -> Cell:
+    row = found.row
+    return cell(printed(row), site.published.sources[row.source].address_of(row), row.unit, value=row.value)
+
+
+def _recomputed(site: Site, found: Audited) -> Cell:
+    if found.house is None:
+        return absent(None)
+    run = site.by_id.get(found.house.run.id)
+    text = numbers.exact(float(f"{found.house.value:.7g}"))
+    return cell(text, site.page(run) if run else None, value=found.house.value)
+
+
+def _difference(found: Audited) -> Cell:
+    if found.house is None:
+        return absent(None)
+    share = found.house.difference
+    return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
+
+
+def _verdict(found: Audited) -> Cell:
+    tone = VERDICT_TONES.get(found.verdict, "")
+    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), tone=tone)
+
+
+def without_log(site: Site, framework: str) -> Table | None:
+    """Return the number of further published results of each source, whose logs were not read."""
+    with_log = {id(each.row) for each in audited(site, framework)}
+    rows = [
+        row for row in site.published.rows
+        if row.framework == framework and row.value is not None and id(row) not in with_log
+    ]  # fmt: skip
+    counted, anchors = Counter(row.source for row in rows), source_anchors(site)
+
+    def of(source: str, name: str) -> Text:
+        return listed(sorted({getattr(row, name) for row in rows if row.source == source}))
+
+    columns = (
+        ColumnOf[str](
+            phrase("table.source_of_figures"),
+            lambda each: cell(site.published.sources[each].title, addresses.section(addresses.REPORTS, anchors[each])),
+        ),
+        ColumnOf[str](phrase("nav.models"), lambda each: of(each, "model")),
+        ColumnOf[str](phrase("table.hardware"), lambda each: of(each, "hardware")),
+        ColumnOf[str](phrase("scorecard.results"), lambda each: counted[each], True),
+    )
+    return table_of("without-log", [each for each in site.published.sources if counted[each]], columns)

@@ -79,12 +79,10 @@ def test_the_versions_of_oneflow(
     ]  # fmt: skip
     assert len(given) >= 4
     mine = [row for row in table(real_pages, language, suite, "published-history") if row["date"].startswith(date)]
-    mine = [row for row in mine if row["batch_size"] == batch_size]
+    mine = [row for row in mine if re.search(rf"batch size {batch_size}\b", row["framework"])]
     shown = {row["figure"].split()[0].replace(",", "") for row in mine}
     assert shown == set(given)
-    assert {row["version"] for row in mine if row["version"] == version or not version} == {
-        version or "Oneflow-Inc/OneFlow-Benchmark"
-    }
+    assert all(row["date"].endswith(version or "Oneflow-Inc/OneFlow-Benchmark") for row in mine)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -99,12 +97,13 @@ def test_a_version_is_compared_with_the_one_before(real_pages: Path, language: s
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_editions_of_paddle(real_pages: Path, language: str) -> None:
     rows = table(real_pages, language, "bert", "editions")
-    mine = [row for row in rows if row["framework"] == "PaddlePaddle" and row["hardware"].startswith("1 × ")]
+    mine = [row for row in rows if re.match(r"PaddlePaddle 1 × \S*\s?V100", row["framework"])]
+    sizes = [re.search(r"batch size (\d+)", row["framework"]) for row in mine]
     found = [
-        (row["date"][:4], row["figure"].split()[0], row["batch_size"]) for row in mine if "V100" in row["hardware"]
+        (row["date"][:4], row["figure"].split()[0], size and size[1]) for row, size in zip(mine, sizes, strict=True)
     ]
     assert found == [
-        ("2019", "4.0", "—"), ("2021", "153.47", "48"), ("2021", "628.25", "96"), ("2022", "137.27", "64"),
+        ("2019", "4.0", None), ("2021", "153.47", "48"), ("2021", "628.25", "96"), ("2022", "137.27", "64"),
         ("2022", "309.68", "160"), ("2023", "164.866", "96"), ("2023", "665.655", "96"),
     ]  # fmt: skip
     for row in mine:
@@ -114,7 +113,8 @@ def test_the_editions_of_paddle(real_pages: Path, language: str) -> None:
 
 def test_what_is_only_printed_again_is_not_listed(real_pages: Path) -> None:
     """Later pages of DLPerf repeat the figures of 0.2.0; as an edition of 2022 they would look like a step back."""
-    again = [row for row in table(real_pages, "en", "resnet50", "published-history") if row["framework"] == "OneFlow"]
+    rows = table(real_pages, "en", "resnet50", "published-history")
+    again = [row for row in rows if row["framework"].startswith("OneFlow")]
     assert again
     assert not [row for row in again if row["date"].startswith("2022")]
 
@@ -126,12 +126,11 @@ def test_what_is_only_printed_again_is_not_listed(real_pages: Path) -> None:
 def test_our_results_of_two_days(real_pages: Path, language: str) -> None:
     known = words.load()
     rows = table(real_pages, language, "fastscnn", "history")
-    assert [row["date"] for row in rows] == ["2026-11-20", "2026-11-21"] * 2
+    assert [row["date"].split()[0] for row in rows] == ["2026-11-20", "2026-11-21"] * 2
     assert [row["figure"].split()[0] for row in rows] == ["10.1", "10.7", "11", "10.7"]
-    assert [row["repeats"] for row in rows] == ["3", "5", "3", "4"]
-    assert rows[1]["previous"].startswith(known.text(language, "history.word_insufficient"))
+    assert re.fullmatch(r"[\d.]+–[\d.]+×", rows[1]["previous"]), "too few runs for a word"
     assert rows[3]["previous"].startswith(known.text(language, "history.word_no_change"))
-    assert rows[1]["changed"].endswith("6.18.44-fc-v595 → 6.18.44-fc-v669")
+    assert all("changed" not in row for row in rows), "a kernel is not a cause"
 
 
 def test_the_pages_are_linked_from_the_models_that_have_one(real_pages: Path) -> None:
@@ -169,25 +168,28 @@ def site_of(given: Sequence[Run], notes: ChangeNotes = NOTES) -> Site:
 
 def own(site: Site) -> Table:
     (suite,) = site.shown
-    return own_table(site, of_results(site, suite))
+    found = own_table(site, suite, of_results(site, suite))
+    assert found is not None
+    return found
 
 
 def column(found: Table, key: str, language: str) -> list[str]:
     at = found.keys(known := words.load()).index(key)
-    return [" | ".join(known.say(language, entry.text) for entry in row[at].entries) for row in found.rows]
+    texts = ([[entry.text, *entry.marks] for entry in row[at].entries] for row in found.rows)
+    return [" | ".join(" ".join(known.say(language, each) for each in one if each) for one in row) for row in texts]
 
 
 def test_a_version_is_a_point_with_its_words_and_changes() -> None:
     found = own(site_of(runs([(400, 401, 402), (380, 381, 382), (420, 421, 422)])))
-    assert column(found, "date", "en") == ["2026-01-01", "2026-02-01", "2026-03-01"]
-    assert column(found, "version", "en") == ["2.1", "2.2", "2.3"]
-    assert column(found, "previous", "en") == ["", "regression", "improvement"]
-    assert column(found, "previous", "zh") == ["", "性能回退", "性能提升"]
-    assert column(found, "best", "en") == ["", "the previous one", "improvement"]
+    assert column(found, "date", "en") == ["2026-01-01 2.1", "2026-02-01 2.2", "2026-03-01 2.3"]
+    assert column(found, "previous", "en") == [
+        "", "regression 0.95×", "improvement 1.10–1.11× | improvement 1.04–1.05× versus 2.1",
+    ]  # fmt: skip
+    assert [each.partition(" ")[0] for each in column(found, "previous", "zh")] == ["", "性能回退", "性能提升"]
     changed = column(found, "changed", "en")
     assert changed[0] == ""
-    assert changed[1] == "Framework version: 2.1 → 2.2 | Driver version: 531 → 532 | Driver updated"
-    assert changed[2] == "Framework version: 2.2 → 2.3 | Driver version: 532 → 533 | Kernels fused"
+    assert changed[1] == "Driver version: 531 → 532 | Driver updated"
+    assert changed[2] == "Driver version: 532 → 533 | Kernels fused"
 
 
 def test_of_an_entry_the_address_is_linked() -> None:

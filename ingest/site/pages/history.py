@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase, word_for
-from perfledger.ingest.compute.contrast import Contrast
-from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment, Word
+from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
+from perfledger.ingest.compute.contrast import Contrast, written
+from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment
 from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
-from perfledger.ingest.read.change_notes import ChangeNote
-from perfledger.ingest.site import addresses, history, history_charts
-from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site import addresses, answers, history, history_charts
+from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.history import OwnHistory, OwnPoint
-from perfledger.ingest.site.model import Page, Site, Suite, named, precision_name
-from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.model import Page, Row, Site, Suite, named, precision_name
+from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_tables import printed
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from perfledger.ingest.site.run_tables import case_text
+from perfledger.ingest.site.render.chart import Chart
+from perfledger.ingest.site.render.table import Cell, Entry, Link, Table, absent, cell
 from perfledger.ingest.site.table_metrics import THROUGHPUT
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.vocabulary import METRICS
 
 #: How a word is coloured.
-_TONES: Mapping[Word, str] = {"regression": "bad", "suspicious": "warn", "improvement": "good"}
-#: Fields of a configuration for programs.
-_CASE = ("devices", "batch_size", "precision", "options_text")
-#: Fields that distinguish points, in the order of the columns.
-_WHEN = ("date", "version", "round")
+_TONES = {"regression": "bad", "suspicious": "warn", "improvement": "good"}
+#: Changes that are in a column of their own, or that no reader takes for a cause: a kernel is a string of a build.
+_NOT_CAUSES = ("framework_version", "kernel")
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    """A model's results over time: ours by hardware, and those that others published."""
+
+    title: Bilingual
+    model_page: str
+    charts: tuple[Chart, ...]
+    own: tuple[tuple[Text, Table | None], ...]
+    published_charts: tuple[Chart, ...]
+    published: Table | None
+    editions: Table | None
 
 
 def pages(site: Site) -> list[Page]:
@@ -40,7 +50,7 @@ def pages(site: Site) -> list[Page]:
             "history",
             phrase("history.title", title=suite.title),
             phrase("history.description", title=suite.title),
-            partial(_context, site, suite),
+            partial(_history, site, suite),
             basis=partial(site.basis, suite),
         )
         for suite in site.shown
@@ -48,121 +58,123 @@ def pages(site: Site) -> list[Page]:
     ]
 
 
-def _context(site: Site, suite: Suite) -> Mapping[str, Any]:
+def _history(site: Site, suite: Suite) -> HistoryPage:
     own, printed_ones = history.of_results(site, suite), history.published(site, suite)
-    return {
-        "suite": suite,
-        "model_page": addresses.model_page(suite),
-        "own": [(product(hardware), own_table(site, mine)) for hardware, mine in _by_hardware(own)],
-        "own_charts": history_charts.of_results(site, suite, own),
-        "published_charts": history_charts.of_published(site, suite, printed_ones),
-        "published": published_table(site, printed_ones) if printed_ones else None,
-        "editions": editions_table(site, found) if (found := history.editions(site, suite)) else None,
-    }
-
-
-def _by_hardware(found: Sequence[OwnHistory]) -> list[tuple[str, list[OwnHistory]]]:
-    by_name: dict[str, list[OwnHistory]] = {}
-    for each in found:
-        by_name.setdefault(each.row.hardware or "", []).append(each)
-    return sorted(by_name.items())
+    by_hardware: dict[str, list[OwnHistory]] = {}
+    for each in own:
+        by_hardware.setdefault(each.row.hardware or "", []).append(each)
+    return HistoryPage(
+        title=suite.title,
+        model_page=addresses.model_page(suite),
+        charts=tuple(history_charts.of_results(site, suite, own)),
+        own=tuple(
+            (product(each), own_table(site, suite, by_hardware[each])) for each in sorted(by_hardware, key=newest_first)
+        ),
+        published_charts=tuple(history_charts.of_published(site, suite, printed_ones)),
+        published=published_table(site, printed_ones),
+        editions=editions_table(site, history.editions(site, suite)),
+    )
 
 
 # ---- our results ----
 
 
-def own_table(site: Site, found: Sequence[OwnHistory]) -> Table:
+@dataclass(frozen=True)
+class _OwnMoment:
+    """A point of a history of ours, with the point before it."""
+
+    history: OwnHistory
+    moment: Moment[OwnPoint]
+    before: OwnPoint | None
+
+    @property
+    def row(self) -> Row:
+        """A result of the history."""
+        return self.history.row
+
+
+def own_table(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> Table | None:
     """Return a row per point of the histories on one hardware."""
-    moments = [each for one in found for each in one.moments]
-    shown = [name for name in _WHEN if any(getattr(each.point, name) for each in moments)]
-    with_year = any(each.year for each in moments)
-    head = (
-        Column(phrase("table.framework")),
-        *(Column(phrase(f"history.{name}"), name == "date", key=name) for name in shown),
-        Column(phrase("table.figure"), True),
-        Column(phrase("table.spread"), True),
-        Column(phrase("table.repeats"), True),
-        Column(phrase("history.previous")),
-        Column(phrase("history.best")),
-        *([Column(phrase("history.year"))] if with_year else []),
-        Column(phrase("history.changed")),
+    rows = [
+        _OwnMoment(each, moment, each.moments[at - 1].point if at else None)
+        for each in found
+        for at, moment in enumerate(each.moments)
+    ]
+    varying = {
+        name for each in found for name in each.row.options
+        if len({str(other.row.options.get(name)) for other in found}) > 1
+    }  # fmt: skip
+    columns = (
+        ColumnOf[_OwnMoment](
+            phrase("table.framework"),
+            lambda each: cell(named(each.row.framework), None, _configuration(suite, each.row, varying)),
+        ),
+        ColumnOf[_OwnMoment](phrase("history.when"), lambda each: _when(each.moment.point), key="date"),
+        ColumnOf[_OwnMoment](phrase("table.figure"), lambda each: _own_figure(site, each), True),
+        ColumnOf[_OwnMoment](phrase("history.previous"), lambda each: _steps(each.moment), key="previous"),
+        ColumnOf[_OwnMoment](
+            phrase("history.changed"), lambda each: _changed(site, each), key="changed", optional=True
+        ),
     )
-    body = tuple(_own_line(site, one, at, shown, with_year) for one in found for at in range(len(one.moments)))
-    return Table(head, body, name="history")
+    return table_of("history", rows, columns)
 
 
-def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_year: bool) -> tuple[Cell, ...]:
-    moment, row = one.moments[at], one.row
-    point = moment.point
-    before = one.moments[at - 1].point if at else None
-    about = _About(row.model or "", row.framework or "", row.hardware or "")
-    return (
-        _configuration(site, one),
-        *(cell(getattr(point, name)) if getattr(point, name) else absent(None) for name in shown),
-        _own_figure(site, one, moment),
-        _share(point.figure.spread),
-        cell(str(point.figure.repeats), value=point.figure.repeats),
-        _step(moment.previous),
-        _earlier(moment, moment.best),
-        *([_earlier(moment, moment.year)] if with_year else []),
-        _changed(moment.changed, _notes(site, about, before, point)),
-    )
+def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
+    """Return the configuration in words, with the options in which the rows of the table differ."""
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    options = {name: value for name, value in row.options.items() if name in varying}
+    return listed((precision_name(row.precision), answers.devices(row), batch, suite.case_words(row.model, options)))
 
 
-def _configuration(site: Site, one: OwnHistory) -> Cell:
-    """Return the framework with its configuration in small print, which leaves room for figures on a phone."""
-    row, run = one.row, one.moments[0].point.runs[0]
-    details = tuple((name, getattr(row, name)) for name in _CASE)
-    return cell(named(row.framework), None, case_text(site, run), details=details)
+def _when(point: HistoryPoint, *more: Text) -> Cell:
+    """Return the day with version and round in small print; the first of them that is known leads."""
+    first, *rest = [each for each in (point.date, point.version, point.round) if each] or [""]
+    return cell(first, None, listed((*more, *rest))) if first else absent(None)
 
 
-def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:
+def _own_figure(site: Site, found: _OwnMoment) -> Cell:
     """Return the figure of a point, linked to its run; a figure of several runs has a link to each instead."""
-    point, metric = moment.point, one.metric
-    unit = point.figure.unit if metric == THROUGHPUT else METRICS[metric].unit
-    level = (phrase("history.level"),) if moment.mark else ()
-    pages = tuple(site.page(run) for run in point.runs)
-    page, several = (pages[0], ()) if len(pages) == 1 else (None, pages)
-    sources = tuple(Link(phrase("run.nth", n=number), each) for number, each in enumerate(several, 1))
-    text = numbers.figure(point.figure.value, point.figure.spread, point.resolution)
-    runs = (("runs", " ".join(run.id for run in point.runs)), ("unit", unit), ("level", "begins" if level else None))
-    return Cell((Entry(text, page, (unit, *level), sources, value=point.figure.value, details=runs),))
+    point = found.moment.point
+    figure = point.figure
+    unit = figure.unit if found.history.metric == THROUGHPUT else METRICS[found.history.metric].unit
+    spread = f"±{numbers.percent(figure.spread)}" if figure.spread is not None and figure.repeats > 1 else ""
+    level = phrase("history.level") if found.moment.mark else ""
+    pages = [site.page(run) for run in point.runs]
+    sources = tuple(Link(phrase("run.nth", n=number), each) for number, each in enumerate(pages, 1))
+    text = numbers.figure(figure.value, figure.spread, point.resolution)
+    one = len(pages) == 1
+    marks = (unit, spread, level)
+    return Cell((Entry(text, pages[0] if one else None, marks, () if one else sources, value=figure.value),))
 
 
-def _share(spread: float | None) -> Cell:
-    return cell(numbers.percent(spread), value=spread) if spread is not None else absent(phrase("table.one_repeat"))
-
-
-# ---- steps between points ----
-
-
-def _step(found: Judgment[OwnPoint] | None, *marks: Text) -> Cell:
-    """Return what the difference from an earlier figure is called, with the ratio to it."""
-    if found is None:
+def _steps(moment: Moment[OwnPoint]) -> Cell:
+    """Return the difference from the point before; from the best and that of a year before, if these are others."""
+    if moment.previous is None:
         return absent(None)
+    others = (each for each in (moment.best, moment.year) if each and each.earlier is not moment.previous.earlier)
+    by_point = {id(each.earlier): each for each in others}
+    steps = [_step(moment.previous)]
+    steps += [
+        _step(each, phrase("history.versus", name=_label(each.earlier, moment.point))) for each in by_point.values()
+    ]
+    return Cell(tuple(steps))
+
+
+def _step(found: Judgment[OwnPoint], *marks: Text) -> Entry:
+    """Return what the difference is called with the ratio; only the ratio, if the data are too few for a name."""
     details = (("word", found.word), ("low", found.contrast.low), ("high", found.contrast.high))
-    needed = (phrase("history.more", n=found.contrast.more),) if found.contrast.more is not None else ()
+    if found.word == "insufficient":
+        return Entry(_ratio(found.contrast), None, marks, details=details)
     text = phrase(f"history.word_{found.word}")
-    return cell(text, None, ratio(found.contrast), *marks, *needed, tone=_TONES.get(found.word, ""), details=details)
+    return Entry(text, None, (_ratio(found.contrast), *marks), tone=_TONES.get(found.word, ""), details=details)
 
 
-def _earlier(moment: Moment[OwnPoint], found: Judgment[OwnPoint] | None) -> Cell:
-    """Return the difference from a point before, with its name; the previous one has a column of its own."""
-    if found is None:
-        return absent(None)
-    if moment.previous and found.earlier is moment.previous.earlier:
-        return cell(phrase("history.is_previous"), details=(("word", found.word),))
-    return _step(found, label(found.earlier, moment.point))
-
-
-def ratio(found: Contrast) -> str:
-    """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
-    places = 3 if "1.00" in {numbers.grouped(each, 2) for each in (found.low, found.high)} else 2
-    low, high = (numbers.grouped(each, places) for each in (found.low, found.high))
+def _ratio(found: Contrast) -> str:
+    low, high = written(found)
     return f"{low}×" if low == high else f"{low}–{high}×"
 
 
-def label(point: HistoryPoint, other: HistoryPoint) -> str:
+def _label(point: HistoryPoint, other: HistoryPoint) -> str:
     """Return the version, round or day that distinguishes a point from another."""
     names = ((each.version, each.round, each.date) for each in (point, other))
     return next((own for own, others in zip(*names, strict=True) if own and own != others), "")
@@ -171,34 +183,28 @@ def label(point: HistoryPoint, other: HistoryPoint) -> str:
 # ---- what changed ----
 
 
-@dataclass(frozen=True)
-class _About:
-    """The facts of a history that an entry of changes.toml may name."""
-
-    model: str
-    framework: str
-    hardware: str
+def _changed(site: Site, found: _OwnMoment) -> Cell:
+    row, point = found.row, found.moment.point
+    conditions = [Entry(_condition(each)) for each in found.moment.changed if each.name not in _NOT_CAUSES]
+    about = (row.model or "", row.framework or "", row.hardware or "")
+    return Cell((*conditions, *_notes(site, about, found.before, point)))
 
 
-def _notes(site: Site, about: _About, before: HistoryPoint | None, after: HistoryPoint) -> list[ChangeNote]:
-    """Return what somebody wrote down about the step to a point; of the first, what names its version or round."""
-    mine = (each for each in site.changes.notes if each.is_about(about.model, about.framework, about.hardware))
-    return [each for each in mine if _is_of_step(each, before, after)]
+def _notes(
+    site: Site, about: tuple[str, str, str], before: HistoryPoint | None, after: HistoryPoint
+) -> Iterator[Entry]:
+    """Yield what people noted about the step to a point; of the first point, what names its version or round.
 
-
-def _is_of_step(note: ChangeNote, before: HistoryPoint | None, after: HistoryPoint) -> bool:
-    """Return whether an entry belongs to the step to a point: its version and round begin there, on the step's days."""
-    new = all(
-        not stated or (stated == getattr(after, name) and stated != getattr(before, name, ""))
-        for name, stated in (("version", note.version), ("round", note.round))
-    )
-    return new and (note.is_between(before.date, after.date) if before else note.date is None)
-
-
-def _changed(found: Iterable[ChangedCondition], notes: Iterable[ChangeNote]) -> Cell:
-    entries = [Entry(_condition(each)) for each in found]
-    entries += [Entry(each.text, each.link or None) for each in notes]
-    return Cell(tuple(entries)) if entries else absent(None)
+    `about` has model, framework and hardware.
+    """
+    for note in site.changes.notes:
+        begins = all(
+            not stated or (stated == getattr(after, name) and stated != getattr(before, name, ""))
+            for name, stated in (("version", note.version), ("round", note.round))
+        )
+        on_day = note.is_between(before.date, after.date) if before else note.date is None
+        if note.is_about(*about) and begins and on_day:
+            yield Entry(note.text, note.link or None)
 
 
 def _condition(found: ChangedCondition) -> Text:
@@ -209,67 +215,66 @@ def _condition(found: ChangedCondition) -> Text:
 # ---- what others published ----
 
 
-def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table:
+@dataclass(frozen=True)
+class _PrintedMoment:
+    """A published figure with its ratio to the one before, and notes on the step."""
+
+    point: PrintedPoint
+    previous: Judgment[PrintedPoint] | None = None
+    notes: tuple[Entry, ...] = ()
+
+
+def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table | None:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
-    all_notes = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
-    noted = any(each.entries for notes in all_notes for each in notes)
-    head = (
-        *_printed_head(),
-        Column(phrase("history.previous"), True),
-        *([Column(phrase("history.changed"))] if noted else []),
-    )
-    body = tuple(
-        (*_printed_line(site, each.point), _plain(each.previous), *([note] if noted else []))
-        for moments, notes in zip(found, all_notes, strict=True)
-        for each, note in zip(moments, notes, strict=True)
-    )
-    return Table(head, body, name="published-history")
+    rows = []
+    for moments in found:
+        before = None
+        for each in moments:
+            row = each.point.printed
+            notes = _notes(site, (row.model, row.framework, row.hardware), before, each.point)
+            rows.append(_PrintedMoment(each.point, each.previous, tuple(notes)))
+            before = each.point
+    return _printed_table(site, "published-history", rows)
 
 
-def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Table:
+def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Table | None:
     """Return a table with a row per edition: the highest figure of a framework on a number of devices."""
-    body = tuple(_printed_line(site, each) for points in found for each in points)
-    return Table(_printed_head(), body, name="editions")
+    return _printed_table(site, "editions", [_PrintedMoment(each) for points in found for each in points])
 
 
-def _printed_head() -> tuple[Column, ...]:
-    names = ("framework", "hardware", "precision", "batch_size", "options")
-    return (
-        *(Column(phrase(f"table.{name}"), name == "batch_size") for name in names),
-        Column(phrase("history.date"), True, key="date"),
-        Column(phrase("history.version"), key="version"),
-        Column(phrase("table.figure"), True),
-    )
+def _printed_table(site: Site, name: str, rows: Sequence[_PrintedMoment]) -> Table | None:
+    columns = (
+        ColumnOf[_PrintedMoment](
+            phrase("table.framework"), lambda each: cell(each.point.printed.framework, None, _printed_case(each.point))
+        ),
+        ColumnOf[_PrintedMoment](phrase("history.when"), lambda each: _printed_when(site, each.point), key="date"),
+        ColumnOf[_PrintedMoment](phrase("table.figure"), lambda each: _printed_figure(site, each.point), True),
+        ColumnOf[_PrintedMoment](
+            phrase("history.previous"),
+            lambda each: _ratio(each.previous.contrast) if each.previous else None, True, "previous", True,
+        ),
+        ColumnOf[_PrintedMoment](
+            phrase("history.changed"), lambda each: Cell(each.notes), key="changed", optional=True
+        ),
+    )  # fmt: skip
+    return table_of(name, rows, columns)
 
 
-def _printed_line(site: Site, point: PrintedPoint) -> tuple[Cell, ...]:
-    """Return what is printed of a figure; its hardware is named as its source names it."""
+def _printed_case(point: PrintedPoint) -> Text:
+    """Return what is printed of the configuration; the hardware is named as its source names it."""
     row = point.printed
-    source = site.published.sources[row.source]
-    machines = (phrase("round.machines_of", nodes=row.nodes),) if (row.nodes or 1) > 1 else ()
     on = phrase("round.devices_of", devices=row.devices or "—", hardware=row.hardware)
-    version = point.version or row.framework_source
-    return (
-        cell(row.framework),
-        cell(on, None, *machines, value=row.devices),
-        cell(precision_name(row.precision)),
-        cell(numbers.count(row.batch_size), value=row.batch_size) if row.batch_size else absent(None),
-        cell(in_words(row.options)) if row.options else absent(None),
-        cell(point.date, None, source.title),
-        cell(version) if version else absent(None),
-        cell(printed(row), source.address_of(row), row.unit, value=row.value, details=(("unit", row.unit),)),
-    )
+    machines = phrase("round.machines_of", nodes=row.nodes) if (row.nodes or 1) > 1 else ""
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    return listed((on, machines, precision_name(row.precision), batch, in_words(row.options)))
 
 
-def _plain(found: Judgment[PrintedPoint] | None) -> Cell:
-    """Return the ratio of two printed figures, which have no spread."""
-    if found is None:
-        return absent(None)
-    return cell(ratio(found.contrast), value=found.contrast.low)
+def _printed_when(site: Site, point: PrintedPoint) -> Cell:
+    source = site.published.sources[point.printed.source]
+    return cell(point.date, None, listed((source.title, point.version or point.printed.framework_source)))
 
 
-def _printed_notes(site: Site, moments: Sequence[Moment[PrintedPoint]], at: int) -> Cell:
-    point = moments[at].point
+def _printed_figure(site: Site, point: PrintedPoint) -> Cell:
     row = point.printed
-    before = moments[at - 1].point if at else None
-    return _changed((), _notes(site, _About(row.model, row.framework, row.hardware), before, point))
+    page = site.published.sources[row.source].address_of(row)
+    return cell(printed(row), page, row.unit, value=row.value, details=(("unit", row.unit),))

@@ -129,7 +129,6 @@ pythons: # the supported Pythons as JSON, for the workflows
 
 # A stamp stands for what is installed; it is older than a lock that changed.
 INSTALL = $(BIN)/python -m pip install --quiet --require-hashes
-FROM_SOURCE = --no-build-isolation --use-pep517
 NEEDS = Perfledger needs one of Python $(PYTHONS), and none before $(OLDEST), for those misread logs (CPython issue 106052): \
   install it, or say where it is: make PYTHON=/path/to/python
 # Exits 0 for a supported Python; any Python understands it.
@@ -140,7 +139,6 @@ define FAILED
   echo "PIP_INDEX_URL to one that you can reach, or PIP_FIND_LINKS to a folder of wheels, and call make again." >&2; exit 1; }
 endef
 
-# jieba is published as source only: its build tool is pinned too, and installed first, instead of fetched unpinned.
 $(VENV)/python.stamp: requirements/build.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: there is no $(PYTHON). $(NEEDS)" >&2; exit 1; }
 	@$(PYTHON) -c '$(SUPPORTED)' || { \
@@ -156,5 +154,5 @@ $(VENV)/generator.stamp: $(VENV)/site.stamp
 
 $(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/fuzz.stamp $(VENV)/generator.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
-	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
+	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@

@@ -30,7 +30,7 @@ LOGS = (
     "lenet5/mindspore/cpu-n1d1-bs32-fp32/1",
 )
 #: Packages that the core does not need.
-HEAVY = {"mkdocs", "material", "matplotlib", "pandas", "pyarrow", "jinja2", "jieba", "yaml"}
+HEAVY = {"mkdocs", "material", "matplotlib", "pandas", "pyarrow", "jinja2", "yaml"}
 BUILD = "import sys; from hatchling import build; build.build_wheel(sys.argv[1]); build.build_sdist(sys.argv[1])"
 FORMAT = re.search(r"```python\n(.*?)```", (ROOT / "docs/guide/own-parts.md").read_text("utf-8"), re.DOTALL)
 

@@ -38,11 +38,8 @@ NO_CHANGE = "1970-01-01"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-#: Files of the theme that no page asks for: maps for those who mend it, and words of languages that the site has not.
-_UNUSED = re.compile(
-    r"assets/(?:.*\.map|javascripts/lunr/(?:wordcut|tinyseg)\.js"
-    r"|javascripts/lunr/min/lunr\.(?!(?:multi|stemmer\.support|zh)\.)\w+\.min\.js)"
-)
+#: Files of the theme that no page asks for: maps for those who mend it, and its search, which ours replaces.
+_UNUSED = re.compile(r"assets/(?:.*\.map|javascripts/(?:lunr|workers)/.*)")
 
 
 @event_priority(100)

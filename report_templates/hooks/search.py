@@ -1,51 +1,42 @@
-"""MkDocs hook: each language has a search index of its own, since every page fetches one.
+"""MkDocs hook: each language has a search index of its own, which theme/assets/js/search-worker.js reads.
 
-The theme's plugin writes one index of all languages. A reader would load twice what is of use, and find each page
-twice. The theme looks for the index below `base`; theme/main.html says for each language where that is.
+The theme's plugin writes one index of all languages as HTML. A reader would load twice what is of use, find each page
+twice, and find `&amp;` with `amp`. The theme looks for the index below `base`; theme/main.html says for each language
+where that is.
 """
 
 from __future__ import annotations
 
+import html
 import json
-import logging
-import os
-import stat
-import tempfile
+import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from material.plugins.search import plugin  # type: ignore[import-untyped]
 from mkdocs.plugins import event_priority
 
 INDEX = Path("search") / "search_index.json"
-#: As jieba calls it.
-DICTIONARY = "jieba.cache"
-#: What the same index is called, and how it begins, in a site that is opened from the disk.
+#: Name and beginning of the same index in a site that is opened from the disk.
 SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
+SAME_WORDS = Path(__file__).resolve().parents[1] / "search.toml"
+#: Models that no suite describes rank below those that have one.
+OF_UNNAMED_MODELS = "models/model-"
+UNNAMED = 0.25
+_INLINE = re.compile(r"</?(?:code|sub|sup)>")
+_BLOCK = re.compile(r"</?(?:p|pre|li|ol|ul)>")
+#: The summary of a folded table.
+_ROWS = re.compile(r"Rows: \d+|共 \d+ 行")
 #: What a page names for the search besides itself, by language.
 _hits: dict[str, list[dict[str, str]]] = {}
 
 
 def on_config(config: Any) -> Any:
-    """Silence jieba, which prints about its dictionary on every build; keep it from a dictionary of someone else.
-
-    It keeps its dictionary as `marshal` in the folder for temporary files, where others may have put one.
-    """
-    import jieba  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    jieba.setLogLevel(logging.WARNING)
-    if not _is_mine(Path(tempfile.gettempdir()) / DICTIONARY):
-        jieba.dt.tmp_dir = tempfile.mkdtemp(prefix="perfledger-")
+    """Keep the theme from cutting Chinese into words where jieba is installed: the index would depend on it."""
+    plugin.jieba = None
     return config
-
-
-def _is_mine(path: Path) -> bool:
-    """Return whether a file is one that nobody else can have written, or is not there."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return True
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
@@ -77,7 +68,25 @@ def on_post_build(config: Any) -> None:
         mine = [each for each in found["docs"] if _folder(each["location"], folders) == folder]
         if mine or not folder:
             named = _hits.get(folder.rstrip("/") or _default(config), [])
-            _write(site, folder, {**found, "docs": [*_below(folder, mine), *named]})
+            docs = [*(_plain(each, folder) for each in mine), *named]
+            _write(site, folder, {"config": {**found["config"], "same": _same()}, "docs": docs})
+
+
+def _same() -> list[list[str]]:
+    found: list[list[str]] = tomllib.loads(SAME_WORDS.read_text("utf-8"))["same"]
+    return found
+
+
+def _plain(entry: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
+    """Return an entry as plain text, with its location relative to the language's folder."""
+    location = entry["location"][len(folder) :]
+    texts = {key: _text(entry[key]) for key in ("title", "text")}
+    boost = entry.get("boost", 1) * (UNNAMED if location.startswith(OF_UNNAMED_MODELS) else 1)
+    return {"location": location, **texts} | ({"boost": boost} if boost != 1 else {})
+
+
+def _text(marked: str) -> str:
+    return " ".join(_ROWS.sub("", html.unescape(_BLOCK.sub(" ", _INLINE.sub("", marked)))).split())
 
 
 def _folders(config: Any) -> list[str]:
@@ -93,11 +102,6 @@ def _default(config: Any) -> str:
 
 def _folder(location: str, folders: Iterable[str]) -> str:
     return max((each for each in folders if location.startswith(each)), key=len)
-
-
-def _below(folder: str, docs: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Return the entries with locations relative to the language's folder."""
-    return ({**each, "location": each["location"][len(folder) :]} for each in docs)
 
 
 def _write(site: Path, folder: str, index: Mapping[str, Any]) -> None:

@@ -45,7 +45,7 @@ def test_the_front_page_and_that_of_all_runs_load_little(
     assert "assets/css/all.css" in front
     assert index not in front, "the index waits for a reader who searches"
     assert any("bundle" in each for each in front)
-    assert any("workers/search" in each for each in front)
+    assert any("search-worker" in each for each in front)
     assert sum(front.values()) < FRONT_PAGE, front
     runs = loaded(visit, real, f"{real_home}{'' if language == 'en' else 'zh/'}runs/")
     parts = {each: weight for each, weight in runs.items() if each.startswith("data/explorer/")}

@@ -18,7 +18,7 @@ from perfledger.schema.records import Problem, Run
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
 FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
-METHOD, GLOSSARY, RUNNING, DATA, SCALE = "method.md", "glossary.md", "running.md", "data.md", "scale.md"
+METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 SUBMITTING = "submit.md"
 
 #: The script that pages load which load data: where these are, and the pages.

@@ -15,7 +15,6 @@ from perfledger.ingest.site import builder, pages
 #: Pages that most tests of ingest do not look at; they take half of the time of a build.
 LEFT_OUT = {
     pages.compare, pages.formats, pages.frameworks, pages.glossary, pages.guides, pages.hardware, pages.history,
-    pages.scale,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from calls import start, unfinished, wait
 from made_logs import run_json, seg
 from made_trees import contents, make_tree, write_run
 
-from perfledger.ingest.site.fault_table import faults
+from tests.promises import faults
 
 Found = dict[str, bytes]
 #: How a build begins: with nothing, with the pages of other logs, with nothing and two processes that read.

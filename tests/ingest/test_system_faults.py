@@ -1,6 +1,6 @@
 """What the system does to a build: full disks, other runs, changing logs, wrong clocks, killed processes, odd files.
 
-The table of the page of problems names these tests (report_templates/faults.toml). With --full each tries as often as
+tests/promises.toml names these tests. With --full each tries as often as
 that table says.
 """
 
@@ -30,7 +30,7 @@ from perfledger.ingest.common import lock
 from perfledger.ingest.read import layout
 from perfledger.ingest.record import folders, reader, telemetry
 from perfledger.ingest.record import run as record_run
-from perfledger.ingest.site.fault_table import faults
+from tests.promises import faults
 
 Ingest = Callable[..., Called]
 LOG = "seg/paddleseg/bs2/1/train.log"

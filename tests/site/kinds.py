@@ -47,7 +47,6 @@ KINDS: Mapping[str, str] = {
     "audit": "audit/",
     "problems": "problems/",
     "data": "data/",
-    "scale": "scale/",
 }
 #: How a publisher calls itself, and where it keeps its logs; `logs` keeps ingest from reading them again.
 FORGE = "https://github.com/someone/results"

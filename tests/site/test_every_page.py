@@ -39,7 +39,7 @@ INKS = """() => {
   }
   return [...inks];
 }"""
-FRAME = ".md-header, .md-tabs, .md-sidebar, .pl-to-cite, .md-search, .md-top, .headerlink, .pl-tools"
+FRAME = ".md-header, .md-tabs, .md-sidebar, .pl-cite, .md-search, .md-top, .headerlink, .pl-tools"
 
 
 @pytest.fixture(scope="module")

@@ -21,12 +21,11 @@ from perfledger.ingest.site.pages import (
     rounds,
     run,
     runs,
-    scale,
 )
 
 KINDS = (
     front, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
-    formats, glossary, guides, scale,
+    formats, glossary, guides,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from perfledger.ingest.site.render.text import digest, file_slug, slug
 from perfledger.schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
-COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
+COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats/index.md", "problems.md"
 FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
 METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 SUBMITTING = "submit.md"
@@ -122,9 +122,9 @@ def audit_of(**choice: str) -> str:
     return f"{AUDIT}?{urlencode(choice)}"
 
 
-def format_section(name: str) -> str:
-    """Return the section of a log format."""
-    return section(FORMATS, slug(name))
+def format_page(name: str) -> str:
+    """Return the page of a log format."""
+    return f"formats/{slug(name)}.md"
 
 
 def log_file(run: Run) -> str:

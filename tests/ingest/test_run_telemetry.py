@@ -592,10 +592,10 @@ def test_every_printer_is_described_in_both_languages(
     ingest(root, "--out", out)
     assert telemetry_formats()
     for language in ("en", "zh"):
-        page = (out / language / "formats.md").read_text("utf-8")
+        page = (out / language / "formats/index.md").read_text("utf-8")
         assert [each.id for each in telemetry_formats() if each.title not in page] == []
-    assert "drivers 530 and 550 widened the columns" in (out / "en/formats.md").read_text("utf-8")
-    assert "530 和 550 版驱动" in (out / "zh/formats.md").read_text("utf-8")
+    assert "drivers 530 and 550 widened the columns" in (out / "en/formats/index.md").read_text("utf-8")
+    assert "530 和 550 版驱动" in (out / "zh/formats/index.md").read_text("utf-8")
 
 
 #: File name, content, and the line that is named.

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from perfledger.ingest.site.data import results
 from perfledger.ingest.site.model import suites
 from perfledger.ingest.site.pages import formats
 from perfledger.ingest.site.run_paging import Limits
+from perfledger.parsers.contract import Format
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.results import ResultRecord
 from tests import builders
@@ -42,7 +43,7 @@ from tests.site.large import BLANK
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
-ALL_FORMATS = formats._described_formats
+ALL_FORMATS = formats.shown_formats
 #: What a workflow says of the commit that it builds, and no test may depend on.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
 
@@ -121,7 +122,7 @@ def html(
 def _of_repository(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builder, "drawn", lambda *_: BLANK)
-        patched.setattr(formats, "_described_formats", ALL_FORMATS)
+        patched.setattr(formats, "shown_formats", ALL_FORMATS)
         builder.build(
             [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
@@ -134,11 +135,11 @@ def _of_repository(folder: Path, cache: Path) -> None:
 def _few_formats() -> Iterator[None]:
     """Describe some formats on made-up sites, those of runs among them; all of them are most of a small site."""
 
-    def few(runs: Counter[str], every: bool) -> Sequence[Mapping[str, Any]]:
-        return [each for at, each in enumerate(ALL_FORMATS(runs, every)) if at % 12 == 0 or each["runs"]]
+    def few(runs: Counter[str], every: bool) -> Sequence[Format]:
+        return [each for at, each in enumerate(ALL_FORMATS(runs, every)) if at % 60 == 0 or runs[each.id]]
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(formats, "_described_formats", few)
+        patched.setattr(formats, "shown_formats", few)
         yield
 
 

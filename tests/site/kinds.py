@@ -44,6 +44,7 @@ KINDS: Mapping[str, str] = {
     "running": "running/",
     "submit": "submit/",
     "formats": "formats/",
+    "format": "formats/paddle-seg/",
     "audit": "audit/",
     "problems": "problems/",
     "data": "data/",

@@ -1,65 +1,197 @@
-"""The log formats and telemetry that are understood, with samples: all on our own site, elsewhere those of its logs."""
+"""The log formats and telemetry that are read: an index, and a page per format with its lines and samples.
+
+Our own site has all formats, other sites those of their logs.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markupsafe import Markup
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common import numbers
 from perfledger.ingest.common.project import project
 from perfledger.ingest.common.toml_file import read
-from perfledger.ingest.common.words import Bilingual, Text, phrase
+from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.render.table import Cell, Table, cell
+from perfledger.ingest.site.render.text import verbatim
+from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.parsers.contract import Format, Pause, Reading, is_private
 from perfledger.parsers.engine import registry
+from perfledger.parsers.engine.samples import NearMiss, Sample, samples_of
 
-if TYPE_CHECKING:
-    from perfledger.parsers.contract import Format, Pause
+#: Paragraphs by language.
+Told = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class FormatsPage:
+    """The index: a table of formats, how many are known, and the telemetry that is read."""
+
+    table_of_formats: Table | None
+    shown: int
+    known: int
+    telemetry: tuple[TelemetryShown, ...]
+
+
+@dataclass(frozen=True)
+class TelemetryShown:
+    """A kind of telemetry: what its module says about it."""
+
+    id: str
+    title: str
+    told: Told
+
+
+@dataclass(frozen=True)
+class FormatPage:
+    """A format: its lines, what they yield, and which lines it ignores."""
+
+    id: str
+    title: str
+    told: Told
+    framework: str
+    runs: int
+    unproven: bool
+    columns: Table | None
+    facts: tuple[str, ...]
+    samples: Table | None
+    pauses: Table | None
+    misses: Table | None
+    patterns: str
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the page of formats."""
+    """Return the index of formats, and the page of each."""
     runs, every = Counter(str(run.format) for run in site.runs), project().formats_page
-    page = Page(
+    shown = shown_formats(runs, every)
+    index = Page(
         addresses.FORMATS,
         "formats",
         phrase("nav.formats"),
         phrase("describe.formats"),
-        lambda: {
-            "formats": _described_formats(runs, every),
-            "telemetry": _described_telemetry() if every else [],
-            "known": len(registry.formats()),
-        },
-        # All else follows from the code.
-        basis=lambda: {"runs": runs, "every": every},
+        lambda: _index(shown, runs, every),
+        basis=lambda: {"runs": runs, "every": every},  # all else follows from the code
     )
-    return [page]
+    return [index, *(_page(each, runs[each.id]) for each in shown)]
 
 
-def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any]]:
-    from perfledger.parsers.contract import is_private
-    from perfledger.parsers.engine.samples import samples_of
+def shown_formats(runs: Counter[str], every: bool) -> tuple[Format, ...]:
+    """Return all formats, or those of the runs."""
+    return tuple(each for each in registry.formats() if every or runs[each.id])
 
-    chinese = _chinese("format")
-    reasons = _chinese("why")
-    return [
-        {
-            "told": _told(each.doc, chinese.get(each.id)),
-            "id": each.id,
-            "title": each.title,
-            "lines": list(dict.fromkeys(one.pattern for one in each.readings if isinstance(one.pattern, str))),
-            "readings": [(one, [name for name in one.columns if not is_private(name)]) for one in each.readings],
-            "pauses": list(dict.fromkeys(_included_pauses(each))),
-            "runs": runs[each.id],
-            "unproven": each.unproven,
-            "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
-            "samples": samples_of(each.id).line,
-            "misses": [(miss.line, _reason(miss.why, reasons)) for miss in samples_of(each.id).miss],
-        }
-        for each in registry.formats()
-        if every or runs[each.id]
-    ]
+
+def _index(shown: tuple[Format, ...], runs: Counter[str], every: bool) -> FormatsPage:
+    columns = (
+        ColumnOf[Format](
+            phrase("formats.format"), lambda each: cell(each.title, addresses.format_page(each.id)), key="format"
+        ),
+        ColumnOf[Format](phrase("formats.framework"), lambda each: each.framework, key="framework"),
+        ColumnOf[Format](phrase("formats.runs_here"), lambda each: runs[each.id], True, "runs"),
+        ColumnOf[Format](phrase("formats.proven"), _proven, key="proven"),
+    )
+    return FormatsPage(
+        table_of("formats", sorted(shown, key=lambda each: (-runs[each.id], each.title.casefold())), columns),
+        len(shown),
+        len(registry.formats()),
+        _telemetry() if every else (),
+    )
+
+
+def _proven(each: Format) -> Text:
+    return phrase("formats.from_source" if each.unproven else "formats.from_log")
+
+
+def _page(each: Format, runs: int) -> Page:
+    told = _told(each.doc, _chinese("format").get(each.id))
+    first = Bilingual(told["en"][0], told.get("zh", told["en"])[0])
+    return Page(
+        addresses.format_page(each.id),
+        "format",
+        phrase("title.format", title=each.title),
+        first,
+        lambda: described(each, runs),
+        basis=lambda: {"id": each.id, "runs": runs},
+    )
+
+
+def described(each: Format, runs: int) -> FormatPage:
+    """Return what the page of a format shows."""
+    samples = samples_of(each.id)
+    return FormatPage(
+        each.id,
+        each.title,
+        _told(each.doc, _chinese("format").get(each.id)),
+        each.framework,
+        runs,
+        each.unproven,
+        table_of("columns", _distinct(each.readings), _COLUMNS),
+        tuple(dict.fromkeys(fact.name for fact in each.facts)),
+        table_of("samples", samples.line, _SAMPLES),
+        table_of("pauses", list(dict.fromkeys(_included_pauses(each))), _PAUSES),
+        table_of("misses", samples.miss, _MISSES),
+        "\n".join(dict.fromkeys(one.pattern for one in each.readings if isinstance(one.pattern, str))),
+    )
+
+
+def _distinct(readings: Sequence[Reading]) -> list[Reading]:
+    """Return one of the readings that yield the same columns, in the same unit, scope and span."""
+    told = {(_names(each), each.unit, each.scope, each.span, each.running_mean): each for each in reversed(readings)}
+    return list(reversed(told.values()))
+
+
+def _names(reading: Reading) -> Text:
+    return ", ".join(name for name in reading.columns if not is_private(name)) or phrase("formats.computed")
+
+
+def _span(reading: Reading) -> Text:
+    if reading.running_mean is None:
+        return word_for("span", reading.span)
+    return phrase("formats.cumulative", step=reading.running_mean)
+
+
+#: What one kind of line yields.
+_COLUMNS = (
+    ColumnOf[Reading](phrase("formats.columns"), _names, key="columns"),
+    ColumnOf[Reading](phrase("formats.unit"), lambda each: each.unit, key="unit"),
+    ColumnOf[Reading](phrase("formats.scope"), lambda each: word_for("scope", each.scope), key="scope"),
+    ColumnOf[Reading](phrase("formats.span"), _span, key="span"),
+)
+
+
+def _line(line: bytes | str) -> Cell:
+    text = line if isinstance(line, str) else line.decode("utf-8", "replace")
+    return cell(Markup(f"<code>{Markup('<br>').join(map(verbatim, text.splitlines()))}</code>"))
+
+
+def _yields(sample: Sample) -> str:
+    return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in sample.values.items())
+
+
+def _why(miss: NearMiss) -> Text:
+    """Return the reason why a line is not a record, in both languages if it is translated."""
+    chinese = _chinese("why").get(miss.why)
+    return Bilingual(miss.why, chinese) if chinese else miss.why
+
+
+_SAMPLES = (
+    ColumnOf[Sample](phrase("formats.line"), lambda each: _line(each.line), key="line"),
+    ColumnOf[Sample](phrase("formats.yields"), _yields, key="yields"),
+)
+_PAUSES = (
+    ColumnOf[Pause](phrase("formats.line"), lambda each: _line(each.shape), key="line"),
+    ColumnOf[Pause](phrase("formats.work"), lambda each: word_for("pause", each.kind), key="work"),
+)
+_MISSES = (
+    ColumnOf[NearMiss](phrase("formats.line"), lambda each: _line(each.line), key="line"),
+    ColumnOf[NearMiss](phrase("formats.reason"), _why, key="reason"),
+)
 
 
 def _included_pauses(each: Format) -> Iterator[Pause]:
@@ -68,23 +200,19 @@ def _included_pauses(each: Format) -> Iterator[Pause]:
     yield from (pause for pause in pauses if pause.pattern and pause.inside != "none")
 
 
-def _described_telemetry() -> list[Mapping[str, Any]]:
-    """Describe the telemetry that is understood: the docstrings of its modules, and their Chinese."""
+def _telemetry() -> tuple[TelemetryShown, ...]:
+    """Return the telemetry that is read: the docstrings of its modules, and their Chinese."""
     chinese = _chinese("format")
-    return [
-        {
-            "id": each.id,
-            "title": each.title,
-            "told": _told(each.doc, chinese[f"telemetry.{each.id}"]),
-        }
+    return tuple(
+        TelemetryShown(each.id, each.title, _told(each.doc, chinese[f"telemetry.{each.id}"]))
         for each in registry.telemetry_formats()
-    ]
+    )
 
 
-def _told(doc: str, chinese: str | None) -> Mapping[str, list[str]]:
+def _told(doc: str, chinese: str | None) -> Told:
     """Return the paragraphs of a docstring, and of its Chinese if there is one, by language.
 
-    The search knows a format by the first: the first line of a docstring, the first sentence in Chinese.
+    The first paragraph describes the page: the first line of a docstring, the first sentence in Chinese.
     """
     told = {"en": [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]}
     if chinese:
@@ -93,11 +221,7 @@ def _told(doc: str, chinese: str | None) -> Mapping[str, list[str]]:
     return told
 
 
-def _reason(why: str, chinese: Mapping[str, str]) -> Text:
-    """Return the reason why a line is not a record, in both languages if it is translated."""
-    return Bilingual(why, chinese[why]) if why in chinese else why
-
-
+@cache
 def _chinese(table: str) -> Mapping[str, str]:
     """Return Chinese texts for format modules: docstrings by the id of the format (`format`), or reasons (`why`)."""
     return read(TEMPLATES / "formats.zh.toml", dict[str, dict[str, str]]).data[table]

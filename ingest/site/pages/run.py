@@ -364,7 +364,7 @@ def _format_step(run: Run) -> Step:
     if not run.format or not known:
         return _step("format", run.format or phrase("run.no_format"))
     records = phrase("proof.records", n=numbers.count(run.observations))
-    return _step("format", Link(known, addresses.format_section(run.format)), records)
+    return _step("format", Link(known, addresses.format_page(run.format)), records)
 
 
 def _format_titles() -> Mapping[str, str]:

@@ -97,9 +97,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "code_block": code_block,
         "command": command,
         "numbers": numbers,
-        "decoded": lambda raw: raw.decode("utf-8", "replace"),
         "slug": slug,
-        "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "chart": chart,
         "prose_table": lambda caller: writer.table(prose_tables.table(caller())),
@@ -175,10 +173,6 @@ def _tidy(text: str) -> str:
         if line or (out and out[-1]):
             out.append(line)
     return "\n".join(out).strip("\n") + "\n"
-
-
-def _pairs(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
 
 
 def _names_of(context: Mapping[str, Any] | DataclassInstance) -> Mapping[str, Any]:

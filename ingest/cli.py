@@ -775,7 +775,7 @@ def _table(state: State) -> str:
 def _summary(printed: Printed, out: Path, written: Written | None = None, read: int = 0) -> str:
     """Return the table of the runs, and a line with the numbers of written files; without `written`, no file was."""
     counts = (written.written, written.unchanged, written.removed) if written else (0, printed.pages, 0)
-    files = "{} files written, {} pages and charts unchanged, {} removed".format(*counts)
+    files = "{} files written, {} pages unchanged, {} removed".format(*counts)
     return f"{printed.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"
 
 

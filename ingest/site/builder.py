@@ -1,7 +1,7 @@
 """Builds the site: a file is written only where its bytes change.
 
-Drawings and pages, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes of all
-files by all inputs, so that a build with nothing new renders nothing.
+Pages and pictures to share, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes
+of all files by all inputs, so that a build with nothing new renders nothing.
 """
 
 from __future__ import annotations
@@ -40,11 +40,10 @@ from perfledger.ingest.site.data import changes as changes_data
 from perfledger.ingest.site.data import problems as problems_data
 from perfledger.ingest.site.model import Page, Site, suites
 from perfledger.ingest.site.pages import compare, log, pages
-from perfledger.ingest.site.render import colours, drawing, share
-from perfledger.ingest.site.render.chart import Chart, framed
+from perfledger.ingest.site.render import colours, share
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.ingest.site.spool import Spool
-from perfledger.schema.records import Problem, Result, Run, text_of
+from perfledger.schema.records import Problem, Result, Run
 from perfledger.schema.results import ResultRecord
 
 PUBLISHED = "data/published.csv"
@@ -58,7 +57,7 @@ COMPARISONS = "data/comparisons.json"
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.LINES)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
-#: Folders with our files that are not committed; they may also contain files of others.
+#: Folders with our files that are not committed; they may also contain files of others. Earlier versions drew `charts`.
 FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, "data/matrix")
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
@@ -69,7 +68,7 @@ MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-lo
 JSON_FOLDERS = ("tables", "matrix", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
 
 #: Folders with the files of pages.
-_OF_PAGES = tuple(f"{each}/" for each in (*LANGUAGES, "charts"))
+_OF_PAGES = tuple(f"{each}/" for each in LANGUAGES)
 #: Further attributes of a page in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")
 
@@ -106,7 +105,7 @@ def build(
     changes: ChangeNotes | None = None,
     plans: Plans | None = None,
 ) -> Built:
-    """Write pages, charts, tables and data under `out`, and remove our files that are no longer made.
+    """Write pages, tables and data under `out`, and remove our files that are no longer made.
 
     Args:
         runs: all runs of the ledger.
@@ -213,12 +212,12 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 
 def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:
-    """Yield each page in both languages, with its charts, and the lines of its log."""
+    """Yield each page in both languages, with the lines of its log."""
     for each in pages(site):
         page = replace(each, context=once(each.context))
         key = _page_key(page, code)
         if not (made := _kept(page, cached.get(key) if key else None)):
-            made = _rendered(site, words, page, cached)
+            made = _rendered(site, words, page)
             # If a log changes while its page is made, the key does not fit the page.
             if key and all(made.values()) and (page.basis is None or _page_key(page, code) == key):
                 cached.put(key, msgspec.msgpack.encode(made))
@@ -237,15 +236,13 @@ def _made_once(
     return found if is_whole(found) else make()
 
 
-def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
-    """Return a page in both languages, with its charts, and the lines of its log."""
+def _rendered(site: Site, words: Words, page: Page) -> Files:
+    """Return a page in both languages, with the lines of its log."""
     from perfledger.ingest.site.render import jinja
 
     files: Files = {}
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
-        files[f"{language}/{page.path}"] = rendered.text.encode()
-        for chart in rendered.charts:
-            files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
+        files[f"{language}/{page.path}"] = rendered.encode()
     if page.log is not None:
         files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files
@@ -293,15 +290,6 @@ def _kept(page: Page, known: bytes | None) -> Files | None:
     return files if is_whole and all(name.startswith(_OF_PAGES) for name in others) else None
 
 
-def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
-    """Return the static picture of a chart in one language."""
-    said = chart.said(words, language)
-    key = key_of(_drawing_code(), text_of(said))
-    known = cached.get_or_make(key, lambda: drawing.draw(said).encode()).decode("utf-8", "replace")
-    svg = known if known.startswith("<svg ") else drawing.draw(said)
-    return framed(svg, chart.name, str(said.title), chart.described(words, language))
-
-
 def _inputs(site: Site, code: str) -> str:
     """Return a hash of everything that the site depends on; if it equals that of the last build, all files do."""
     content = hashlib.sha256()
@@ -330,10 +318,8 @@ def _code() -> str:
 
 @once
 def _drawing_code() -> str:
-    """Hash what a drawing depends on besides its data."""
-    return _contents(
-        [Path(drawing.__file__), Path(share.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"]
-    )
+    """Hash what a picture to share depends on besides its data."""
+    return _contents([Path(share.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"])
 
 
 def _contents(paths: Iterable[Path]) -> str:

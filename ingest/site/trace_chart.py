@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
@@ -12,14 +14,14 @@ from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site import steadiness
 from perfledger.ingest.site.model import framework_of
 from perfledger.ingest.site.render import colours
-from perfledger.ingest.site.render.chart import Annotation, Axis, Chart, DrawnTrace, Level
+from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Level, Lines, Point, Tick
 from perfledger.ingest.site.render.text import file_slug
 from perfledger.ingest.site.run_tables import headline
 from perfledger.schema.records import Run, Trace
 
 FEWEST = 3
 SLOW = 0.8  # a record below this share of the median is marked
-MARKED = 12  # slow records; all of them stand in the log
+MARKED = 12  # slow records; the log has all of them
 #: Relative difference, at most, between the median of a trace's points, which are extremes, and that of all records.
 BINNED = 0.05
 
@@ -32,13 +34,38 @@ def trace_chart(run: Run) -> Chart | None:
     rising = all(numbers.known(each) for each in trace.step) and all(a < b for a, b in itertools.pairwise(trace.step))
     steps = trace.step if rising else tuple(map(float, range(1, len(trace.value) + 1)))
     axis = Axis(phrase("chart.step" if rising else "chart.record"))
-    spec = DrawnTrace(
-        title=phrase("chart.trace_title"), unit=trace.unit, x=axis, ink=colours.ink(framework_of(run)).id,
-        steps=tuple(int(each) if each.is_integer() else each for each in steps), values=trace.value,
-        skipped=min(trace.skipped, len(trace.value)),
-        levels=_levels(run, trace), notes=_notes(trace, steps, axis.label),
+    slow = _slow(trace, steps, axis.label)
+    line = ChartLine("", colours.ink(framework_of(run)).id, tuple(_points(trace, steps, slow)))
+    least = next(iter(slow.values()), None)
+    steady = phrase("chart.steady", share=numbers.percent(1 - SLOW, 0))
+    spec = Lines(
+        title=phrase("chart.slowest", share=least.share) if least else steady, unit=trace.unit, x=axis, series=(line,),
+        levels=_levels(run, trace), shade=_warmup(trace, steps),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))
+
+
+@dataclass(frozen=True)
+class _Slow:
+    """A slow record: how far it is below the median, and words for it."""
+
+    share: str
+    words: Text
+
+
+def _points(trace: Trace, steps: Sequence[float], slow: Mapping[float, _Slow]) -> Iterator[Point]:
+    """Yield a point per record; slow records have a mark, and the slowest has words next to it."""
+    slowest = next(iter(slow), None)
+    for step, value in zip(steps, trace.value, strict=True):
+        words = slow[step].words if step in slow else ""
+        yield Point(x=step, y=value, text=words, label=words if step == slowest else "")
+
+
+def _warmup(trace: Trace, steps: Sequence[float]) -> Tick | None:
+    """Return the place where the warm-up ends: between its last record and the first of the window."""
+    if not 0 < trace.skipped < len(steps):
+        return None
+    return Tick((steps[trace.skipped - 1] + steps[trace.skipped]) / 2, phrase("chart.warmup"))
 
 
 def _levels(run: Run, trace: Trace) -> tuple[Level, ...]:
@@ -55,14 +82,14 @@ def _levels(run: Run, trace: Trace) -> tuple[Level, ...]:
     scale = _scale(run, median.value if median else None, middle)
     same = share is None or abs(share) <= steadiness.DIFFER or run.rule != HEADLINE
     if found is None or median is None or share is None or scale is None or same:
-        return (Level(phrase("chart.median"), middle, numbers.figure(middle), dashed=True),)
-    result = phrase(
-        "chart.against_median", value=numbers.figure(found.value / scale), share=numbers.signed_percent(share)
-    )
-    return (
-        Level(phrase("chart.result", rule=word_for("rule", run.rule)), found.value / scale, result),
-        Level(phrase("chart.median"), median.value / scale, numbers.figure(median.value / scale), dashed=True),
-    )
+        return (_median(middle),)
+    value, rule = found.value / scale, word_for("rule", run.rule)
+    result = phrase("chart.result", rule=rule, value=numbers.figure(value), share=numbers.signed_percent(share))
+    return (Level(result, value), _median(median.value / scale))
+
+
+def _median(value: float) -> Level:
+    return Level(phrase("chart.median", value=numbers.figure(value)), value, dashed=True)
 
 
 def _scale(run: Run, median: float | None, middle: float) -> float | None:
@@ -72,17 +99,14 @@ def _scale(run: Run, median: float | None, middle: float) -> float | None:
     return next((each for each in scales if median and math.isclose(median / each, middle, rel_tol=BINNED)), None)
 
 
-def _notes(trace: Trace, steps: tuple[float, ...], axis: Text) -> tuple[Annotation, ...]:
-    """Return the slowest records of the window; words for the slowest, rings for the others."""
+def _slow(trace: Trace, steps: Sequence[float], axis: Text) -> Mapping[float, _Slow]:
+    """Return the slowest records of the window by their steps, the slowest first."""
     window = list(zip(steps, trace.value, strict=True))[trace.skipped :]
     middle = statistics.median([value for _, value in window]) if window else 0.0
-    slow = sorted((value, step) for step, value in window if value < middle * SLOW)[:MARKED]
-    return tuple(
-        Annotation(step, value, "" if nth else _words(trace, axis, step, value, middle))
-        for nth, (value, step) in enumerate(slow)
-    )
-
-
-def _words(trace: Trace, axis: Text, step: float, value: float, middle: float) -> Text:
-    share, at = numbers.percent(1 - value / middle, 0), numbers.quantity(step)
-    return phrase("chart.slow", axis=axis, step=at, value=numbers.figure(value), unit=trace.unit, share=share)
+    found = sorted((value, step) for step, value in window if value < middle * SLOW)[:MARKED]
+    slow = {}
+    for value, step in found:
+        share = numbers.percent(1 - value / middle, 0)
+        about = {"step": numbers.quantity(step), "value": numbers.figure(value), "unit": trace.unit, "share": share}
+        slow[step] = _Slow(share, phrase("chart.slow", axis=axis, **about))
+    return slow

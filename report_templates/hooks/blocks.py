@@ -23,19 +23,20 @@ from perfledger.ingest.site import forge
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
 _TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
-#: A chart, or a part of a log, in the notation of pymdownx.snippets.
-_FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
-_BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
+#: A chart, as ingest/site/render/jinja.py writes it.
+_CHART = r'^<figure class="pl-chart">\n.*?^</figure>$'
+#: A part of a log, in the notation of pymdownx.snippets.
+_FILE = r'^--8<-- "(?P<file>logs/[^":]+)(?::(?P<part>[\w-]+))?"$'
+_BLOCK = re.compile(f"{_TABLE}|{_CHART}|{_FILE}", re.MULTILINE | re.DOTALL)
 #: White space that browsers show as one blank; in what is preformatted they show all of it.
 _BLANKS = re.compile(r"(?P<kept><(?P<tag>pre|textarea)\b.*?</(?P=tag)>)|[ \t\r]*\n\s*", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 #: A sign of Markdown or of a log, as a reference of five to seven bytes; those of HTML and ends of lines stay.
 _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
-#: In the data of a chart, JSON as an attribute, quotes are written as entities.
 _LINK = re.compile(
-    r'(?P<before>(?<=\s)(?:href|src)="|&quot;href&quot;:&quot;)(?![a-z][a-z0-9+.-]*:|/)'
-    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?="|&quot;)'
+    r'(?P<before>(?<=\s)(?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
+    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?=")'
 )
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(

@@ -10,7 +10,7 @@ from made_trees import Called, make_tree
 
 from perfledger.ingest import last_build
 from perfledger.ingest.cli import main
-from perfledger.ingest.site import builder, pages
+from perfledger.ingest.site import pages
 
 #: Pages that most tests of ingest do not look at; they take half of the time of a build.
 LEFT_OUT = {
@@ -20,9 +20,8 @@ LEFT_OUT = {
 
 @pytest.fixture(autouse=True, scope="module")
 def light_site() -> Iterator[None]:
-    """Build sites without drawings and some pages: tests/site has them."""
+    """Build sites without some pages: tests/site has them."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart-still"></svg>')
         patched.setattr(pages, "KINDS", tuple(each for each in pages.KINDS if each not in LEFT_OUT))
         yield
 

@@ -38,7 +38,6 @@ from perfledger.schema.results import ResultRecord
 from tests import builders
 from tests.site import kinds, planted, traced
 from tests.site import large as many
-from tests.site.large import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
@@ -49,7 +48,7 @@ NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY")
 
 
 class Build(Protocol):
-    """Writes the pages of a site into `folder/docs`, with the drawings of `cache`."""
+    """Writes the pages of a site into `folder/docs`, with what `cache` has."""
 
     def __call__(self, folder: Path, cache: Path) -> object: ...
 
@@ -67,7 +66,7 @@ class Shared:
             folder = self.top / name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            build(folder, self.top / "drawings.sqlite")
+            build(folder, self.top / "cache.sqlite")
             return folder
 
         return self._once(name, made)
@@ -121,7 +120,6 @@ def html(
 
 def _of_repository(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: BLANK)
         patched.setattr(formats, "shown_formats", ALL_FORMATS)
         builder.build(
             [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
@@ -153,12 +151,6 @@ def built(shared: Shared) -> Path:
 
 
 @pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave charts blank, for tests that look at pages: to draw them costs most of a build."""
-    monkeypatch.setattr(builder, "drawn", lambda *_: BLANK)
-
-
-@pytest.fixture
 def copied(built: Path, tmp_path: Path) -> Path:
     """Return a copy of the built pages that a test may change."""
     shutil.copytree(built, tmp_path / "copy")
@@ -185,7 +177,7 @@ def real_pages(shared: Shared) -> Path:
 
 @pytest.fixture(scope="session")
 def real(shared: Shared, real_pages: Path) -> Path:
-    """Return the HTML of the committed ledger and figures; its charts are blank, and few runs have their own page."""
+    """Return the HTML of the committed ledger and figures; few runs have their own page."""
     return shared.site(real_pages.parent)
 
 

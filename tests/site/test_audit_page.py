@@ -23,7 +23,6 @@ from perfledger.ingest.site.audit_summary import audit_summary
 from perfledger.ingest.site.model import Site
 from perfledger.schema.records import Figure
 from tests import builders
-from tests.site.conftest import BLANK
 from tests.site.kinds import LOG, figure, made_up
 
 Visit = Callable[..., Any]
@@ -45,9 +44,7 @@ def publications(path: Path, rows: Iterable[Mapping[str, str]] = FIGURES) -> Pub
 
 def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
     given = builders.runs() if runs is None else runs
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: BLANK)
-        return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
+    return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
 
 
 @pytest.fixture(scope="module")

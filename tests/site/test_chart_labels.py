@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from perfledger.ingest.common import words
 from perfledger.ingest.site.render import drawing
-from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point, framed
-from perfledger.ingest.site.render.drawing import shortened
+from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point, Spec
+from perfledger.ingest.site.render.scale import shortened
 from perfledger.ingest.site.report_charts import report_charts
 from tests.site.test_reports import cut_of, named
 
-TITLE = re.compile(r"<g><title>([^<]*)</title>")
+ROOT = Path(__file__).resolve().parents[2]
+TITLE = re.compile(r"<title>([^<]*)</title>")
+
+
+def drawn(spec: Spec, width: int = drawing.WIDE) -> str:
+    return drawing.draw(spec, width, partial(words.load().say, "en"))
 
 
 def dots(*rows: Dot, **more: Any) -> str:
-    return drawing.dots(Dots(title="T", unit="images/s", panels=(Panel("8 devices", rows),), **more))
+    return drawn(Dots(title="T", unit="images/s", panels=(Panel("8 devices", rows),), **more))
+
+
+def places(svg: str) -> list[float]:
+    return [float(each) for each in re.findall(r'<path d="M([\d.]+) [^"]*" class="pl-dot', svg)]
 
 
 WRITTEN = [
@@ -36,45 +48,55 @@ def test_a_value_has_four_digits_and_no_digit_before_the_point_less(written: str
 
 def test_dots_say_their_label_and_the_value_in_full() -> None:
     svg = dots(Dot(label="OneFlow", value=12411.97, text="12,411.97 images/s"), Dot(label="PyTorch", text="OOM"))
-    assert TITLE.findall(svg) == ["OneFlow · 12,411.97 images/s"]
+    assert TITLE.findall(svg) == ["OneFlow\n12,411.97 images/s\n8 devices", "PyTorch\nOOM\n8 devices"]
     assert ">12,412</text>" in svg
     assert ">OOM</text>" in svg
     assert "12,411.97</text>" not in svg
 
 
-def test_a_single_run_is_hollow_and_a_range_is_a_line() -> None:
-    """A median of five with its range, a single run, and a value of which nobody says how many runs it is of."""
-    five = dots(Dot(label="A", ink="paddle", value=10.0, low=9.0, high=11.0, n=5, text="10"))
-    one, unknown = (dots(Dot(label="A", ink="paddle", value=10.0, n=n, text="10")) for n in (1, None))
-    hollow = "fill:var(--md-default-bg-color, #fff)"
-    assert [hollow in each for each in (five, one, unknown)] == [False, True, False]
-    assert ["stroke-width:2.4" in each for each in (five, one, unknown)] == [True, False, False]
+def test_a_value_that_is_not_ranked_has_an_outline_and_a_range_is_a_line() -> None:
+    given = Dot(label="A", ink="paddle", value=10.0, low=9.0, high=11.0, n=5, text="10")
+    one = structs.replace(given, low=None, high=None, n=1)
+    found = [dots(given), dots(one), dots(structs.replace(one, ranked=False))]
+    assert ["pl-outline" in each for each in found] == [False, False, True]
+    assert ["pl-range" in each for each in found] == [True, False, False]
+    assert [TITLE.findall(each)[0].splitlines()[3] for each in found] == ["5 runs, 9 to 11", "single run", "single run"]
 
 
 def test_dots_begin_at_zero_and_are_as_far_as_their_values() -> None:
-    rows = [Dot(label="A", value=value, text=str(value)) for value in (100.0, 50.0, 25.0)]
-    places = [float(each) for each in re.findall(r'<use [^>]*x="([\d.]+)"', dots(*rows))]
-    zero = min(float(each) for each in re.findall(r'd="M ([\d.]+) [\d.]+ [\d.]+ [\d.]+"', dots(*rows)))
-    assert [round((place - zero) / (places[0] - zero), 2) for place in places] == [1.0, 0.5, 0.25]
+    svg = dots(*(Dot(label="A", value=value, text=str(value)) for value in (100.0, 50.0, 25.0)))
+    (zero, *_) = re.findall(r'd="M([\d.]+) [\d.]+L[^"]*" class="pl-stem"', svg)
+    farthest = places(svg)[0] - float(zero)
+    assert [round((place - float(zero)) / farthest, 2) for place in places(svg)] == [1.0, 0.5, 0.25]
 
 
 def test_panels_share_a_scale_unless_they_are_apart() -> None:
     panels = tuple(Panel(str(n), (Dot(label="A", value=float(n), text=str(n)),)) for n in (10, 100))
-    shared, apart = (drawing.dots(Dots(title="T", unit="x", panels=panels, apart=each)) for each in (False, True))
-    first, second = ([float(x) for x in re.findall(r'<use [^>]*x="([\d.]+)"', each)] for each in (shared, apart))
+    first, second = (places(drawn(Dots(title="T", unit="x", panels=panels, apart=each))) for each in (False, True))
     assert first[0] < first[1]
     assert second[0] == second[1]
 
 
-def test_long_names_are_above_their_rows_and_whole() -> None:
-    name = "NGC TensorFlow, batch size 256, DALI off, data layout NHWC"
-    assert f">{name}</text>" in dots(Dot(label=name, value=1.0, text="1"))
+@pytest.mark.parametrize("width", [drawing.WIDE, drawing.NARROW])
+def test_long_names_are_whole_in_lines_that_fit(width: int) -> None:
+    name = "NGC TensorFlow, batch size 256, DALI off, data layout NHWC, XLA on"
+    svg = drawn(Dots(title="T", unit="x", panels=(Panel("1", (Dot(label=name, value=1.0, text="1"),)),)), width)
+    (mark,) = re.findall(r'class="pl-mark">(.*)</g>', svg, re.DOTALL)
+    assert " ".join(re.findall(r"<text[^>]*>([^<]+)</text>", mark)[:-1]) == name
 
 
 def test_points_of_lines_say_their_values() -> None:
     points = tuple(Point(x=x, y=y, text=f"{y}%") for x, y in ((1, 100.0), (8, 93.2)))
     data = Lines(title="T", unit="%", x=Axis("devices", log2=True), series=(ChartLine("OneFlow", "oneflow", points),))
-    assert TITLE.findall(drawing.lines(data)) == ["OneFlow · 100.0%", "OneFlow · 93.2%"]
+    assert TITLE.findall(drawn(data)) == ["OneFlow\n100.0%\n1 devices", "OneFlow\n93.2%\n8 devices"]
+
+
+def test_names_of_lines_are_at_their_ends_where_there_is_room_and_otherwise_below() -> None:
+    points = (Point(x=1, y=1.0, text="1"), Point(x=2, y=2.0, text="2"))
+    data = Lines(title="T", unit="u", x=Axis("n"), series=(ChartLine("A name", "", points),))
+    heights = {width: drawn(data, width).partition("viewBox=")[2].split('"')[1].split()[3] for width in (880, 345)}
+    assert int(heights[345]) > int(heights[880])
+    assert all(drawn(data, width).count(">A name</text>") == 1 for width in heights)
 
 
 #: Labels that cover each other, by more than a hair.
@@ -89,19 +111,25 @@ OVERLAPS = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
 })"""
 
 
+#: Letters that are drawn smaller than eleven pixels.
+SMALL = """() => [...document.querySelectorAll("svg")].flatMap((svg) => [...svg.querySelectorAll("text")]
+  .map((each) => parseFloat(getComputedStyle(each).fontSize) * svg.getScreenCTM().a).filter((size) => size < 11))"""
+
+
+@pytest.mark.parametrize(("width", "room"), [(drawing.WIDE, 876), (drawing.NARROW, 326)])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_label_of_a_static_chart_covers_another(browser: Any, language: str) -> None:
+def test_no_label_covers_another_and_all_can_be_read(browser: Any, language: str, width: int, room: int) -> None:
     known = words.load()
+    say = partial(known.say, language)
     charts = [each for name in ("perf-2021", "perf-resnet50", "perf-bert") for each in _charts(name)]
-    drawn = [
-        framed(drawing.draw(each.said(known, language)), each.name, "T", "D")
-        for each in (*charts, *_charts("dlperf-round")[:4])
-    ]
-    assert len(drawn) > 12
+    made = [drawing.draw(each.said(known, language), width, say) for each in (*charts, *_charts("dlperf-round")[:4])]
+    assert len(made) > 12
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    style = "svg { display: block; width: 100%; max-width: 46rem; font-family: sans-serif }"
-    page.set_content(f"<style>{style}</style>{''.join(drawn)}")
+    style = (ROOT / "report_templates" / "css" / "50-charts.css").read_text("utf-8").replace("display: none", "")
+    own = f"body {{ width: {room}px; font-family: sans-serif }}"
+    page.set_content(f"<style>{style} {own}</style>{''.join(made)}")
     assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(SMALL) == []
     page.close()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import FileError
-from perfledger.ingest.site.render import colours, drawing
+from perfledger.ingest.site.render import colours, drawing, svg
 from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point
 
 PAPER, SLATE = "#ffffff", "#1c2027"
@@ -125,22 +126,26 @@ def test_charts_take_their_inks_from_the_style_sheet() -> None:
     """Colours in the style sheet follow the scheme, and are light on paper."""
     rows = tuple(Dot(label=each, ink=colours.ink(each).id, value=1.0, text="1") for each in ("PaddlePaddle", "OneFlow"))
     data = Dots(title="T", unit="images/s", panels=(Panel("1 device", rows),))
-    drawn, style = drawing.dots(data), colours.stylesheet()
+    drawn, style = drawing.draw(data, drawing.WIDE, str), colours.stylesheet()
     for ink in (colours.ink("PaddlePaddle"), colours.ink("OneFlow")):
-        assert f"var(--pl-ink-{ink.id}, {ink.light})" in drawn
-        assert ink.light not in drawn.replace(colours.variable(ink), "")
+        assert f"pl-mark pl-ink-{ink.id}" in drawn
+        assert ink.light not in drawn
         assert f"--pl-ink-{ink.id}: {ink.light};" in style
         assert f"--pl-ink-{ink.id}: {ink.dark};" in style.partition("@media screen")[2]
 
 
-def test_variants_of_a_framework_share_its_ink_and_are_told_apart() -> None:
+def test_lines_of_one_framework_share_its_ink_and_marker_and_differ_in_how_they_are_cut() -> None:
     names = ("PaddleClas trainer=dygraph", "PaddleClas trainer=static", "PyTorch")
     points = tuple(Point(x=x, y=1.0, text="1") for x in (1, 8))
     series = tuple(ChartLine(name, colours.ink(name).id, points) for name in names)
-    drawn = drawing.lines(Lines(title="T", unit="%", x=Axis("devices"), series=series))
-    assert [each.count("stroke-dasharray") for each in drawn.split('id="line2d')].count(1) == 1
-    fills = set(re.findall(r"--pl-ink-([a-z0-9-]+)", drawn))
-    assert fills == {"paddle", "pytorch"}
+    drawn = drawing.draw(Lines(title="T", unit="%", x=Axis("devices"), series=series), drawing.WIDE, str)
+    lines = re.findall(r'<polyline [^>]*class="([^"]+)"', drawn)
+    assert lines == ["pl-line pl-ink-paddle", "pl-line pl-cut-1 pl-ink-paddle", "pl-line pl-ink-pytorch"]
+    assert [drawn.count(svg.SHAPES[each]) for each in ("circle", "square")] == [4, 2]
+
+
+def test_every_marker_of_a_framework_can_be_drawn() -> None:
+    assert set(svg.SHAPES) == set(get_args(colours.Marker)) >= {each.marker for each in colours.inks()}
 
 
 @pytest.mark.parametrize(
@@ -148,11 +153,11 @@ def test_variants_of_a_framework_share_its_ink_and_are_told_apart() -> None:
     [
         ("[a]\nlight = 1", "a.light: expected a colour such as #1a2b3c, got 1"),
         (
-            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nmarker = "o"',
+            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nmarker = "circle"',
             "a.match: expected a list, got 'x'",
         ),
         (
-            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nmarker = "o"',
+            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nmarker = "circle"',
             "a.light: expected a colour such as #1a2b3c, got 'red'",
         ),
         ('[a]\nlight = "#000000"', "a: the key 'match' is missing"),

@@ -238,7 +238,6 @@ def test_runs_without_a_figure_are_no_points() -> None:
     assert of_results(site, suite) == []
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
     builder.build(runs([(400,), (380,), (420,)]), [], tmp_path / "docs", cache=tmp_path / "cache.sqlite", changes=NOTES)
     for language, text in (("en", "Kernels fused"), ("zh", "算子融合")):
@@ -248,7 +247,6 @@ def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
         assert "Later" not in page
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
     """Whether there is a page is decided before results are computed: the runs of the second day have no figure."""
     first, second = runs([(400,), (500,)])
@@ -259,7 +257,6 @@ def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
         assert text in (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
     given = runs([(400,), (380,)])
     for notes, written in ((ChangeNotes(), True), (ChangeNotes(), False), (NOTES, True)):
@@ -302,4 +299,4 @@ def test_a_chart_marks_where_the_level_changes(language: str, text: str) -> None
     said = chart.said(words.load(), language)
     assert isinstance(said, Lines)
     assert [point.step for point in said.series[0].points] == [""] * 6 + [text] + [""] * 5
-    assert drawing.draw(said).count(f">{text}</text>") == 1
+    assert drawing.draw(said, drawing.WIDE, str).count(f">{text}</text>") == 1

@@ -226,7 +226,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
         '\n{{ w("nav.<img src=x onerror=alert(1)>") }}\n',
         "index.en.md.j2:{last}: ",
     ),
-    "a piece of a page that is not there": ('\n--8<-- "charts/en/nothing.svg"\n', "nothing.svg"),
+    "a piece of a page that is not there": ('\n--8<-- "logs/nothing.html"\n', "nothing.html"),
 }
 
 

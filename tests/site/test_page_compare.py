@@ -551,8 +551,8 @@ def test_figures_of_different_units_never_share_an_axis(made: Look) -> None:
 
 def test_no_two_series_look_alike_though_their_frameworks_share_an_ink(made: Look) -> None:
     page = made("looks", "&by=devices")
-    looks = page.locator("#pl-compare-chart .pl-legend line").evaluate_all(
-        "all => all.map(each => getComputedStyle(each).stroke + each.getAttribute('stroke-dasharray'))"
+    looks = page.locator("#pl-compare-chart polyline").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).stroke + getComputedStyle(each).strokeDasharray)"
     )
     assert len(looks) == len(set(looks)) == len(NAMES)
     page = made("looks", "&by=framework")

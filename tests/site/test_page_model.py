@@ -14,8 +14,9 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.render import colours
-from perfledger.ingest.site.render.drawing import nice, shortened
 from perfledger.ingest.site.render.html_table import Writer
+from perfledger.ingest.site.render.scale import nice, shortened
+from perfledger.ingest.site.render.share import SIGNATURE
 from perfledger.ingest.site.result_tables import comparison
 from tests.builders import HARDWARE, SPEED, metrics, run
 from tests.site.test_chart_labels import WRITTEN
@@ -142,7 +143,7 @@ def test_paper_and_readers_without_scripts_have_all_of_it(visit: Visit, home: st
     page = visit(home + MODEL, color_scheme="dark")
     page.emulate_media(media="print")
     assert page.locator(".pl-panel:visible").count() == 5
-    assert not page.locator(".pl-filters:visible, .pl-tabs:visible, .pl-live:visible").count()
+    assert not page.locator(".pl-filters:visible, .pl-tabs:visible, .pl-saves:visible").count()
     assert page.locator("#evidence").bounding_box()["height"] > 8
     table = page.locator(COMPARED)
     assert not table.locator(".pl-tools, .pl-sort, .pl-files").locator("visible=true").count()
@@ -150,7 +151,7 @@ def test_paper_and_readers_without_scripts_have_all_of_it(visit: Visit, home: st
     assert table.locator(".pl-scroll").evaluate("node => getComputedStyle(node).overflow") == "visible"
     assert page.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill") == "rgb(0, 0, 0)"
     figures = page.locator("figure.pl-chart")
-    assert page.locator("figure.pl-chart > svg:visible").count() == figures.count()
+    assert page.locator("figure.pl-chart > .pl-wide:visible").count() == figures.count()
     plain = visit(home + MODEL, wide=390, java_script_enabled=False)
     assert plain.locator(".pl-panel:visible").count() == 5
     assert not plain.locator(".pl-filters").is_visible()
@@ -159,7 +160,8 @@ def test_paper_and_readers_without_scripts_have_all_of_it(visit: Visit, home: st
     assert not table.locator("button, input").count()
     assert table.locator('[data-view="latency"]').first.is_hidden()
     for figure in plain.locator("figure.pl-chart").all():
-        assert figure.locator(":scope > svg").is_visible()
+        assert figure.locator(":scope > .pl-narrow").is_visible()
+        assert not figure.locator(":scope > .pl-wide").is_visible()
     plain.locator('.pl-tabs a[href="#evidence"]').click()
     assert plain.locator("#evidence").bounding_box()["y"] < 200
 
@@ -362,11 +364,11 @@ def test_a_copied_table_has_the_values_of_the_chosen_metric_before_rounding(visi
 # ---- charts ----
 
 
-def test_a_chart_is_pointed_at_filtered_saved_and_reached_by_keyboard(visit: Visit, home: str) -> None:
+def test_a_chart_is_pointed_at_saved_and_reached_by_keyboard(visit: Visit, home: str) -> None:
     page = visit(home + MODEL)
     chart = page.locator("figure.pl-chart").first
     chart.scroll_into_view_if_needed()
-    chart.locator(".pl-drawn svg").wait_for()
+    chart.locator(".pl-saves").wait_for()
     # The script and the picture write the same numbers and ticks.
     assert page.evaluate("all => all.map(plChart.shortened)", [each for each, _ in WRITTEN]) == [
         shortened(each) for each, _ in WRITTEN
@@ -374,36 +376,18 @@ def test_a_chart_is_pointed_at_filtered_saved_and_reached_by_keyboard(visit: Vis
     spans = [(0, 415), (74.3, 100), (5, 5), (0, 0), (0, 0.0031), (0, 1_265_000)]
     drawn = page.evaluate("all => all.map(each => plChart.nice(...each))", spans)
     assert drawn == [pytest.approx(nice(*each)) for each in spans]
-    still, live = (
-        {each for each in chart.locator(kind).all_text_contents() if each.strip()}
-        for kind in (":scope > svg text", ".pl-drawn svg text")
-    )
-    assert still == live
-    files = {}
-    for kind in ("SVG", "CSV"):
-        with page.expect_download() as waiting:
-            chart.locator(f".pl-save:text('{kind}')").click()
-        files[kind] = Path(waiting.value.path()).read_text("utf-8")
-        assert waiting.value.suggested_filename.endswith(f".{kind.lower()}")
-    assert not re.search(r"var\(|currentColor", files["SVG"])
-    texts = {each.text for each in ET.fromstring(files["SVG"]).iter("{http://www.w3.org/2000/svg}text")}
-    assert texts == set(chart.locator(".pl-drawn svg text").all_text_contents())
-    rows = list(csv.DictReader(files["CSV"].splitlines()))
-    before = chart.locator(".pl-mark").count()
-    assert len(rows) == before
-    assert {row["unit"] for row in rows} == {"images/s per device"}
-    assert all(float(row["value"]) > 0 for row in rows)
-    buttons = chart.locator(".pl-legend")
-    buttons.first.focus()
-    page.keyboard.press("Space")
-    assert buttons.first.get_attribute("aria-pressed") == "false"
-    assert 0 < chart.locator(".pl-mark").count() < before
-    for at in range(1, buttons.count()):
-        buttons.nth(at).click()
-    assert [each.get_attribute("aria-pressed") for each in buttons.all()].count("true") == 1
-    buttons.first.click()
-    assert buttons.first.get_attribute("aria-pressed") == "true"
-    mark = chart.locator("a.pl-mark[href]").first
+    with page.expect_download() as waiting:
+        chart.locator(".pl-save:text('SVG')").click()
+    assert waiting.value.suggested_filename.endswith(".svg")
+    saved = Path(waiting.value.path()).read_text("utf-8")
+    assert not re.search(r"var\(|currentColor|class=", saved)
+    texts = [each.text for each in ET.fromstring(saved).iter("{http://www.w3.org/2000/svg}text")]
+    title = chart.locator("figcaption b").text_content()
+    assert texts == [title, *chart.locator(".pl-wide text").all_text_contents()]
+    with page.expect_download() as waiting:
+        chart.locator(".pl-save:text('PNG')").click()
+    assert Path(waiting.value.path()).read_bytes().startswith(SIGNATURE)
+    mark = chart.locator("a.pl-mark[href]:visible").first
     mark.hover()
     said = chart.locator(".pl-tip").inner_text().split("\n")
     assert said[0] == mark.locator("text").first.text_content()
@@ -443,18 +427,14 @@ def test_charts_have_room_for_their_labels_and_the_colours_of_the_scheme(
     for wide in (1280, 390):
         page.set_viewport_size({"width": wide, "height": 6000})
         figures.evaluate_all(SHOW)
-        for each in figures.all():
-            each.locator(".pl-drawn svg").wait_for()
-        assert page.locator(".pl-drawn svg text").count() > 5
+        assert page.locator("figure text:visible").count() > 5
         assert page.evaluate(CUT) == []
         scrolls = "all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length"
         assert figures.evaluate_all(scrolls) == 0
-    # The picture for print, too, which is hidden while the other is shown.
-    for kind in ("figure > svg text", "figure .pl-drawn text"):
-        ink = page.locator(kind).first.evaluate("node => getComputedStyle(node).fill")
-        assert (int(re.findall(r"\d+", ink)[0]) > 128) == (scheme == "dark")
+    ink = page.locator("figure text").first.evaluate("node => getComputedStyle(node).fill")
+    assert (int(re.findall(r"\d+", ink)[0]) > 128) == (scheme == "dark")
     if MODEL in path:
         wanted = getattr(colours.ink("PyTorch"), scheme)
         written = "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
-        dots = page.locator("figure .pl-drawn circle")
+        dots = page.locator("figure .pl-dot")
         assert written in dots.evaluate_all("all => all.map(node => getComputedStyle(node).stroke)")

@@ -43,7 +43,7 @@ def test_each_figure_with_a_log_has_a_sign_that_leads_to_its_row_of_the_audit(la
     assert len(wanted) == 28
     assert {each.partition("#")[2] for each in found} == wanted
     (page,) = audit_page.pages(site())
-    written = list(jinja.rendered(WORDS, page))[LANGUAGES.index(language)].text
+    written = list(jinja.rendered(WORDS, page))[LANGUAGES.index(language)]
     assert [each for each in wanted if f'id="{each}"' not in written] == []
 
 

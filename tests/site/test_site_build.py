@@ -13,11 +13,8 @@ from msgspec.structs import replace
 
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words
-from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.site import builder, result_tables
 from perfledger.ingest.site.model import Row, Site, Suite
-from perfledger.ingest.site.render import drawing
-from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.records import Problem, Run
@@ -35,15 +32,9 @@ def files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def undrawn_files(folder: Path) -> dict[str, bytes]:
-    """Return all files but drawings, whose bytes test_site_parts.py compares."""
-    return {name: content for name, content in files(folder).items() if not name.startswith("charts/")}
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
     build(list(reversed(builders.runs())), tmp_path)
-    assert undrawn_files(built / "docs") == undrawn_files(tmp_path / "docs")
+    assert files(built / "docs") == files(tmp_path / "docs")
 
 
 def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,17 +47,15 @@ def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypat
     assert times == {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_builds_after_one_change_each_and_one_of_all_changes_are_the_same_bytes(copied: Path, tmp_path: Path) -> None:
     runs = builders.runs()
     for speed, identifier in enumerate(("bert-pytorch-1", "unknown-model-1", "resnet50-pytorch-n1d8-fp32-2"), 300):
         runs = builders.with_speed(runs, identifier, float(speed))
         assert build(runs, copied).written
     build(runs, tmp_path)
-    assert undrawn_files(copied / "docs") == undrawn_files(tmp_path / "docs")
+    assert files(copied / "docs") == files(tmp_path / "docs")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,31 +69,6 @@ def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
     monkeypatch.setattr(result_tables, "comparison", noted)
     build(builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0), copied)
     assert set(made) == {"bert"}
-
-
-def test_charts_are_drawn_again_only_for_other_data_or_by_other_code(
-    copied: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, str]] = []
-    drawn: list[tuple[str, str]] = []
-    picture = builder.drawn
-
-    def noted(known: words.Words, language: str, chart: Chart, cached: Cache) -> str:
-        asked.append((language, chart.name))
-        return picture(known, language, chart, cached)
-
-    monkeypatch.setattr(builder, "drawn", noted)
-    monkeypatch.setattr(drawing, "_svg", lambda _: drawn.append(asked[-1]) or "<svg class='pl-chart-still'></svg>")
-    runs = builders.with_speed(builders.runs(), "resnet50-pytorch-n1d1-fp32-1", 199.0)
-    build(runs, copied)
-    group = "resnet50-test-accelerator-made-up-fp32"
-    changed = (f"{group}-throughput", f"{group}-efficiency", "runs/resnet50-pytorch-n1d1-fp32-1")
-    assert sorted(drawn) == sorted((language, name) for language in ("en", "zh") for name in changed)
-    drawn.clear()
-    monkeypatch.setattr(builder, "_drawing_code", lambda: "of another commit")
-    (copied / "docs" / "en" / "index.md").unlink()
-    build(runs, copied)
-    assert len({name for _, name in drawn}) > 10
 
 
 @pytest.mark.parametrize("change", ["words", "code", "problems", "limits", "logs"])
@@ -136,29 +100,25 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     built = build(changed, copied)
     (badge,) = [path.partition("/")[2] for path in built.written if "badges/bert-base-pytorch" in path]
     (part,) = [path.partition("/")[2] for path in built.written if path.startswith("data/explorer/")]
-    pages = [path for path in built.written if not path.startswith("charts/")]
-    assert {path.partition("/")[2] for path in pages} == {
+    assert {path.partition("/")[2] for path in built.written} == {
         "index.md", "models/bert/index.md", "models/bert/all-results.md", "runs/bert-pytorch-1.md", "runs/index.md",
         "hardware/test-accelerator-made-up.md", "frameworks/pytorch.md", "results.json", "results.csv",
         "results.parquet", "runs.parquet", "changes.json", badge,
         part,
     }  # fmt: skip
-    assert all("bert" in path for path in built.written if path.startswith("charts/"))
 
 
 def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = words.load()
     other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
     monkeypatch.setattr(words, "own", lambda: words.Words(known.path, other))
-    shutil.copy(copied / "cache.sqlite", tmp_path)  # of its drawings
     built = build(builders.runs(), copied)
     build(builders.runs(), tmp_path)
     assert "zh/models/resnet50/index.md" in built.written
-    assert not [path for path in built.written if path.startswith("charts/") or "/bert/" in path]
+    assert not [path for path in built.written if "/bert/" in path]
     assert files(copied / "docs") == files(tmp_path / "docs")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path) -> None:
     mine = copied / "docs" / "en" / "notes.md"
     mine.write_text("# My own page\n", "utf-8")
@@ -169,7 +129,6 @@ def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path)
     assert mine.is_file()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_path: Path) -> None:
     """`PyTorch` and `pytorch` cannot share a page's name: where the second comes, the first gets another."""
     build(builders.runs(), tmp_path)
@@ -180,7 +139,6 @@ def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_pa
     assert files(tmp_path / "docs") == files(tmp_path / "anew" / "docs")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     """A problem of a log is linked to a run of that log, which may lose its page to others."""
     runs = [replace(run, problems=()) for run in builders.runs()]
@@ -242,7 +200,6 @@ def test_contradictory_runs_stand_in_no_table(built: Path) -> None:
     assert "contradictory" in (english / "problems.md").read_text("utf-8")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_sessions_of_one_log_have_a_page_each(tmp_path: Path) -> None:
     runs = [builders.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
     build(runs, tmp_path)
@@ -257,7 +214,6 @@ def test_names_that_share_a_slug_get_pages_of_their_own() -> None:
     assert len(set(slugs.values())) == 3
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_file_of_problems_of_few_logs_and_that_of_many_take_the_place_of_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own, phrase
-from perfledger.ingest.site.render import drawing, table
+from perfledger.ingest.site.render import drawing, scale, table
 from perfledger.ingest.site.render.chart import (
-    Annotation,
     Axis,
     Chart,
     ChartLine,
     Dot,
     Dots,
-    DrawnTrace,
     Level,
     Lines,
     Panel,
     Point,
-    framed,
+    Spec,
+    Tick,
 )
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.text import (
@@ -122,13 +122,14 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
     assert said.count('id="fr-table-1-a"') == said.count('href="#fr-table-1-a"') == 1
 
 
-def trace_of(steps: Sequence[float], values: Sequence[float], **more: Any) -> DrawnTrace:
-    return DrawnTrace(title="T", unit="images/s", x=Axis("step"), steps=tuple(steps), values=tuple(values), **more)
+def trace_of(values: Sequence[float], **more: Any) -> Lines:
+    points = tuple(Point(x=at, y=value) for at, value in enumerate(values, 1))
+    return Lines(title="T", unit="images/s", x=Axis("step"), series=(ChartLine("", "", points),), **more)
 
 
 TRACE = trace_of(
-    range(1, 31), [60.0 if i != 20 else 5.0 for i in range(30)], skipped=6, warmup="warm-up",
-    levels=(Level("median", 60.0, "60", dashed=True),), notes=(Annotation(21, 5.0, "step 21: 5 images/s"),),
+    [60.0 if at != 20 else 5.0 for at in range(30)], shade=Tick(6.5, "warm-up"),
+    levels=(Level("median 60", 60.0, dashed=True),),
 )  # fmt: skip
 NAME = "PyTorch <&> $x$"
 ROW = Dot(label=NAME, value=1.0, low=0.5, high=1.5, text="1")
@@ -137,20 +138,22 @@ POINTS = tuple(Point(x=x, y=y, text=f"{y}") for x, y in ((1, 100.0), (8, 93.0)))
 LINES = Lines(
     title="T", unit="%", x=Axis("devices", log2=True), series=(ChartLine("PyTorch", "pytorch", POINTS),), ideal=100
 )
-DRAWN = [(drawing.trace, TRACE), (drawing.dots, DOTS), (drawing.lines, LINES)]
+WIDTHS = (drawing.WIDE, drawing.NARROW)
 
 
-@pytest.mark.parametrize(("draw", "data"), DRAWN)
-def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
-    assert callable(draw)
-    said = framed(draw(data), "a", "T<", "D")
-    assert said == framed(draw(data), "a", "T<", "D")
-    root = ElementTree.fromstring(said)
+def drawn(data: Spec, width: int = drawing.WIDE) -> str:
+    return drawing.draw(data, width, partial(own().say, "en"), "D")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("data", [TRACE, DOTS, LINES])
+def test_charts_are_the_same_twice_and_parse(data: Spec, width: int) -> None:
+    svg = drawn(structs.replace(data, title="T<"), width)
+    assert svg == drawn(structs.replace(data, title="T<"), width)
+    root = ElementTree.fromstring(svg)
     assert root.get("aria-label") == "T<"
-    assert "currentColor" in said
-    assert "#000000" not in said
-    assert "DejaVu" not in said
-    assert "\n\n" not in said
+    assert root.findtext("desc") == "D"
+    assert not re.search(r"style=|\bid=|#[0-9a-f]{6}", svg)
 
 
 def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_page() -> None:
@@ -160,37 +163,18 @@ def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_p
     )
     known = own()
     for language in ("en", "zh"):
-        said = json.loads(made.linked(known, language, lambda page: f"../{page}"))
-        (panel,) = said["panels"]
-        assert said["kind"] == "dots"
-        assert panel["label"] == known.text(language, "front.one_device")
-        assert panel["rows"][0]["label"] == known.text(language, "front.batch", n=8)
-        assert panel["rows"][0]["href"] == "../runs/a.md"
+        (panel,) = made.said(known, language, lambda page: f"../{page}").panels
+        assert panel.label == known.text(language, "front.one_device")
+        assert panel.rows[0].label == known.text(language, "front.batch", n=8)
+        assert panel.rows[0].href == "../runs/a.md"
         assert known.text(language, "front.batch", n=8) in made.described(known, language)
-
-
-@pytest.mark.parametrize(("draw", "data"), DRAWN)
-def test_a_drawing_holds_nothing_idle(draw: object, data: object) -> None:
-    assert callable(draw)
-    drawn = draw(data)
-    root = ElementTree.fromstring(drawn)
-    assert 'opacity:0"' not in drawn
-    assert not re.search(r"stroke-linecap:butt|text-anchor:start|[:;] ", "".join(re.findall(r' style="[^"]*"', drawn)))
-    assert all(len(each) > 1 or each.attrib for each in root.iter("{http://www.w3.org/2000/svg}g"))
-
-
-def test_ids_differ_between_charts_on_one_page() -> None:
-    drawn = drawing.trace(TRACE)
-    one, two = (set(re.findall(r' id="([^"]+)"', framed(drawn, name, "", ""))) for name in "ab")
-    assert one
-    assert not one & two
 
 
 def test_the_figures_of_an_axis_are_inside_the_chart() -> None:
     for most in (9.0, 39_000.0, 4_500_000.0):
         points = tuple(Point(x=x, y=most * x, text="") for x in (0.5, 1.0))
-        svg = drawing.lines(Lines(title="T", unit="words/s", x=Axis("x"), series=(ChartLine("A", "", points),)))
-        ends = [(float(at), text) for at, text in re.findall(r'text-anchor:end[^>]* x="([-0-9.]+)"[^>]*>([^<]+)<', svg)]
+        svg = drawn(Lines(title="T", unit="words/s", x=Axis("x"), series=(ChartLine("A", "", points),)))
+        ends = [(float(at), text) for at, text in re.findall(r'x="([-0-9.]+)"[^>]*pl-end">([^<]+)<', svg)]
         assert ends
         assert all(at > 5 * len(text) for at, text in ends), most
 
@@ -205,15 +189,16 @@ def test_the_figures_of_an_axis_are_inside_the_chart() -> None:
     ],
 )
 def test_ticks_are_round_and_around_the_values(least: float, most: float, ticks: list[float]) -> None:
-    assert drawing.nice(least, most) == pytest.approx(ticks)
+    assert scale.nice(least, most) == pytest.approx(ticks)
 
 
-def test_a_trace_names_its_median_shades_warm_up_and_annotates_the_slowest_record() -> None:
-    drawn = drawing.trace(TRACE)
-    for each in ("median 60", " warm-up", "step 21: 5 images/s"):
-        assert f">{each}</text>" in drawn
-    plain = drawing.trace(trace_of((1, 2, 3), (1.0, 1.0, 1.0), skipped=1))
-    assert "median" not in plain
+def test_a_trace_names_its_median_shades_warm_up_and_has_its_values() -> None:
+    svg = drawn(TRACE)
+    for each in ("median 60", "warm-up"):
+        assert f">{each}</text>" in svg
+    assert 'data-values="1,60 2,60' in svg
+    assert "pl-mark" not in svg
+    assert "pl-across" not in drawn(trace_of((1.0, 1.0, 1.0)))
 
 
 @pytest.mark.parametrize(
@@ -225,6 +210,6 @@ def test_an_ampersand_stands_in_a_title_unless_it_could_begin_an_entity(given: s
 
 def test_what_is_written_in_a_chart_keeps_its_decimals() -> None:
     row = Dot(label="lr=0.0625", value=0.00125, text="0.00125")
-    drawn = drawing.dots(Dots(title="T", unit="samples/s", panels=(Panel("p", (row,)),)))
-    assert ">0.00125</text>" in drawn
-    assert ">lr=0.0625</text>" in drawn
+    svg = drawn(Dots(title="T", unit="samples/s", panels=(Panel("p", (row,)),)))
+    assert ">0.00125</text>" in svg
+    assert ">lr=0.0625</text>" in svg

@@ -75,9 +75,7 @@ def said(text: Text, language: str = "en") -> str:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the pages, by language."""
     folder = tmp_path_factory.mktemp("witnesses")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart-still"></svg>')
-        builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite")
+    builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite")
     return folder / "docs"
 
 

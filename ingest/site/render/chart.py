@@ -1,43 +1,48 @@
-"""A chart: what is drawn, as one record that the static picture and the script of the page are both made of."""
+"""A chart: one record of what is drawn, `Dots` or `Lines`.
+
+`render/drawing.py` draws it as SVG; `theme/assets/js/charts.js` draws the same records for choices of a reader.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
-from msgspec import Struct, json
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, phrase
+from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.render.scale import written_tick
 from perfledger.ingest.site.render.text import plain
 
 CHARTS = "assets/js/charts.js"  # the script of pages with charts
 DESCRIBED = 24  # values read out to those who cannot see the chart
 
 
-class Dot(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A value with the range of its repeats; without one, `text` says why (`OOM`).
+class Mark(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a chart says of one value: its range over `n` repeats (None where unknown), the value as it is written,
+    its configuration, and the page that shows where it comes from. A value that is not ranked has an outline."""
 
-    `series` is what a legend calls it, if not by its label; `ink` the id of a framework's ink; `n` the number of
-    repeats (None where it is not known); `text` the value as it is written; `about` its configuration; and `href` the
-    page that shows where it comes from.
-    """
-
-    label: Text
-    series: Text = ""
-    ink: str = ""
-    value: float | None = None
     low: float | None = None
     high: float | None = None
     n: int | None = None
     text: Text = ""
     about: Text = ""
     href: str = ""
+    ranked: bool = True
+
+
+class Dot(Mark, frozen=True, omit_defaults=True, kw_only=True):
+    """A value in a row of its own; without one, `text` says why (`OOM`). `ink` is the id of a framework's ink."""
+
+    label: Text
+    series: Text = ""
+    ink: str = ""
+    value: float | None = None
 
 
 class Panel(Struct, frozen=True, omit_defaults=True):
@@ -52,22 +57,18 @@ class Dots(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kin
 
     title: Text
     unit: Text
-    better: str = "higher"
     panels: tuple[Panel, ...]
     apart: bool = False
 
 
-class Point(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A value at a place; `label` is written at it, and `step` says what begins there, at a line up to the top."""
+class Point(Mark, frozen=True, omit_defaults=True, kw_only=True):
+    """A value at a place; without `text` it has no mark. `label` is written at it.
+
+    `step` says what begins there, at a line up to the top.
+    """
 
     x: float
     y: float
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    text: Text = ""
-    about: Text = ""
-    href: str = ""
     label: Text = ""
     step: Text = ""
 
@@ -95,51 +96,31 @@ class Axis(Struct, frozen=True, omit_defaults=True):
     ticks: tuple[Tick, ...] = ()
 
 
+class Level(Struct, frozen=True, omit_defaults=True):
+    """A value of all points, drawn as a line across them."""
+
+    label: Text
+    value: float
+    dashed: bool = False
+
+
 class Lines(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="lines"):
-    """One quantity over another; `ideal` is drawn dashed. With `near` the axis need not start at zero."""
+    """One quantity over another; `ideal` is drawn dashed. With `near` the axis need not start at zero.
+
+    Places up to `shade` are shaded, and named by its label.
+    """
 
     title: Text
     unit: Text
-    better: str = "higher"
     x: Axis
     series: tuple[ChartLine, ...]
     ideal: float | None = None
     near: bool = False
-
-
-class Level(Struct, frozen=True, omit_defaults=True):
-    """A value of the whole run, drawn as a line across its window."""
-
-    label: Text
-    value: float
-    text: Text
-    dashed: bool = False
-
-
-class Annotation(Struct, frozen=True, omit_defaults=True):
-    """A record that a reader should see, and why."""
-
-    at: float
-    value: float
-    text: Text
-
-
-class DrawnTrace(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="trace"):
-    """The throughput of one run, record by record; the first `skipped` are `warmup`."""
-
-    title: Text
-    unit: Text
-    x: Axis
-    ink: str = ""
-    steps: tuple[float, ...]
-    values: tuple[float, ...]
-    skipped: int = 0
-    warmup: Text = phrase("chart.warmup")
     levels: tuple[Level, ...] = ()
-    notes: tuple[Annotation, ...] = ()
+    shade: Tick | None = None
 
 
-Spec = Dots | Lines | DrawnTrace
+Spec = Dots | Lines
 
 
 @dataclass(frozen=True)
@@ -150,65 +131,61 @@ class Chart:
     spec: Spec
     text: Text
 
-    def said(self, words: Words, language: str) -> Spec:
-        """Return what is drawn, in the words of one language."""
-        said: Spec = _said(self.spec, lambda text: plain(words.say(language, text)))
+    def said(self, words: Words, language: str, link: Callable[[str], str] = str) -> Spec:
+        """Return what is drawn, in the words of one language, with links from the page that shows it."""
+        said: Spec = _said(self.spec, lambda text: plain(words.say(language, text)), link)
         return said
-
-    def linked(self, words: Words, language: str, link: Callable[[str], str]) -> bytes:
-        """Return what is drawn as JSON, for the script of the page."""
-        said = self.said(words, language)
-        return json.encode(_linked(said, link))
 
     def described(self, words: Words, language: str) -> str:
         """Return the text with the charted values, for screen readers."""
         found = [words.say(language, each) for each in islice(values(self.said(words, language)), DESCRIBED)]
-        return " ".join([words.say(language, self.text), *found])
+        return plain(" ".join([words.say(language, self.text), *found]))
 
 
 def values(spec: Spec) -> Iterator[Phrase]:
-    """Yield a sentence per charted value, as far as a reader can take them in."""
+    """Yield a sentence per marked value, as far as a reader can take them in."""
     if isinstance(spec, Dots):
         for panel in spec.panels:
             for row in panel.rows:
                 yield phrase("chart.value_of", name=row.label, group=panel.label, value=row.text)
-    if isinstance(spec, Lines):
-        named = {tick.at: tick.label for tick in spec.x.ticks}
-        for line in spec.series:
-            for point in line.points:
-                group = point.label or named.get(point.x, f"{point.x:g}")
-                yield phrase("chart.value_of", name=line.label, group=group, value=point.text)
+        return
+    for line in spec.series:
+        for point in line.points:
+            if point.text:
+                group = point.label or place_of(spec.x, point.x)
+                yield phrase("chart.value_of", name=line.label or spec.unit, group=group, value=point.text)
 
 
-def _said(value: Any, say: Callable[[Text], str]) -> Any:
-    """Return a record with its texts in words."""
+def place_of(axis: Axis, at: float) -> Text:
+    """Return the name of a place of an axis."""
+    return next((tick.label for tick in axis.ticks if tick.at == at), written_tick(at))
+
+
+def tip(mark: Mark, name: Text, group: Text) -> tuple[Text, ...]:
+    """Return the lines that a reader sees who points at a mark."""
+    low, high = mark.low, mark.high
+    runs = phrase("ui.chart_runs", n=mark.n) if mark.n and mark.n > 1 else phrase("ui.chart_single") if mark.n else ""
+    spread: Text = ""
+    if low is not None and high is not None and low < high:
+        spread = phrase("ui.chart_range", low=_brief(low), high=_brief(high))
+    repeats = listed([each for each in (runs, spread) if each])
+    step = mark.step if isinstance(mark, Point) else ""
+    return tuple(dict.fromkeys(each for each in (name, mark.text, group, mark.about, repeats, step) if each))
+
+
+def _brief(value: float) -> str:
+    return written_tick(numbers.shortened(value, 4))
+
+
+def _said(value: Any, say: Callable[[Text], str], link: Callable[[str], str]) -> Any:
+    """Return a record with its texts in words, and its pages as links."""
     if isinstance(value, str | Phrase | Bilingual):
         return say(value)
     if isinstance(value, tuple):
-        return tuple(_said(each, say) for each in value) if value and isinstance(value[0], Struct) else value
-    if isinstance(value, Struct):
-        return replace(value, **{name: _said(each, say) for name, each in asdict(value).items()})
-    return value
-
-
-def _linked(value: Any, link: Callable[[str], str]) -> Any:
-    """Return a record with its pages as links from the page that shows it."""
-    if isinstance(value, tuple):
-        return tuple(_linked(each, link) for each in value)
+        return tuple(_said(each, say, link) for each in value)
     if not isinstance(value, Struct):
         return value
-    fields = {name: _linked(each, link) for name, each in asdict(value).items() if isinstance(each, Struct | tuple)}
-    if found := getattr(value, "href", ""):
-        fields["href"] = link(found)
+    fields = {name: _said(each, say, link) for name, each in asdict(value).items() if name != "href"}
+    if href := getattr(value, "href", ""):
+        fields["href"] = link(href)
     return replace(value, **fields)
-
-
-def framed(svg: str, name: str, title: str, description: str) -> str:
-    """Return a drawing with its title and text for screen readers, and ids that are its own on a page of several."""
-    referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
-    prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    label = f' role="img" aria-label={quoteattr(plain(title))}'
-    head = f"<title>{escape(plain(title))}</title><desc>{escape(plain(description))}</desc>"
-    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
@@ -18,13 +17,20 @@ _SOURCE = TEMPLATES / "frameworks.toml"
 Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour such as #1a2b3c")]
 
 
+#: Outlines that render/svg.py draws.
+Marker = Literal[
+    "circle", "square", "triangle", "triangle-down", "triangle-left", "triangle-right", "diamond", "thin-diamond",
+    "plus", "cross", "pentagon", "hexagon",
+]  # fmt: skip
+
+
 class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The style of a framework: its colours on white and on slate, and its marker (matplotlib's) on lines."""
+    """The style of a framework: its colours on white and on slate, and its marker on lines."""
 
     match: tuple[str, ...]
     light: Colour
     dark: Colour
-    marker: str
+    marker: Marker
 
 
 class Ink(Style, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -51,27 +57,18 @@ def ink(framework: str) -> Ink:
     return own or spare[int(hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest(), 16) % len(spare)]
 
 
-def variable(found: Ink) -> str:
-    """Return an ink as a CSS colour that follows the theme; without a style sheet it is the one for white."""
-    return f"var(--pl-ink-{found.id}, {found.light})"
-
-
 def stylesheet() -> str:
     """Return the inks as CSS variables and classes, for light, for dark, and for paper, which is always light."""
     light, dark = (
         "".join(f"  --pl-ink-{each.id}: {colour};\n" for each, colour in zip(inks(), chosen, strict=True))
         for chosen in ([each.light for each in inks()], [each.dark for each in inks()])
     )
-    classes = "".join(f".pl-ink-{each.id} {{ color: var(--pl-ink-{each.id}); }}\n" for each in inks())
+    # In charts a link has the ink of its mark.
+    classes = "".join(
+        f".pl-ink-{each.id}, .md-typeset a.pl-ink-{each.id} {{ color: var(--pl-ink-{each.id}); }}\n" for each in inks()
+    )
     return (
         "/* Written by python -m ingest from report_templates/frameworks.toml. */\n"
         f":root {{\n{light}}}\n"
         f'@media screen {{\n[data-md-color-scheme="slate"] {{\n{dark}}}\n}}\n{classes}'
     )
-
-
-def in_theme(drawing: str, among: Sequence[Ink] | None = None) -> str:
-    """Return a drawing whose colours follow the theme, made of one that was drawn with the inks for white."""
-    for each in inks() if among is None else among:
-        drawing = drawing.replace(each.light, variable(each))
-    return drawing

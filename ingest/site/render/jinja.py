@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from markupsafe import Markup
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.site.model import Hit, Page
+from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render import prose as prose_tables
 from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment
@@ -29,26 +30,17 @@ if TYPE_CHECKING:
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """A page in one language: its Markdown, and the charts that it shows."""
-
-    text: str
-    charts: Sequence[Chart]
-
-
-def rendered(words: Words, page: Page) -> Iterator[Rendered]:
+def rendered(words: Words, page: Page) -> Iterator[str]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
     context = _names_of(page.context())
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path))
-        shown: dict[str, Chart] = {}
-        names = {**_tools(words, language, writer, shown), **context}
+        names = {**_tools(words, language, writer), **context}
         with located(file := f"{page.template}.md.j2", names):
             body = environment().get_template(file).render(names)
-        scripts = (*page.scripts, *([CHARTS] if shown and CHARTS not in page.scripts else []))
-        head = _front_matter(words, language, page, scripts, context.get("hits"))
-        yield Rendered(head + _tidy(body), list(shown.values()))
+        has_charts = '<figure class="pl-chart">' in body and CHARTS not in page.scripts
+        scripts = (*page.scripts, *([CHARTS] if has_charts else []))
+        yield _front_matter(words, language, page, scripts, context.get("hits")) + _tidy(body)
 
 
 def relative(page_path: str, target: str) -> str:
@@ -58,7 +50,7 @@ def relative(page_path: str, target: str) -> str:
     return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
 
 
-def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart]) -> Mapping[str, Any]:
+def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
     """Return what templates may call: words, tables, links, code, charts and numbers."""
 
     def w(key: str, **args: object) -> Markup:
@@ -72,7 +64,6 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         return escape(entries[key][language]) if key in entries else Markup("")
 
     def chart(found: Chart) -> Markup:
-        shown[found.name] = found
         return _figure(words, language, found, writer.link)
 
     def listed(texts: list[Text]) -> str:
@@ -120,16 +111,12 @@ def _attribute(written: str) -> Markup:
 
 
 def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str]) -> Markup:
-    """Return the figure of a chart, for its script; MkDocs inserts the picture, which takes the theme's colours."""
-    return Markup(
-        '<figure class="pl-chart" data-search-exclude data-chart="{}">\n<figcaption><b>{}</b> {}</figcaption>\n'
-        '--8<-- "charts/{}/{}.svg"\n</figure>'
-    ).format(
-        _attribute(found.linked(words, language, link).decode()),
-        escape(words.say(language, found.spec.title)),
-        escape(words.say(language, found.text)),
-        Markup(language),
-        Markup(found.name),
+    """Return the figure of a chart: a drawing for wide places, and one for narrow places and phones."""
+    say, spec = partial(words.say, language), found.said(words, language, link)
+    description = found.described(words, language)
+    drawings = (drawing.draw(spec, width, say, description) for width in (drawing.WIDE, drawing.NARROW))
+    return Markup('<figure class="pl-chart">\n<figcaption><b>{}</b> {}</figcaption>\n{}\n</figure>').format(
+        escape(say(found.spec.title)), escape(say(found.text)), Markup("\n".join(drawings))
     )
 
 

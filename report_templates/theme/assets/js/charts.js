@@ -1,58 +1,56 @@
-/* Charts that can be pointed at: `plChart.draw(element, spec)` draws a record of ingest/site/render/chart.py as SVG, as
-   wide as its place, with tooltips, links, a legend that hides series, and files to save. The static picture beside it
-   stays for print and for readers without scripts. */
+/* Charts. Those of the page are SVG already: their marks can be pointed at, and they can be saved. `plChart.draw(element,
+   spec)` draws a record of ingest/site/render/chart.py, as ingest/site/render/drawing.py does, for a reader's choice. */
 (() => {
   "use strict";
 
   const SVG = "http://www.w3.org/2000/svg";
-  const INK = "currentColor";
-  const PAPER = "var(--md-default-bg-color)";
-  const FONT = 12, LETTER = 6.7, ROW = 24, HEAD = 28, VALUE = 62, GUTTER = 28;
-  const BOLD = 1.08; // how much wider
+  // As in ingest/site/render/scale.py and drawing.py.
+  const LETTER = 7.4, BOLD = 1.1, LINE = 17, ROW = 25, BELOW = 17, HEAD = 28, GUTTER = 32, INSET = 12, ENDS = 0.36, NAMES = 0.43, ROOMY = 560, TICK = 26, TOP = 30, BOTTOM = 280;
   const found = document.getElementById("pl-words");
   const words = found ? JSON.parse(found.textContent) : {};
-  const live = new WeakMap(); // element -> what is drawn in it
   const say = (key, values = {}) => (words["chart_" + key] || "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+  const live = new WeakMap(); // element -> the chart that was drawn in it
 
-  function node(tag, attributes = {}, ...children) {
-    const made = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  function filled(made, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) if (value !== "") made.setAttribute(name, value);
     made.append(...children);
     return made;
   }
 
-  function make(tag, attributes = {}, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  }
+  const tag = (name, attributes = {}, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
+  const make = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
+  const text = (x, y, said, kind = "") => tag("text", { x: x, y: y, class: kind }, said);
+  const texts = (x, y, lines, kind = "") => lines.map((line, nth) => text(x, y + LINE * nth, line, kind));
+  const path = (kind, x1, y1, x2, y2) => tag("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: kind });
+  const dot = (x, y, isFilled) => tag("circle", { cx: x, cy: y, r: 4.8, class: isFilled ? "pl-dot" : "pl-dot pl-outline" });
 
-  const colour = (ink) => (ink ? `var(--pl-ink-${ink}, ${INK})` : INK);
-  const size = (text) => LETTER * [...text].reduce((sum, each) => sum + (each > "\u2e7f" ? 1.85 : 1), 0);
+  /* ---- scales and letters ---- */
+
+  const width = (said) => LETTER * [...said].reduce((sum, each) => sum + (each > "\u2e7f" ? 1.8 : 1), 0);
+  const widest = (all) => Math.max(0, ...all.map(width));
   const known = (values) => values.filter((each) => typeof each === "number" && Number.isFinite(each));
   const number = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 10 });
 
-  /** A written value on the chart: its first number with four digits; the tooltip has all of them. */
-  function shortened(text) {
-    const at = /^(\d[\d,]*)(?:\.(\d+))?(?![\d.])([%×]?)/.exec(text || "");
-    if (!at) return text || "";
-    const whole = at[1].replace(/,/g, ""), value = Number(whole + "." + (at[2] || 0));
-    const digits = Math.max(0, (value ? 3 - Math.floor(Math.log10(value)) : 3));
+  /** A written value: its first number with four digits; the tooltip has all of them. */
+  function shortened(said) {
+    const at = /^(\d[\d,]*)(?:\.(\d+))?(?![\d.])([%×]?)/.exec(said || "");
+    if (!at) return said || "";
+    const value = Number(at[1].replace(/,/g, "") + "." + (at[2] || 0)), digits = Math.max(0, value ? 3 - Math.floor(Math.log10(value)) : 3);
     if ((at[2] || "").length <= digits) return at[0];
-    const rounded = Number(value.toFixed(Math.min(digits, 20)));
-    const places = Math.max(0, 3 - Math.floor(Math.log10(rounded || 1)));
-    return rounded.toLocaleString("en-US", { minimumFractionDigits: Math.min(digits, places), maximumFractionDigits: Math.min(digits, places) }) + at[3];
+    const rounded = Number(value.toFixed(Math.min(digits, 20))), places = Math.min(digits, Math.max(0, 3 - Math.floor(Math.log10(rounded || 1))));
+    return rounded.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }) + at[3];
   }
 
   /** Round ticks from below the least to above the most value. */
   function nice(least, most, count = 5) {
     if (!(least < most)) [least, most] = [Math.min(least, 0), Math.max(most, 0) || 1];
-    const rough = (most - least) / (count - 1), unit = 10 ** Math.floor(Math.log10(rough));
+    const rough = (most - least) / Math.max(count - 1, 1), unit = 10 ** Math.floor(Math.log10(rough));
     const step = unit * [1, 2, 2.5, 5, 10].find((each) => unit * each >= rough * 0.999);
     const first = Math.floor(least / step + 1e-9), last = Math.ceil(most / step - 1e-9);
     return Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
   }
+
+  const ticksIn = (length, most) => Math.max(2, Math.min(5, Math.floor(length / (widest(nice(0, most).map(number)) + TICK)) + 1));
 
   /** Rising places at least `gap` apart and none beyond `most`, near their rising values. */
   function apart(values, gap, most) {
@@ -62,380 +60,281 @@
     return places;
   }
 
-  function text(x, y, said, more = {}) {
-    return node("text", { x: x, y: y, fill: INK, "font-size": FONT, "dominant-baseline": "central", ...more }, said);
+  /** A text in lines that fit. */
+  function wrapped(said, room) {
+    const lines = [""];
+    for (const part of said.match(/[\u2e80-\uffee]|[^\s\u2e80-\uffee]+\s*|\s+/g) || []) {
+      if (lines[lines.length - 1] && width((lines[lines.length - 1] + part).trimEnd()) > room) lines.push("");
+      lines[lines.length - 1] += part;
+    }
+    return lines.map((line) => cut(line.trim(), room));
   }
 
-  function rule(x1, y1, x2, y2, more = {}) {
-    return node("line", { x1: x1, y1: y1, x2: x2, y2: y2, stroke: INK, ...more });
-  }
-
-  const faint = { "stroke-opacity": 0.15 };
-
-  function cut(said, wide) {
-    if (size(said) <= wide) return said;
+  function cut(said, room) {
+    if (width(said) <= room) return said;
     const letters = [...said];
-    while (letters.length && size(letters.join("")) + LETTER > wide) letters.pop();
+    while (letters.length && width(letters.join("")) + LETTER > room) letters.pop();
     return letters.join("").trimEnd() + "…";
   }
 
-  /** A value that can be pointed at, reached by keyboard, and followed to where it comes from. */
-  function mark(chart, item, group, x, y, ...shapes) {
-    const lines = [item.label || group, item.text, ...(item.label ? [group] : []), item.about, repeats(item), item.step].filter(Boolean);
-    const made = node("a", { class: "pl-mark", tabindex: 0, "aria-label": lines.join(say("comma")) });
-    if (item.href) made.setAttribute("href", item.href);
-    else made.setAttribute("role", "img");
-    made.append(...shapes);
-    const show = () => tip(chart, lines.concat(item.href ? [say("open")] : []), x, y);
-    made.addEventListener("pointerenter", show);
-    made.addEventListener("focus", show);
-    made.addEventListener("pointerleave", () => hide(chart));
-    made.addEventListener("blur", () => hide(chart));
-    // A finger points first, and follows the link with its second touch.
-    made.addEventListener("pointerdown", (event) => { made.plTouched = event.pointerType === "touch" && chart.pointed !== item; chart.pointed = item; });
-    made.addEventListener("click", (event) => { if (made.plTouched) { event.preventDefault(); show(); } });
-    return made;
-  }
-
-  function repeats(item) {
-    const range = typeof item.low === "number" && item.high > item.low ? say("range", { low: number(Number(item.low.toPrecision(4))), high: number(Number(item.high.toPrecision(4))) }) : "";
-    const runs = item.n === 1 ? say("single") : item.n ? say("runs", { n: item.n }) : "";
-    return [runs, range].filter(Boolean).join(say("comma"));
-  }
-
-  function tip(chart, lines, x, y) {
-    chart.tip.replaceChildren(...lines.map((line, at) => make(at ? "span" : "b", {}, line)));
-    chart.tip.hidden = false;
-    const wide = chart.tip.offsetWidth, high = chart.tip.offsetHeight;
-    const left = Math.max(0, Math.min(x - wide / 2, chart.width - wide));
-    chart.tip.style.left = left + "px";
-    chart.tip.style.top = (y - high - 14 + chart.room.offsetTop >= 0 && y > high + 14 ? y - high - 14 : y + 16) + "px";
-  }
-
-  function hide(chart) {
-    chart.tip.hidden = true;
+  /** The shapes of a value, which says more to who points at it and leads to where it comes from. */
+  function marked(item, name, group, ...shapes) {
+    const range = item.high > item.low ? say("range", { low: number(Number(item.low.toPrecision(4))), high: number(Number(item.high.toPrecision(4))) }) : "";
+    const repeats = [item.n === 1 ? say("single") : item.n ? say("runs", { n: item.n }) : "", range].filter(Boolean).join(say("comma"));
+    const lines = [name, item.text, group, item.about, repeats].filter(Boolean);
+    return tag(item.href ? "a" : "g", { class: item.ink ? `pl-mark pl-ink-${item.ink}` : "pl-mark", href: item.href || "" }, tag("title", {}, [...new Set(lines)].join("\n")), ...shapes);
   }
 
   /* ---- dots ---- */
 
-  const seriesOf = (item) => item.series || item.label;
-
-  function dots(chart, spec) {
-    const panels = spec.panels.map((panel) => ({ label: panel.label, rows: panel.rows.filter((row) => !chart.hidden.has(seriesOf(row))) })).filter((panel) => panel.rows.length);
-    const rows = panels.flatMap((panel) => panel.rows);
-    const names = Math.max(0, ...rows.map((row) => size(row.label))) + 10;
-    const half = (chart.width - GUTTER) / 2, heads = Math.max(0, ...panels.map((panel) => size(panel.label) * BOLD));
-    const columns = panels.length >= 4 && half - names - VALUE > 170 && heads <= half ? 2 : 1;
-    const across = (chart.width - GUTTER * (columns - 1)) / columns;
-    const stacked = across < 420 || names > most(chart); // long names are above their rows, so that the scale keeps its length
-    const label = stacked ? 4 : names; // half of the first tick’s label
-    const high = stacked ? ROW + 14 : ROW;
+  function dots(spec, wide) {
+    const rows = spec.panels.flatMap((panel) => panel.rows), roomy = wide >= ROOMY, half = (wide - GUTTER) / 2;
+    const label = widest(rows.map((row) => row.label)) + 12, heads = widest(spec.panels.map((panel) => panel.label)) * BOLD;
+    const columns = roomy && spec.panels.length >= 4 && Math.max(label / NAMES, heads) <= half ? 2 : 1;
+    const across = columns === 2 ? half : wide;
+    const stacked = !roomy && label > across * NAMES, names = stacked ? INSET : Math.min(label, across * NAMES);
+    const values = widest(rows.filter((row) => known([row.value]).length).map((row) => shortened(row.text))) * BOLD + 16;
     const mostOf = (some) => Math.max(0, ...known(some.flatMap((row) => [row.value, row.high]))) || 1;
-    const all = mostOf(rows);
+    const place = { stacked: stacked, names: names, plot: across - names - values, width: across };
     const drawn = [];
-    let top = 0;
-    for (let at = 0; at < panels.length; at += columns) {
-      const line = panels.slice(at, at + columns);
-      line.forEach((panel, column) => {
-        const last = at + column + columns >= panels.length;
-        drawn.push(onePanel(chart, panel, { left: column * (across + GUTTER), top: top, start: label, wide: across - label - VALUE, high: high, stacked: stacked, most: spec.apart ? mostOf(panel.rows) : all, unit: last ? spec.unit : "", labelled: !spec.apart }));
+    let bottom = 0;
+    for (let first = 0; first < spec.panels.length; first += columns) {
+      const top = bottom;
+      spec.panels.slice(first, first + columns).forEach((panel, column) => {
+        const isLast = first + column + columns >= spec.panels.length;
+        const [end, made] = onePanel(panel, { ...place, left: column * (across + GUTTER), top: top, most: mostOf(spec.apart ? panel.rows : rows) }, isLast ? spec.unit : "", isLast || spec.apart);
+        bottom = Math.max(bottom, end);
+        drawn.push(...made);
       });
-      const foot = at + columns * 2 <= panels.length ? 8 : spec.apart ? 22 : 36;
-      top += HEAD + high * Math.max(...line.map((panel) => panel.rows.length)) + foot;
     }
-    return [top, drawn];
+    return [bottom, drawn];
   }
 
-  function onePanel(chart, panel, room) {
-    const ticks = nice(0, room.most).filter((tick) => tick <= room.most);
-    const at = (value) => room.left + room.start + (value / room.most) * room.wide;
-    const bottom = room.top + HEAD + room.high * panel.rows.length;
-    const made = node("g", {}, text(room.left, room.top + HEAD / 2, cut(panel.label, room.start + room.wide + VALUE), { "font-weight": 650 }));
-    const few = room.wide < 260 ? 2 : 1;
-    ticks.forEach((tick, nth) => {
-      made.append(rule(at(tick), room.top + HEAD, at(tick), bottom, faint));
-      if (room.unit && room.labelled && nth % few === 0) made.append(text(at(tick), bottom + 11, number(tick), { "text-anchor": "middle", "font-size": 11 }));
-    });
-    if (room.unit) made.append(text(room.left + room.start + room.wide / 2, bottom + (room.labelled ? 27 : 12), room.unit, { "text-anchor": "middle", "font-size": 11 }));
-    panel.rows.forEach((row, nth) => made.append(oneRow(chart, panel, row, at, room, room.top + HEAD + room.high * (nth + 0.5))));
-    return made;
+  const named = (row, place) => wrapped(row.label, place.stacked ? place.width : place.names - 12);
+  const rowHeight = (row, place) => LINE * (named(row, place).length - 1) + ROW + (place.stacked ? BELOW : 0);
+
+  function onePanel(panel, place, unit, labelled) {
+    const at = (value) => place.left + place.names + (value / place.most) * place.plot;
+    const head = wrapped(panel.label, place.width / BOLD), top = place.top + HEAD + LINE * (head.length - 1), rows = [];
+    let bottom = top;
+    for (const row of panel.rows) {
+      rows.push(oneRow(row, panel, place, at, bottom));
+      bottom += rowHeight(row, place);
+    }
+    const ticks = nice(0, place.most, ticksIn(place.plot, place.most)).filter((tick) => tick <= place.most);
+    const drawn = [...texts(place.left, place.top + HEAD / 2, head, "pl-head"), ...ticks.map((tick) => path("pl-rule", at(tick), top, at(tick), bottom))];
+    if (labelled) {
+      bottom += LINE;
+      drawn.push(...ticks.map((tick) => text(at(tick), bottom - 6, number(tick), "pl-tick")));
+    }
+    if (unit) {
+      bottom += LINE;
+      drawn.push(text(at(place.most / 2), bottom - 6, unit, "pl-tick"));
+    }
+    return [bottom + 10, [...drawn, ...rows]];
   }
 
-  function oneRow(chart, panel, row, at, room, middle) {
-    const y = room.stacked ? middle + 8 : middle;
-    const ink = colour(row.ink), zero = at(0);
-    const name = text(room.left, room.stacked ? middle - 9 : y, cut(row.label, room.stacked ? room.wide + VALUE : room.start - 8));
-    const area = node("rect", { x: room.left, y: middle - room.high / 2, width: room.start + room.wide + VALUE, height: room.high, fill: "transparent" });
-    if (typeof row.value !== "number") return mark(chart, row, panel.label, zero, y, area, name, text(zero + 6, y, row.text || ""));
-    const place = at(row.value), end = Math.max(place, typeof row.high === "number" ? at(row.high) : place);
-    const shapes = [area, name, rule(zero, y, place, y, { stroke: ink, "stroke-opacity": 0.4 })];
-    if (typeof row.low === "number" && row.high > row.low) shapes.push(rule(at(row.low), y, at(row.high), y, { stroke: ink, "stroke-width": 3.5, "stroke-linecap": "round" }));
-    shapes.push(node("circle", { cx: place, cy: y, r: 5, fill: row.n === 1 ? PAPER : ink, stroke: ink, "stroke-width": 2 }));
-    shapes.push(text(end + 10, y, shortened(row.text), { "font-weight": 600 }));
-    return mark(chart, row, panel.label, place, y, ...shapes);
+  function oneRow(row, panel, place, at, top) {
+    const high = rowHeight(row, place), name = named(row, place);
+    const middle = place.stacked ? top + high - ROW / 2 : top + high / 2;
+    const first = place.stacked ? top + ROW / 2 + 2 : middle - (LINE * (name.length - 1)) / 2;
+    const shapes = [tag("rect", { x: place.left, y: top, width: place.width, height: high, class: "pl-area" }), ...texts(place.left, first, name)];
+    if (typeof row.value !== "number") shapes.push(text(at(0) + 6, middle, row.text || ""));
+    else {
+      shapes.push(path("pl-stem", at(0), middle, at(row.value), middle));
+      if (row.high > row.low) shapes.push(path("pl-range", at(row.low), middle, at(row.high), middle));
+      shapes.push(dot(at(row.value), middle, row.ranked !== false));
+      shapes.push(text(Math.max(at(row.value), at(row.high || 0)) + 10, middle, shortened(row.text), "pl-value"));
+    }
+    return marked(row, row.label, panel.label, ...shapes);
   }
 
   /* ---- lines ---- */
 
-  function lines(chart, spec) {
-    const shown = spec.series.filter((line) => !chart.hidden.has(line.label) && line.points.length);
-    const points = shown.flatMap((line) => line.points);
-    const named = chart.width >= 520;
-    const right = named ? Math.min(Math.max(0, ...spec.series.map((line) => size(line.label) * BOLD)) + 22, most(chart)) : 14;
-    const place = (x) => (spec.x.log2 ? Math.log2(x) : x);
-    const given = spec.x.ticks || [];
-    const xs = known(points.map((point) => place(point.x)).concat(given.map((tick) => place(tick.at))));
-    const marks = given.length ? given : nice(Math.min(...xs), Math.max(...xs)).map((at) => ({ at: at, label: number(at) }));
-    const ends = [...xs, ...(given.length ? [] : marks.map((tick) => tick.at))];
-    const all = known(points.flatMap((point) => [point.y, point.low, point.high]).concat(spec.ideal));
-    const ticks = nice(spec.near ? Math.min(...all) : 0, Math.max(...all));
-    const left = Math.max(...ticks.map((tick) => size(number(tick)))) + 8;
-    const frame = { left: left, right: chart.width - right, top: 30, bottom: 290, x0: Math.min(...ends), x1: Math.max(...ends), y0: ticks[0], y1: ticks[ticks.length - 1] };
-    const inset = 12;
-    frame.x = (x) => frame.left + inset + ((place(x) - frame.x0) / (frame.x1 - frame.x0 || 1)) * (frame.right - frame.left - 2 * inset);
-    frame.y = (y) => frame.bottom - ((y - frame.y0) / (frame.y1 - frame.y0)) * (frame.bottom - frame.top);
-    const drawn = grid(frame, ticks, spec.unit);
-    let free = -Infinity;
-    for (const tick of marks) {
-      const half = size(tick.label) / 2;
-      if (frame.x(tick.at) - half < free) continue; // on a phone not every tick has room for its label
-      free = frame.x(tick.at) + half + 4;
-      drawn.push(text(frame.x(tick.at), frame.bottom + 14, tick.label, { "text-anchor": "middle", "font-size": 11 }));
-    }
-    drawn.push(text((frame.left + frame.right) / 2, frame.bottom + 32, spec.x.label, { "text-anchor": "middle", "font-size": 11 }));
-    if (typeof spec.ideal === "number") drawn.push(rule(frame.left, frame.y(spec.ideal), frame.right, frame.y(spec.ideal), { "stroke-dasharray": "4 3", "stroke-opacity": 0.7 }));
-    const labels = new Map(marks.map((tick) => [tick.at, tick.label]));
-    for (const line of shown) drawn.push(oneLine(chart, spec, line, frame, labels));
-    if (named) drawn.push(...names(chart, shown, frame));
-    return [frame.bottom + 44, drawn];
-  }
-
-  function grid(frame, ticks, unit) {
-    const drawn = [text(0, 12, unit, { "font-size": 11 })];
-    for (const tick of ticks) {
-      drawn.push(rule(frame.left, frame.y(tick), frame.right, frame.y(tick), faint));
-      drawn.push(text(frame.left - 6, frame.y(tick), number(tick), { "text-anchor": "end", "font-size": 11 }));
-    }
-    return drawn;
-  }
-
-  const most = (chart) => Math.min(280, chart.width * 0.34); // of a name
-  /** Lines of one ink differ in how they are cut. */
-  function dash(spec, line) {
-    const nth = spec.series.filter((each) => each.ink === line.ink).findIndex((each) => each.label === line.label);
-    return nth > 0 ? `${2 + 3 * (nth % 3)} ${1 + nth}` : "";
-  }
-
-  function oneLine(chart, spec, line, frame, labels) {
-    const ink = colour(line.ink), broken = dash(spec, line);
-    const path = line.points.map((point, at) => (at ? "L" : "M") + frame.x(point.x).toFixed(1) + " " + frame.y(point.y).toFixed(1)).join("");
-    const made = node("g", {}, node("path", { d: path, fill: "none", stroke: ink, "stroke-width": 2, "stroke-dasharray": broken }));
-    for (const point of line.points) {
-      const x = frame.x(point.x), y = frame.y(point.y), shapes = [node("circle", { cx: x, cy: y, r: 12, fill: "transparent" })];
-      if (typeof point.low === "number" && point.high > point.low) shapes.push(rule(x, frame.y(point.low), x, frame.y(point.high), { stroke: ink, "stroke-width": 3.5 }));
-      shapes.push(node("circle", { cx: x, cy: y, r: 4.5, fill: point.n === 1 || broken ? PAPER : ink, stroke: ink, "stroke-width": 2 }));
-      if (point.step) shapes.push(rule(x, y - 6, x, frame.top, { stroke: ink, "stroke-dasharray": "2 2" }), text(x - 4, frame.top + 6, point.step, { "text-anchor": "end", "font-size": 10 }));
-      if (point.label) shapes.push(text(x, y - 13, point.label, { "text-anchor": "middle", "font-size": 10 }));
-      const group = point.label || [labels.get(point.x) || number(point.x), spec.x.label].join(" ");
-      made.append(mark(chart, { ...point, label: line.label }, group, x, y, ...shapes));
-    }
-    return made;
-  }
-
-  function names(chart, shown, frame) {
+  function lines(spec, wide) {
     const last = (line) => line.points[line.points.length - 1];
-    const ordered = [...shown].sort((one, other) => frame.y(last(one).y) - frame.y(last(other).y));
-    const places = apart(ordered.map((line) => frame.y(last(line).y)), 15, frame.bottom);
-    return ordered.flatMap((line, at) => {
-      const end = last(line);
-      return [
-        rule(frame.x(end.x) + 6, frame.y(end.y), frame.right + 8, places[at], { "stroke-opacity": 0.3 }),
-        text(frame.right + 11, places[at], cut(line.label, (most(chart) - 18) / BOLD), { fill: colour(line.ink), "font-weight": 600 }),
-      ];
-    });
-  }
-
-  /* ---- trace ---- */
-
-  function trace(chart, spec) {
-    const wide = chart.width >= 520, levels = [...(spec.levels || [])].sort((one, other) => other.value - one.value);
-    const named = (level) => level.label + " " + level.text;
-    const right = wide ? Math.min(Math.max(0, ...levels.map((level) => size(named(level)))) + 18, most(chart)) : 8;
-    const ticks = nice(0, Math.max(...spec.values, ...levels.map((level) => level.value)));
-    const first = spec.steps[0], last = spec.steps[spec.steps.length - 1], skipped = Math.min(spec.skipped || 0, spec.steps.length - 1);
-    const left = Math.max(...ticks.map((tick) => size(number(tick)))) + 8;
-    const under = wide ? 0 : levels.length * 16; // on a phone the words are below the drawing
-    const frame = { left: left, right: chart.width - right, top: 30, bottom: 230 };
-    frame.x = (step) => frame.left + ((step - first) / (last - first || 1)) * (frame.right - frame.left);
-    frame.y = (value) => frame.bottom - (value / ticks[ticks.length - 1]) * (frame.bottom - frame.top);
-    const drawn = grid(frame, ticks, spec.unit);
-    if (skipped > 0) {
-      const edge = frame.x((spec.steps[skipped - 1] + spec.steps[skipped]) / 2);
-      drawn.push(node("rect", { x: frame.left, y: frame.top, width: edge - frame.left, height: frame.bottom - frame.top, fill: INK, "fill-opacity": 0.08 }));
-      drawn.push(text(frame.left + 4, frame.top + 8, spec.warmup || "", { "font-size": 11 }));
+    const series = spec.series.filter((line) => line.points.length), points = series.flatMap((line) => line.points);
+    const ordered = [...series].sort((one, other) => last(other).y - last(one).y);
+    const room = widest(series.map((line) => line.label)) * BOLD + 24, beside = wide >= ROOMY && room <= wide * ENDS;
+    const place = (x) => (spec.x.log2 ? Math.log2(x) : x);
+    const xs = points.map((point) => place(point.x)).concat(spec.x.ticks.map((tick) => place(tick.at)));
+    const all = known(points.flatMap((point) => [point.y, point.low, point.high]).concat(spec.ideal));
+    const ticks = nice(spec.near ? Math.min(...all) : 0, Math.max(...all)), near = spec.near ? (ticks[ticks.length - 1] - ticks[0]) * 0.08 : 0;
+    const left = widest(ticks.map(number)) + 8, right = wide - (beside ? room : 14), low = ticks[0] - near, high = ticks[ticks.length - 1] + near;
+    const x0 = Math.min(...xs), x1 = Math.max(...xs);
+    const x = (value) => left + INSET + ((place(value) - x0) / (x1 - x0 || 1)) * (right - left - 2 * INSET);
+    const y = (value) => BOTTOM - ((value - low) / (high - low)) * (BOTTOM - TOP);
+    const drawn = [text(0, 12, spec.unit), ...ticks.flatMap((tick) => [path("pl-rule", left, y(tick), right, y(tick)), text(left - 7, y(tick), number(tick), "pl-tick pl-end")])];
+    if (typeof spec.ideal === "number") drawn.push(path("pl-across pl-cut-1", left, y(spec.ideal), right, y(spec.ideal)));
+    for (const line of series) {
+      drawn.push(tag("polyline", { points: line.points.map((point) => `${x(point.x)},${y(point.y)}`).join(" "), class: look(series, line) }));
+      for (const point of line.points) {
+        const shapes = [tag("circle", { cx: x(point.x), cy: y(point.y), r: 12, class: "pl-area" })];
+        if (point.high > point.low) shapes.push(path("pl-range", x(point.x), y(point.low), x(point.x), y(point.high)));
+        const at = spec.x.ticks.find((tick) => tick.at === point.x);
+        drawn.push(marked({ ...point, ink: line.ink }, line.label, `${at ? at.label : number(point.x)} ${spec.x.label}`, ...shapes, dot(x(point.x), y(point.y), point.ranked !== false)));
+      }
     }
-    const path = spec.steps.map((step, at) => (at ? "L" : "M") + frame.x(step).toFixed(1) + " " + frame.y(spec.values[at]).toFixed(1)).join("");
-    drawn.push(node("path", { d: path, fill: "none", stroke: colour(spec.ink), "stroke-width": 1.5, "stroke-linejoin": "round" }));
-    const places = apart(levels.map((level) => frame.y(level.value)), 15, frame.bottom);
-    levels.forEach((level, at) => {
-      const pattern = { "stroke-dasharray": level.dashed ? "5 3" : "" };
-      drawn.push(rule(frame.x(spec.steps[skipped]), frame.y(level.value), frame.right, frame.y(level.value), pattern));
-      const y = wide ? places[at] : frame.bottom + 54 + at * 16;
-      if (!wide) drawn.push(rule(frame.left, y, frame.left + 20, y, pattern));
-      drawn.push(text(wide ? frame.right + 6 : frame.left + 28, y, named(level), { "font-size": 11 }));
+    let free = -Infinity;
+    for (const tick of spec.x.ticks) {
+      const half = width(tick.label) / 2;
+      if (x(tick.at) - half < free) continue; // not every tick has room for its label
+      free = x(tick.at) + half + 6;
+      drawn.push(text(x(tick.at), BOTTOM + 14, tick.label, "pl-tick"));
+    }
+    drawn.push(text((left + right) / 2, BOTTOM + 31, spec.x.label, "pl-tick"));
+    if (beside) {
+      const heights = ordered.map((line) => y(last(line).y));
+      apart(heights, LINE, BOTTOM).forEach((at, nth) => drawn.push(path("pl-leader", x(last(ordered[nth]).x) + 7, heights[nth], right + 8, at), text(right + 12, at, ordered[nth].label)));
+      return [BOTTOM + 45, drawn];
+    }
+    let top = BOTTOM + 45;
+    for (const line of ordered) {
+      const name = wrapped(line.label, wide - 34);
+      drawn.push(path(look(series, line), 0, top + 8, 24, top + 8), ...texts(34, top + 8, name));
+      top += LINE * name.length + 3;
+    }
+    return [top + 4, drawn];
+  }
+
+  /** Lines of one ink differ in how they are cut. */
+  function look(series, line) {
+    const nth = series.filter((each) => each.ink === line.ink).indexOf(line) % 8;
+    return ["pl-line", ...(nth ? [`pl-cut-${nth}`] : []), ...(line.ink ? [`pl-ink-${line.ink}`] : [])].join(" ");
+  }
+
+  /* ---- pointing ---- */
+
+  /** Show what a mark says at once, and to fingers and keys too; without this script a browser shows its title. */
+  function pointed(room) {
+    const tip = make("div", { class: "pl-tip", role: "status" });
+    tip.hidden = true;
+    room.append(tip);
+    const show = (lines, box) => {
+      const outer = room.getBoundingClientRect();
+      tip.replaceChildren(...lines.map((line, at) => make(at ? "span" : "b", {}, line)));
+      tip.hidden = false;
+      const left = box.left + box.width / 2 - outer.left - tip.offsetWidth / 2, top = box.top - outer.top - tip.offsetHeight - 8;
+      tip.style.left = Math.max(0, Math.min(left, outer.width - tip.offsetWidth)) + "px";
+      tip.style.top = (box.top > tip.offsetHeight + 8 ? top : box.bottom - outer.top + 8) + "px";
+    };
+    const hide = () => { tip.hidden = true; };
+    room.querySelectorAll(".pl-mark").forEach((mark) => {
+      const title = mark.querySelector("title"), lines = title.textContent.split("\n"), isLink = mark.hasAttribute("href");
+      title.remove();
+      filled(mark, { tabindex: 0, "aria-label": lines.join(say("comma")), role: isLink ? "" : "img" }, []);
+      const said = isLink ? lines.concat(say("open")) : lines;
+      const open = () => show(said, (mark.querySelector(".pl-dot") || mark).getBoundingClientRect());
+      for (const name of ["pointerenter", "focus"]) mark.addEventListener(name, open);
+      for (const name of ["pointerleave", "blur"]) mark.addEventListener(name, hide);
+      // A finger points first, and follows the link with its second touch.
+      mark.addEventListener("pointerdown", (event) => { mark.plFirst = event.pointerType === "touch" && room.plPointed !== mark; room.plPointed = mark; });
+      mark.addEventListener("click", (event) => { if (mark.plFirst) { event.preventDefault(); open(); } });
     });
-    nice(first, last).filter((step) => step >= first && step <= last).forEach((step) => drawn.push(text(frame.x(step), frame.bottom + 14, number(step), { "text-anchor": "middle", "font-size": 11 })));
-    drawn.push(text((frame.left + frame.right) / 2, frame.bottom + 32, spec.x.label, { "text-anchor": "middle", "font-size": 11 }));
-    (spec.notes || []).forEach((note) => drawn.push(...noted(note, frame)));
-    drawn.push(pointer(chart, spec, frame));
-    return [frame.bottom + 44 + under, drawn];
+    room.querySelectorAll("polyline[data-values]").forEach((line) => walked(line, show, hide));
   }
 
-  function noted(note, frame) {
-    const x = frame.x(note.at), y = frame.y(note.value), wide = size(note.text) * BOLD * 0.92;
-    const wanted = x > (frame.left + frame.right) / 2 ? x - 9 - wide : x + 9;
-    const left = Math.max(frame.left, Math.min(wanted, frame.right - wide));
-    const ring = node("circle", { cx: x, cy: y, r: 5, fill: "none", stroke: INK, "stroke-width": 1.5 });
-    return note.text ? [ring, text(left, left === wanted ? y : y - 15, note.text, { "font-size": 11, "font-weight": 600, class: "pl-noted" })] : [ring];
-  }
-
-  /** The record nearest to the pointer, or chosen with the arrow keys. */
-  function pointer(chart, spec, frame) {
-    const dot = node("circle", { r: 4.5, fill: colour(spec.ink), visibility: "hidden" });
-    const area = node("rect", { x: frame.left, y: frame.top, width: Math.max(0, frame.right - frame.left), height: frame.bottom - frame.top, fill: "transparent", tabindex: 0, role: "slider", "aria-label": spec.x.label, "aria-valuemin": 0, "aria-valuemax": spec.steps.length - 1 });
+  /** The value nearest to the pointer, or chosen with the arrow keys, of a line without marks. */
+  function walked(line, show, hide) {
+    const svg = line.closest("svg"), points = Array.from(line.points), spot = tag("circle", { r: 4.8, class: `${line.getAttribute("class")} pl-dot`, visibility: "hidden" });
+    const x0 = points[0].x, x1 = points[points.length - 1].x;
+    const area = tag("rect", { x: x0, y: TOP, width: Math.max(0, x1 - x0), height: BOTTOM - TOP, class: "pl-area", tabindex: 0, role: "slider", "aria-label": line.dataset.x, "aria-valuemin": 0, "aria-valuemax": points.length - 1, "aria-valuenow": 0 });
+    const values = line.dataset.values.split(" ").map((pair) => pair.split(",").map(Number));
     let now = 0;
     const go = (at) => {
-      now = Math.max(0, Math.min(spec.steps.length - 1, at));
-      const x = frame.x(spec.steps[now]), y = frame.y(spec.values[now]);
-      const said = [spec.x.label + " " + number(spec.steps[now]), number(spec.values[now]) + " " + spec.unit];
-      for (const [name, value] of Object.entries({ cx: x, cy: y, visibility: "visible" })) dot.setAttribute(name, value);
-      area.setAttribute("aria-valuenow", now);
-      area.setAttribute("aria-valuetext", said.join(say("comma")));
-      tip(chart, said, x, y);
+      now = Math.max(0, Math.min(points.length - 1, at));
+      const { x, y } = points[now], said = [`${line.dataset.x} ${number(values[now][0])}`, `${number(values[now][1])} ${line.dataset.unit}`];
+      filled(spot, { cx: x, cy: y, visibility: "visible" }, []);
+      filled(area, { "aria-valuenow": now, "aria-valuetext": said.join(say("comma")) }, []);
+      show(said, spot.getBoundingClientRect());
     };
-    const leave = () => { hide(chart); dot.setAttribute("visibility", "hidden"); };
+    const leave = () => { hide(); spot.setAttribute("visibility", "hidden"); };
     const near = (event) => {
-      const x = event.clientX - chart.room.getBoundingClientRect().left;
-      return spec.steps.reduce((best, step, at) => (Math.abs(frame.x(step) - x) < Math.abs(frame.x(spec.steps[best]) - x) ? at : best), 0);
+      const x = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
+      return points.reduce((best, point, at) => (Math.abs(point.x - x) < Math.abs(points[best].x - x) ? at : best), 0);
     };
-    area.setAttribute("aria-valuenow", 0);
-    area.addEventListener("pointermove", (event) => go(near(event)));
-    area.addEventListener("pointerdown", (event) => go(near(event)));
-    area.addEventListener("pointerleave", leave);
+    for (const name of ["pointermove", "pointerdown"]) area.addEventListener(name, (event) => go(near(event)));
+    for (const name of ["pointerleave", "blur"]) area.addEventListener(name, leave);
     area.addEventListener("focus", () => go(now));
-    area.addEventListener("blur", leave);
     area.addEventListener("keydown", (event) => {
-      const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: spec.steps.length - 1 }[event.key];
+      const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: points.length - 1 }[event.key];
       if (to === undefined) return;
       event.preventDefault();
       go(to);
     });
-    return node("g", {}, area, dot);
+    line.after(area, spot); // below the marks
   }
 
-  /* ---- around the drawing ---- */
+  /* ---- saving ---- */
 
-  const KINDS = { dots: dots, lines: lines, trace: trace };
+  const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "paint-order", "font-size", "font-weight", "text-anchor", "dominant-baseline"];
 
-  function series(spec) {
-    const every = spec.kind === "lines" ? spec.series : spec.kind === "dots" ? spec.panels.flatMap((panel) => panel.rows) : [];
-    return [...new Map(every.map((each) => [seriesOf(each), each])).values()];
-  }
-
-  function legend(chart) {
-    const named = series(chart.spec);
-    const buttons = named.map((each) => {
-      const swatch = node("svg", { width: 18, height: 10, "aria-hidden": "true" }, chart.spec.kind === "lines"
-        ? rule(0, 5, 18, 5, { stroke: colour(each.ink), "stroke-width": 2.5, "stroke-dasharray": dash(chart.spec, each) })
-        : node("circle", { cx: 9, cy: 5, r: 4.5, fill: colour(each.ink) }));
-      const button = make("button", { type: "button", class: "pl-legend", "aria-pressed": String(!chart.hidden.has(seriesOf(each))) }, swatch, seriesOf(each));
-      button.addEventListener("click", () => {
-        const name = seriesOf(each);
-        if (chart.hidden.has(name)) chart.hidden.delete(name);
-        else if (chart.hidden.size < named.length - 1) chart.hidden.add(name); // one stays
-        button.setAttribute("aria-pressed", String(!chart.hidden.has(name)));
-        paint(chart);
-      });
-      return button;
-    });
-    return make("div", { class: "pl-legends", role: "group", "aria-label": say("series") }, ...(named.length > 1 ? buttons : []));
-  }
-
-  function paint(chart) {
-    chart.width = Math.floor(chart.room.clientWidth);
-    if (!chart.width) return;
-    hide(chart);
-    const [high, drawn] = KINDS[chart.spec.kind](chart, chart.spec);
-    const svg = node("svg", { width: chart.width, height: high, viewBox: `0 0 ${chart.width} ${high}`, role: "group", "aria-label": chart.spec.title }, ...drawn);
-    if (chart.svg) chart.svg.replaceWith(svg);
-    else chart.room.prepend(svg);
-    chart.svg = svg;
-  }
-
-  function table(spec) {
-    const rows = spec.kind === "dots" ? spec.panels.flatMap((panel) => panel.rows.map((row) => [panel.label, row.label, row.value, row.low, row.high, row.n, spec.unit, row.text, row.about]))
-      : spec.kind === "lines" ? spec.series.flatMap((line) => line.points.map((point) => [point.label || point.x, line.label, point.y, point.low, point.high, point.n, spec.unit, point.text, point.about]))
-      : spec.steps.map((step, at) => [step, spec.title, spec.values[at], "", "", "", spec.unit, "", ""]);
-    return [["at", "series", "value", "low", "high", "runs", "unit", "text", "about"], ...rows];
-  }
-
-  // A spreadsheet takes a text that begins so for a formula.
-  const field = (value) => {
-    const said = typeof value === "string" && /^[=+\-@\t]/.test(value) ? "'" + value : String(value ?? "");
-    return /[",\r\n]/.test(said) ? `"${said.replace(/"/g, '""')}"` : said;
-  };
-
-  /** The drawing as a file by itself: colours of the page as they are now, on the page's ground. */
-  function picture(chart) {
-    const copy = chart.svg.cloneNode(true), styles = getComputedStyle(chart.room);
-    const own = (value) => value.replace(/var\((--[\w-]+)(?:,\s*([^)]+))?\)/g, (_, name, other) => styles.getPropertyValue(name).trim() || other || "").replace(INK, styles.color);
-    copy.querySelectorAll("*").forEach((each) => {
-      for (const name of ["fill", "stroke"]) if (each.hasAttribute(name)) each.setAttribute(name, own(each.getAttribute(name)));
-      for (const name of ["tabindex", "role", "class"]) each.removeAttribute(name);
+  /** The drawing as a file by itself: the looks of the page as they are now, on the page's ground. */
+  function picture(svg, title) {
+    const copy = svg.cloneNode(true), own = [...svg.querySelectorAll("*")], box = svg.viewBox.baseVal;
+    copy.querySelectorAll("*").forEach((each, at) => {
+      const style = getComputedStyle(own[at]);
+      for (const name of LOOKS) each.setAttribute(name, style.getPropertyValue(name));
+      for (const name of ["class", "tabindex", "role"]) each.removeAttribute(name);
       if (each.hasAttribute("href")) each.setAttribute("href", new URL(each.getAttribute("href"), location.href).href);
     });
-    copy.prepend(node("title", {}, chart.spec.title), node("rect", { width: "100%", height: "100%", fill: own(PAPER) }));
-    copy.setAttribute("font-family", styles.fontFamily);
+    const style = getComputedStyle(svg);
+    filled(copy, { width: box.width, height: box.height + 30, viewBox: `-10 -30 ${box.width + 20} ${box.height + 30}`, "font-family": style.fontFamily }, []);
+    copy.removeAttribute("class");
+    copy.prepend(tag("rect", { x: -10, y: -30, width: "100%", height: "100%", fill: style.backgroundColor }), tag("text", { x: 0, y: -12, "font-size": 15, "font-weight": 650, fill: style.color }, title));
     return new XMLSerializer().serializeToString(copy);
   }
 
-  function save(name, content, type) {
-    const address = URL.createObjectURL(new Blob([content], { type: type }));
+  function save(name, blob) {
+    const address = URL.createObjectURL(blob);
     make("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
-  function tools(chart) {
-    const name = (ending) => (chart.spec.title || "chart").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() + "." + ending;
-    const button = (kind, made) => {
-      const found = make("button", { type: "button", class: "pl-save" }, say("save", { kind: kind.toUpperCase() }));
-      found.addEventListener("click", made);
-      return found;
-    };
-    return make("div", { class: "pl-saves" },
-      button("svg", () => save(name("svg"), picture(chart), "image/svg+xml")),
-      button("csv", () => save(name("csv"), table(chart.spec).map((row) => row.map(field).join(",")).join("\r\n") + "\r\n", "text/csv")));
+  /** Twice as fine as on the screen. */
+  function png(drawing, then) {
+    const image = new Image(), canvas = document.createElement("canvas");
+    image.addEventListener("load", () => {
+      filled(canvas, { width: image.width * 2, height: image.height * 2 }, []);
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob(then);
+    });
+    image.src = "data:image/svg+xml," + encodeURIComponent(drawing);
   }
 
-  /** Draw a chart in an element, in place of the static picture or of the chart that was drawn there before. */
+  function tools(figure, title) {
+    const shown = () => [...figure.querySelectorAll(".pl-svg")].find((each) => each.clientWidth);
+    const name = title.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-|-$/g, "").toLowerCase();
+    const button = (kind, saved) => {
+      const made = make("button", { type: "button", class: "pl-save" }, say("save", { kind: kind }));
+      made.addEventListener("click", () => saved(picture(shown(), title), `${name}.${kind.toLowerCase()}`));
+      return made;
+    };
+    return make("div", { class: "pl-saves" },
+      button("SVG", (drawing, file) => save(file, new Blob([drawing], { type: "image/svg+xml" }))),
+      button("PNG", (drawing, file) => png(drawing, (blob) => save(file, blob))));
+  }
+
+  /** Draw a chart in an element, in place of the one that was drawn there before. */
   function draw(element, spec) {
-    const before = live.get(element), hidden = new Set(before ? [...before.hidden] : []);
-    const names = new Set(series(spec).map(seriesOf));
-    for (const name of hidden) if (!names.has(name)) hidden.delete(name);
-    if (hidden.size >= names.size) hidden.clear();
-    const chart = { spec: spec, hidden: hidden, tip: make("div", { class: "pl-tip", role: "status" }), room: make("div", { class: "pl-drawn" }) };
-    chart.tip.hidden = true;
-    chart.room.append(chart.tip);
-    chart.root = make("div", { class: "pl-live" }, legend(chart), chart.room, tools(chart));
-    if (before) before.root.replaceWith(chart.root);
-    else element.append(chart.root);
-    element.classList.add("pl-charted");
-    if (before) before.observer.disconnect();
-    chart.observer = new ResizeObserver(() => Math.floor(chart.room.clientWidth) !== chart.width && paint(chart));
-    chart.observer.observe(chart.room);
-    paint(chart);
+    const before = live.get(element), room = make("div", { class: "pl-drawn" });
+    const chart = { spec: spec, root: make("div", { class: "pl-live" }, room, tools(room, spec.title)) };
+    const paint = () => {
+      const wide = Math.floor(room.clientWidth);
+      if (!wide || wide === chart.width) return;
+      chart.width = wide;
+      const [high, drawn] = (spec.kind === "lines" ? lines : dots)(spec, wide);
+      room.replaceChildren(tag("svg", { class: "pl-svg", viewBox: `0 0 ${wide} ${high}`, role: "group", "aria-label": spec.title }, ...drawn));
+      pointed(room);
+    };
+    if (before) {
+      before.observer.disconnect();
+      before.root.replaceWith(chart.root);
+    } else element.append(chart.root);
+    chart.observer = new ResizeObserver(paint);
+    chart.observer.observe(room);
+    paint();
     live.set(element, chart);
-    return chart;
   }
 
   window.plChart = { draw: draw, shortened: shortened, nice: nice, present: (element) => live.get(element) };
@@ -444,11 +343,12 @@
     if (event.key === "Escape") document.querySelectorAll(".pl-tip").forEach((each) => { each.hidden = true; });
   });
   const seen = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      seen.unobserve(entry.target);
-      draw(entry.target, JSON.parse(entry.target.dataset.chart));
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      pointed(target);
+      target.append(tools(target, target.querySelector("figcaption > b").textContent));
     }
   }, { rootMargin: "400px" });
-  document.querySelectorAll("figure.pl-chart[data-chart]").forEach((each) => seen.observe(each));
+  document.querySelectorAll("figure.pl-chart:has(> .pl-svg)").forEach((each) => seen.observe(each));
 })();

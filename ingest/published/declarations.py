@@ -70,7 +70,7 @@ class Delta(Struct, frozen=True, forbid_unknown_fields=True):
     base: tuple[str, ...]
 
 
-class Step(Struct, frozen=True, forbid_unknown_fields=True):
+class CodeStep(Struct, frozen=True, forbid_unknown_fields=True):
     """A step of a procedure: what it does, and its commands for a shell, one a line."""
 
     words: WordsEntry
@@ -104,7 +104,7 @@ class BlockEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     level: int = 2
     text: tuple[WordsEntry, ...] = ()
     facts: Facts | None = None
-    code: tuple[Step, ...] = ()
+    code: tuple[CodeStep, ...] = ()
     where: Where = {}
     split: tuple[SplitName, ...] = ()
     rows: tuple[RowName, ...] = ()

@@ -35,7 +35,7 @@ class PlaceLink:
 
 
 @dataclass(frozen=True)
-class Difference:
+class AuditDifference:
     """Our result relative to the published one: the text, the share, its side, and the length of its bar in percent."""
 
     text: str
@@ -64,7 +64,7 @@ class AuditCase:
     computed_value: float | None
     run: str | None
     lines: Link | None
-    difference: Difference | None
+    difference: AuditDifference | None
     verdict: Text
     about: tuple[Text, ...]
     facets: Facets
@@ -181,10 +181,10 @@ def _lines_at_source(site: Site, each: Audited, found: LogFigure, anchor: str) -
     return addresses.section(address, anchor) if "/blob/" in address else address
 
 
-def _difference(share: float) -> Difference:
+def _difference(share: float) -> AuditDifference:
     digits = 3 if abs(share) < SMALL else 1
     side = "within" if abs(share) <= audit.TOLERANCE else "below" if share < 0 else "above"
-    return Difference(numbers.signed_percent(share, digits), share, side, 100 * min(abs(share) / FULL_BAR, 1))
+    return AuditDifference(numbers.signed_percent(share, digits), share, side, 100 * min(abs(share) / FULL_BAR, 1))
 
 
 def _about(each: Audited) -> Iterator[Text]:

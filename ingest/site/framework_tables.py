@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
+from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, same
 from perfledger.ingest.site import addresses, answers
 from perfledger.ingest.site.data import changes
@@ -19,7 +20,7 @@ from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_figures import source_anchors
-from perfledger.ingest.site.published_tables import VERDICT_TONES, printed
+from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
@@ -219,8 +220,11 @@ def _difference(found: Audited) -> Cell:
     return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
 
 
+_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
+
+
 def _verdict(found: Audited) -> Cell:
-    tone = VERDICT_TONES.get(found.verdict, "")
+    tone = _TONES.get(found.verdict, "")
     return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), tone=tone)
 
 

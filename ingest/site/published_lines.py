@@ -46,7 +46,7 @@ class PublishedLine:
 
 
 @dataclass(frozen=True, order=True)
-class _Place:
+class _PublishedPlace:
     """The common facts of a line's figures, in the order of the lines."""
 
     group: int
@@ -88,10 +88,10 @@ def _rows(site: Site, suite: Suite, hardware: str) -> list[Published]:
 def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[PublishedLine]:
     """Yield a line per group of precisions, variant of the model, and number of machines and devices."""
     groups = [*suite.groups, "unknown"]
-    by_place: dict[_Place, list[Published]] = {}
+    by_place: dict[_PublishedPlace, list[Published]] = {}
     for row in found:
         group = groups.index(suite.group(row.precision))
-        place = _Place(group, suite.variant_of(row.model), row.nodes or 1, row.devices or 0, row.unit)
+        place = _PublishedPlace(group, suite.variant_of(row.model), row.nodes or 1, row.devices or 0, row.unit)
         by_place.setdefault(place, []).append(row)
     for place, rows in sorted(by_place.items()):
         page = addresses.comparison(suite, rows[0].hardware)

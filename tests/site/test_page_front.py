@@ -23,6 +23,9 @@ SEEN = """() => {
 }"""
 
 
+CHOSEN = "name => document.querySelector('.pl-machine.pl-chosen').dataset.hardware === name"
+
+
 def choose(page: Any, name: str, value: str) -> None:
     """Choose a chip, as a click on its words does."""
     chip = page.locator(f'.pl-choose input[name={name}][value="{value}"]')
@@ -197,7 +200,7 @@ def test_further_tables_are_loaded_when_they_are_chosen(visit: Visit, large_home
     full = accelerator(2)
     for name in (other, full):
         choose(page, "hardware", name)
-        page.wait_for_function("name => document.querySelector('.pl-machine.pl-chosen').dataset.hardware === name", arg=name)
+        page.wait_for_function(CHOSEN, arg=name)
         assert page.locator(".pl-machine.pl-chosen h2").inner_text().startswith(name)
         assert chosen(page, "devices") == "8"
         assert page.locator(".pl-chosen .pl-row:visible").count() == SHARED_MODELS
@@ -207,7 +210,7 @@ def test_further_tables_are_loaded_when_they_are_chosen(visit: Visit, large_home
     assert page.locator(".pl-chosen .pl-row:visible").count() == 2 * SHARED_MODELS
     assert asked(page.url)["devices"] == ["all"]
     page.reload()
-    page.wait_for_function("name => document.querySelector('.pl-machine.pl-chosen').dataset.hardware === name", arg=full)
+    page.wait_for_function(CHOSEN, arg=full)
     assert chosen(page, "devices") == ""
     page.goto(f"{large_home}zh/hardware/accelerator-0{RIVALS - 1}-of-80-gb/")
     assert page.locator(".pl-row:visible").count() == SHARED_MODELS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.published.declarations import SECTIONS, Report, Step
+from perfledger.ingest.published.declarations import SECTIONS, CodeStep, Report
 from perfledger.ingest.published.publications import Published, Publisher
 from perfledger.ingest.published.slices import Cut, Slice, Values, cut
 from perfledger.ingest.site import addresses, report_verdicts
@@ -62,7 +62,7 @@ class ReportBlock:
     level: int
     text: Sequence[Text]
     facts: Table | None
-    code: Sequence[Step]
+    code: Sequence[CodeStep]
     parts: tuple[ReportPart, ...]
 
 

@@ -23,7 +23,7 @@ CHARTS = "assets/js/charts.js"  # the script of pages with charts
 DESCRIBED = 24  # values read out to those who cannot see the chart
 
 
-class Mark(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class ChartMark(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a chart says of one value: its range over `n` repeats (None where unknown), the value as it is written,
     its configuration, and the page that shows where it comes from. A value that is not ranked has an outline."""
 
@@ -36,7 +36,7 @@ class Mark(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ranked: bool = True
 
 
-class Dot(Mark, frozen=True, omit_defaults=True, kw_only=True):
+class Dot(ChartMark, frozen=True, omit_defaults=True, kw_only=True):
     """A value in a row of its own; without one, `text` says why (`OOM`). `ink` is the id of a framework's ink."""
 
     label: Text
@@ -61,7 +61,7 @@ class Dots(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kin
     apart: bool = False
 
 
-class Point(Mark, frozen=True, omit_defaults=True, kw_only=True):
+class Point(ChartMark, frozen=True, omit_defaults=True, kw_only=True):
     """A value at a place; without `text` it has no mark. `label` is written at it.
 
     `step` says what begins there, at a line up to the top.
@@ -161,7 +161,7 @@ def place_of(axis: Axis, at: float) -> Text:
     return next((tick.label for tick in axis.ticks if tick.at == at), written_tick(at))
 
 
-def tip(mark: Mark, name: Text, group: Text) -> tuple[Text, ...]:
+def tip(mark: ChartMark, name: Text, group: Text) -> tuple[Text, ...]:
     """Return the lines that a reader sees who points at a mark."""
     low, high = mark.low, mark.high
     runs = phrase("ui.chart_runs", n=mark.n) if mark.n and mark.n > 1 else phrase("ui.chart_single") if mark.n else ""

@@ -12,10 +12,10 @@ from perfledger.ingest.site.render import colours, scale, svg
 from perfledger.ingest.site.render.chart import (
     Axis,
     ChartLine,
+    ChartMark,
     Dot,
     Dots,
     Lines,
-    Mark,
     Panel,
     Point,
     Spec,
@@ -85,7 +85,7 @@ def draw(spec: Spec, width: int, say: Say, description: str = "") -> str:
     )  # fmt: skip
 
 
-def _marked(mark: Mark, lines: Sequence[Text], pen: Pen, ink: str, *shapes: str) -> str:
+def _marked(mark: ChartMark, lines: Sequence[Text], pen: Pen, ink: str, *shapes: str) -> str:
     """Return the shapes of a value, which says more to who points at it and leads to where it comes from."""
     kind = f"pl-mark pl-ink-{ink}" if ink else "pl-mark"
     said = svg.words("title", "\n".join(map(pen.say, lines)))

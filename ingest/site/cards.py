@@ -40,7 +40,7 @@ def cards(site: Site, hardware: str, compared: Sequence[Standing]) -> tuple[Card
     fastest: dict[tuple[str, str], tuple[Suite, Row]] = {}
     for suite in site.shown:
         for row in site.rows.get(suite.id, ()):
-            if row.hardware != hardware or not numbers.known(row.value) or row.diverged:
+            if (row.hardware or "") != hardware or not numbers.known(row.value) or row.diverged:
                 continue
             known = fastest.setdefault((suite.id, suite.variant(row)), (suite, row))[1]
             if _speed(row)[0] == _speed(known)[0] and _speed(row) > _speed(known):

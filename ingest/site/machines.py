@@ -144,8 +144,8 @@ class AxisTable:
 class Machine:
     """One hardware: `key` is its name in ids, and `stated` that in the logs. `is_published`: only others measured it.
 
-    `axis` is the axis that a reader sees first: frameworks if several are compared, or else the one with most
-    comparisons.
+    There is no table if nothing is compared and each result has a card. `axis` is the axis that a reader sees first:
+    frameworks if several are compared, or else the one with most comparisons.
     """
 
     key: str
@@ -193,9 +193,12 @@ def machines(site: Site) -> tuple[Machine, ...]:
 
 def _machine(site: Site, hardware: str) -> Machine:
     found = site.once(standings)
+    found_cards = cards(site, hardware, [each for axis in AXES for each in found.get((hardware, axis), ())])
     tables = [_table(site, hardware, axis, found.get((hardware, axis), ())) for axis in AXES]
-    shown = [each for each in tables if each.compared or each.axis == FRAMEWORK]
-    usual = max(shown, key=lambda each: (each.axis == FRAMEWORK and bool(each.compared), each.compared))
+    shown = [
+        each for each in tables if each.compared or (each.axis == FRAMEWORK and len(each.lines) > len(found_cards))
+    ]
+    usual = max(shown, key=lambda each: (each.axis == FRAMEWORK and bool(each.compared), each.compared), default=None)
     return Machine(
         key=f"on-{site.hardware_slugs[hardware]}",
         hardware=hardware,
@@ -203,10 +206,10 @@ def _machine(site: Site, hardware: str) -> Machine:
         stated=raw(hardware),
         page=addresses.hardware_page(site, hardware),
         is_published=False,
-        cards=cards(site, hardware, [each for axis in AXES for each in found.get((hardware, axis), ())]),
+        cards=found_cards,
         tables=tuple(shown),
-        axis=usual.axis,
-        count=sum(hardware == row.hardware for rows in site.rows.values() for row in rows),
+        axis=usual.axis if usual else FRAMEWORK,
+        count=sum(hardware == (row.hardware or "") for rows in site.rows.values() for row in rows),
     )
 
 

@@ -155,11 +155,17 @@ def test_a_figure_with_a_reason_for_caution_says_it() -> None:
 
 
 def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter() -> None:
-    (alone,) = table_of(*some("A", 400.0, devices=8)).lines
+    _, alone = table_of(*some("A", 400.0, devices=8), *some("A", 50.0)).lines
     assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only result", [100])
     page, _, asked = alone.place.page.partition("?")
     assert page == "models/resnet50/index.md"
     assert parse_qs(asked) == {"hardware": [builders.HARDWARE], "devices": ["8"], "precision": ["fp32"]}
+
+
+def test_results_that_all_have_cards_and_no_rival_have_no_table() -> None:
+    found = machine_of(*some("A", 400.0), *some("A", 10.0, suite="vit", model="ViT-B/16"))
+    assert found.tables == ()
+    assert [each.figure for each in found.cards] == ["400.4", "10.010"]
 
 
 def test_precisions_of_one_framework_are_compared_and_the_lead_is_on_the_card() -> None:

@@ -6,7 +6,6 @@ import itertools
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
@@ -34,31 +33,33 @@ def trace_chart(run: Run) -> Chart | None:
     rising = all(numbers.known(each) for each in trace.step) and all(a < b for a, b in itertools.pairwise(trace.step))
     steps = trace.step if rising else tuple(map(float, range(1, len(trace.value) + 1)))
     axis = Axis(phrase("chart.step" if rising else "chart.record"))
-    slow = _slow(trace, steps, axis.label)
-    line = ChartLine("", colours.ink(framework_of(run)).id, tuple(_points(trace, steps, slow)))
-    least = next(iter(slow.values()), None)
-    steady = phrase("chart.steady", share=numbers.percent(1 - SLOW, 0))
+    slow = _slow(trace, steps)
+    share = next(iter(slow.values()), numbers.percent(1 - SLOW, 0))
+    line = ChartLine("", colours.ink(framework_of(run)).id, tuple(_points(trace, steps, slow, axis.label)))
     spec = Lines(
-        title=phrase("chart.slowest", share=least.share) if least else steady, unit=trace.unit, x=axis, series=(line,),
+        title=phrase("chart.slowest" if slow else "chart.steady", share=share), unit=trace.unit, x=axis, series=(line,),
         levels=_levels(run, trace), shade=_warmup(trace, steps),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))
 
 
-@dataclass(frozen=True)
-class _Slow:
-    """A slow record: how far it is below the median, and words for it."""
+def _slow(trace: Trace, steps: Sequence[float]) -> Mapping[float, str]:
+    """Return how far the slowest records of the window are below its median, by their steps; the slowest first."""
+    window = list(zip(steps, trace.value, strict=True))[trace.skipped :]
+    middle = statistics.median([value for _, value in window]) if window else 0.0
+    found = sorted((value, step) for step, value in window if value < middle * SLOW)[:MARKED]
+    return {step: numbers.percent(1 - value / middle, 0) for value, step in found}
 
-    share: str
-    words: Text
 
-
-def _points(trace: Trace, steps: Sequence[float], slow: Mapping[float, _Slow]) -> Iterator[Point]:
+def _points(trace: Trace, steps: Sequence[float], slow: Mapping[float, str], axis: Text) -> Iterator[Point]:
     """Yield a point per record; slow records have a mark, and the slowest has words next to it."""
-    slowest = next(iter(slow), None)
     for step, value in zip(steps, trace.value, strict=True):
-        words = slow[step].words if step in slow else ""
-        yield Point(x=step, y=value, text=words, label=words if step == slowest else "")
+        if step not in slow:
+            yield Point(x=step, y=value)
+            continue
+        written = {"step": numbers.quantity(step), "value": numbers.figure(value), "unit": trace.unit}
+        words = phrase("chart.slow", axis=axis, share=slow[step], **written)
+        yield Point(x=step, y=value, text=words, label=words if step == next(iter(slow)) else "")
 
 
 def _warmup(trace: Trace, steps: Sequence[float]) -> Tick | None:
@@ -97,16 +98,3 @@ def _scale(run: Run, median: float | None, middle: float) -> float | None:
     devices, nodes = run.case.devices or 1, run.case.nodes or 1
     scales = (1.0, float(devices), devices / nodes, float(nodes))
     return next((each for each in scales if median and math.isclose(median / each, middle, rel_tol=BINNED)), None)
-
-
-def _slow(trace: Trace, steps: Sequence[float], axis: Text) -> Mapping[float, _Slow]:
-    """Return the slowest records of the window by their steps, the slowest first."""
-    window = list(zip(steps, trace.value, strict=True))[trace.skipped :]
-    middle = statistics.median([value for _, value in window]) if window else 0.0
-    found = sorted((value, step) for step, value in window if value < middle * SLOW)[:MARKED]
-    slow = {}
-    for value, step in found:
-        share = numbers.percent(1 - value / middle, 0)
-        about = {"step": numbers.quantity(step), "value": numbers.figure(value), "unit": trace.unit, "share": share}
-        slow[step] = _Slow(share, phrase("chart.slow", axis=axis, **about))
-    return slow

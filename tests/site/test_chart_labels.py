@@ -88,7 +88,7 @@ def test_long_names_are_whole_in_lines_that_fit(width: int) -> None:
 def test_points_of_lines_say_their_values() -> None:
     points = tuple(Point(x=x, y=y, text=f"{y}%") for x, y in ((1, 100.0), (8, 93.2)))
     data = Lines(title="T", unit="%", x=Axis("devices", log2=True), series=(ChartLine("OneFlow", "oneflow", points),))
-    assert TITLE.findall(drawn(data)) == ["OneFlow\n100.0%\n1 devices", "OneFlow\n93.2%\n8 devices"]
+    assert TITLE.findall(drawn(data)) == ["OneFlow\n100.0%\ndevices 1", "OneFlow\n93.2%\ndevices 8"]
 
 
 def test_names_of_lines_are_at_their_ends_where_there_is_room_and_otherwise_below() -> None:

@@ -53,12 +53,16 @@ class Panel(Struct, frozen=True, omit_defaults=True):
 
 
 class Dots(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="dots"):
-    """A comparison: a panel per number of devices; with `apart` each has a scale of its own. Scales start at zero."""
+    """A comparison: a panel per number of devices; with `apart` each has a scale of its own. Scales start at zero.
+
+    A line across the panels shows the value that all are compared `against`.
+    """
 
     title: Text
     unit: Text
     panels: tuple[Panel, ...]
     apart: bool = False
+    against: float | None = None
 
 
 class Point(ChartMark, frozen=True, omit_defaults=True, kw_only=True):

@@ -124,8 +124,8 @@ class _Place:
         return scale.wrapped(str(row.label), self.width if self.is_stacked else self.names - 12)
 
     def head(self, panel: Panel) -> list[str]:
-        """Return the title of a panel in lines."""
-        return scale.wrapped(str(panel.label), self.width / scale.BOLD)
+        """Return the title of a panel in lines; a panel may have none."""
+        return scale.wrapped(str(panel.label), self.width / scale.BOLD) if panel.label else []
 
     def height(self, row: Dot) -> float:
         """Return the height of a row."""
@@ -148,10 +148,10 @@ def _dots(data: Dots, pen: Pen) -> tuple[float, list[str]]:
     for first in range(0, len(data.panels), columns):
         top = bottom
         for column, panel in enumerate(data.panels[first : first + columns]):
-            most = _most(panel.rows if data.apart else rows)
+            most = max(_most(panel.rows if data.apart else rows), data.against or 0.0)
             place = _Place(column * (across + _GUTTER), top, names, plot, values, most, is_stacked)
             is_last = first + column + columns >= len(data.panels)
-            end, made = _panel(panel, place, pen, str(data.unit) if is_last else "", labelled=is_last or data.apart)
+            end, made = _panel(data, panel, place, pen, is_last=is_last)
             bottom = max(bottom, end)
             drawn += made
     return bottom, drawn
@@ -161,23 +161,25 @@ def _most(rows: Sequence[Dot]) -> float:
     return max((each for row in rows for each in (row.value, row.high) if each is not None), default=0) or 1.0
 
 
-def _panel(panel: Panel, place: _Place, pen: Pen, unit: str, *, labelled: bool) -> tuple[float, list[str]]:
-    """Draw a panel; return its bottom, too. The last one of a column has the `unit`."""
+def _panel(data: Dots, panel: Panel, place: _Place, pen: Pen, *, is_last: bool) -> tuple[float, list[str]]:
+    """Draw a panel; return its bottom, too. The last one of a column has the unit."""
     head = place.head(panel)
     drawn = [svg.texts(place.left, place.top + _HEAD / 2, head, "pl-head")]
-    top = bottom = place.top + _HEAD + svg.LINE * (len(head) - 1)
+    top = bottom = place.top + (_HEAD - svg.LINE if head else 0) + svg.LINE * len(head)
     rows = []
     for row in panel.rows:
         rows.append(_row(row, panel, place, bottom, pen))
         bottom += place.height(row)
     ticks = [each for each in scale.nice(0, place.most, _count(place.plot, place.most)) if each <= place.most]
     drawn.append(svg.path("pl-rule", *((place.at(tick), top, place.at(tick), bottom) for tick in ticks)))
-    if labelled:
+    if data.against is not None and data.against <= place.most:
+        drawn.append(svg.path("pl-across pl-cut-1", (place.at(data.against), top, place.at(data.against), bottom)))
+    if is_last or data.apart:
         bottom += svg.LINE
         drawn += [svg.text(place.at(tick), bottom - 6, scale.written_tick(tick), "pl-tick") for tick in ticks]
-    if unit:
+    if data.unit and is_last:
         bottom += svg.LINE
-        drawn.append(svg.text(place.at(place.most / 2), bottom - 6, unit, "pl-tick"))
+        drawn.append(svg.text(place.at(place.most / 2), bottom - 6, str(data.unit), "pl-tick"))
     return bottom + 10, drawn + rows
 
 
@@ -341,7 +343,7 @@ def _point(data: Lines, line: ChartLine, point: Point, frame: _Frame, pen: Pen) 
         shapes.append(svg.text(x - 4, _TOP + 6, str(point.step), "pl-tick pl-end"))
     if point.label:
         shapes.append(_written(str(point.label), x, y, frame))
-    group = point.label or f"{place_of(data.x, point.x)} {data.x.label}"
+    group = point.label or f"{data.x.label} {place_of(data.x, point.x)}"
     return _marked(point, tip(point, line.label, group), pen, line.ink, *shapes)
 
 

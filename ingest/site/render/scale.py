@@ -6,7 +6,8 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+
+from perfledger.ingest.common import numbers
 
 #: Pixels of a Latin letter at the size of a chart's text, as wide as a browser may draw it.
 LETTER = 7.4
@@ -82,12 +83,10 @@ def shortened(text: str) -> str:
     found = _NUMBER.match(text)
     if not found:
         return text
-    whole, fraction = found[1], found[2] or ""
-    value = Decimal(f"{whole.replace(',', '')}.{fraction}" if fraction else whole.replace(",", ""))
-    digits = max(0, 3 - value.adjusted())
-    if len(fraction) <= digits:
+    value = float(found[0].rstrip("%×").replace(",", ""))
+    places = max(0, numbers.decimals(value))
+    if len(found[2] or "") <= places:
         return found[0]
-    rounded = value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    rounded = round(value, places)
     # 999.99 becomes 1,000 and not 1,000.0.
-    rounded = rounded.quantize(Decimal(1).scaleb(-max(0, 3 - rounded.adjusted())))
-    return f"{rounded:,f}{found[3]}"
+    return numbers.grouped(rounded, max(0, numbers.decimals(rounded))) + found[3]

@@ -115,7 +115,7 @@
 
   function onePanel(panel, place, unit, labelled) {
     const at = (value) => place.left + place.names + (value / place.most) * place.plot;
-    const head = wrapped(panel.label, place.width / BOLD), top = place.top + HEAD + LINE * (head.length - 1), rows = [];
+    const head = panel.label ? wrapped(panel.label, place.width / BOLD) : [], top = place.top + (head.length ? HEAD - LINE : 0) + LINE * head.length, rows = [];
     let bottom = top;
     for (const row of panel.rows) {
       rows.push(oneRow(row, panel, place, at, bottom));
@@ -172,7 +172,7 @@
         const shapes = [tag("circle", { cx: x(point.x), cy: y(point.y), r: 12, class: "pl-area" })];
         if (point.high > point.low) shapes.push(path("pl-range", x(point.x), y(point.low), x(point.x), y(point.high)));
         const at = spec.x.ticks.find((tick) => tick.at === point.x);
-        drawn.push(marked({ ...point, ink: line.ink }, line.label, `${at ? at.label : number(point.x)} ${spec.x.label}`, ...shapes, dot(x(point.x), y(point.y), point.ranked !== false)));
+        drawn.push(marked({ ...point, ink: line.ink }, line.label, `${spec.x.label} ${at ? at.label : number(point.x)}`, ...shapes, dot(x(point.x), y(point.y), point.ranked !== false)));
       }
     }
     let free = -Infinity;
@@ -281,7 +281,7 @@
     const style = getComputedStyle(svg);
     filled(copy, { width: box.width, height: box.height + 30, viewBox: `-10 -30 ${box.width + 20} ${box.height + 30}`, "font-family": style.fontFamily }, []);
     copy.removeAttribute("class");
-    copy.prepend(tag("rect", { x: -10, y: -30, width: "100%", height: "100%", fill: style.backgroundColor }), tag("text", { x: 0, y: -12, "font-size": 15, "font-weight": 650, fill: style.color }, title));
+    copy.prepend(tag("rect", { x: -10, y: -30, width: "100%", height: "100%", fill: style.getPropertyValue("--md-default-bg-color") }), tag("text", { x: 0, y: -12, "font-size": 15, "font-weight": 650, fill: style.color }, title));
     return new XMLSerializer().serializeToString(copy);
   }
 

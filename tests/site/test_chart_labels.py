@@ -77,6 +77,13 @@ def test_panels_share_a_scale_unless_they_are_apart() -> None:
     assert second[0] == second[1]
 
 
+def test_a_value_that_all_are_compared_against_is_a_line_within_the_scale() -> None:
+    rows = (Dot(label="A", value=0.5, text="0.50×"), Dot(label="B", value=0.25, text="0.25×"))
+    (line,) = re.findall(r'd="M([\d.]+) [^"]*" class="pl-across', dots(*rows, against=1.0))
+    assert float(line) > max(places(dots(*rows, against=1.0)))
+    assert "pl-across" not in dots(*rows)
+
+
 @pytest.mark.parametrize("width", [drawing.WIDE, drawing.NARROW])
 def test_long_names_are_whole_in_lines_that_fit(width: int) -> None:
     name = "NGC TensorFlow, batch size 256, DALI off, data layout NHWC, XLA on"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -145,7 +144,7 @@ def test_lines_of_one_framework_share_its_ink_and_marker_and_differ_in_how_they_
 
 
 def test_every_marker_of_a_framework_can_be_drawn() -> None:
-    assert set(svg.SHAPES) == set(get_args(colours.Marker)) >= {each.marker for each in colours.inks()}
+    assert {each.marker for each in colours.inks()} <= svg.SHAPES.keys()
 
 
 @pytest.mark.parametrize(

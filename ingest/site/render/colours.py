@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
@@ -17,20 +17,13 @@ _SOURCE = TEMPLATES / "frameworks.toml"
 Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour such as #1a2b3c")]
 
 
-#: Outlines that render/svg.py draws.
-Marker = Literal[
-    "circle", "square", "triangle", "triangle-down", "triangle-left", "triangle-right", "diamond", "thin-diamond",
-    "plus", "cross", "pentagon", "hexagon",
-]  # fmt: skip
-
-
 class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The style of a framework: its colours on white and on slate, and its marker on lines."""
+    """The style of a framework: its colours on white and on slate, and its marker on lines (one of render/svg.py)."""
 
     match: tuple[str, ...]
     light: Colour
     dark: Colour
-    marker: Marker
+    marker: str
 
 
 class Ink(Style, frozen=True, forbid_unknown_fields=True, kw_only=True):

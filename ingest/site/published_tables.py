@@ -214,10 +214,13 @@ def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> t
     )
 
 
-def logs(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:
-    """Return links to the logs that figures name, each once."""
-    found = {row.log: row for row in rows if row.log}
-    return tuple(Link(path, sources[row.source].address_of_log(row)) for path, row in sorted(found.items()))
+def logs(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[tuple[str, tuple[Link, ...]], ...]:
+    """Return the folders of the logs that figures name, each with links to its files."""
+    found: dict[str, dict[str, Link]] = {}
+    for row in sorted((row for row in rows if row.log), key=lambda row: row.log):
+        folder, _, name = row.log.rpartition("/")
+        found.setdefault(folder, {}).setdefault(name, Link(name, sources[row.source].address_of_log(row)))
+    return tuple((folder, tuple(files.values())) for folder, files in found.items())
 
 
 def key_name(key: str) -> Text:

@@ -82,7 +82,7 @@ class ReportPage:
     legend: tuple[Text, ...]
     blocks: tuple[ReportBlock, ...]
     software: Table | None
-    logs: tuple[Link, ...]
+    logs: tuple[tuple[str, tuple[Link, ...]], ...]
     recipes: Table | None
 
 

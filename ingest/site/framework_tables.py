@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
-from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, same
 from perfledger.ingest.site import addresses, answers
 from perfledger.ingest.site.data import changes
@@ -25,6 +24,7 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.report_verdicts import tone_of
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.scorecards import Placing, Score
 from perfledger.ingest.site.stated import joined, stated
@@ -220,12 +220,8 @@ def _difference(found: Audited) -> Cell:
     return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
 
 
-_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
-
-
 def _verdict(found: Audited) -> Cell:
-    tone = _TONES.get(found.verdict, "")
-    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), tone=tone)
+    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), tone=tone_of(found.verdict))
 
 
 def without_log(site: Site, framework: str) -> Table | None:

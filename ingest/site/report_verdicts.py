@@ -54,7 +54,7 @@ def signs(site: Site) -> Mapping[int, Tag]:
 def _sign(found: Audited) -> Tag:
     known = _compared(found)
     text = _SIGNS.get(found.verdict) or (numbers.signed_percent(known.difference) if known else "?")
-    return Tag(text, _words(found.verdict, known), _tone(found.verdict), addresses.audit_row(found.row))
+    return Tag(text, _words(found.verdict, known), tone_of(found.verdict), addresses.audit_row(found.row))
 
 
 def verdict_cell(found: Audited | None) -> Cell:
@@ -63,10 +63,11 @@ def verdict_cell(found: Audited | None) -> Cell:
         return absent(None)
     is_far = found.verdict == audit.UNSUPPORTED
     marks = (numbers.signed_percent(found.house.difference),) if is_far and found.house else ()
-    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), *marks, tone=_tone(found.verdict))
+    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), *marks, tone=tone_of(found.verdict))
 
 
-def _tone(verdict: str) -> str:
+def tone_of(verdict: str) -> str:
+    """Return the tone of a verdict: a caution where the log does not give the published figure."""
     return "warn" if verdict in _DOUBTFUL else ""
 
 

@@ -19,6 +19,8 @@ from perfledger.ingest.site.published_tables import joined, metric_name, printed
 
 #: Metrics that were measured; others follow from these, such as a share of the peak.
 METRICS = ("throughput", "flops", "latency", "memory", "max_num_classes")
+#: Facts that come first in the name of a case, where they are not those of the whole report.
+_FIRST = ("model", "hardware", "precision")
 #: Facts that a line says elsewhere than in the name of its case.
 _SAID = frozenset({"batch_size", ROW_BATCH_SIZE, "devices", "nodes", "metric", "framework", "line", "options.repeat"})
 #: Lines of a headline, at most: more are a table.
@@ -65,8 +67,9 @@ def _with_lines(sentences: tuple[Text, ...], lines: Iterable[tuple[int, Text]]) 
 
 
 def _tallies(found: Iterable[LikeFigures]) -> Iterator[Phrase]:
-    """Yield a sentence per metric: how often each framework is best. Figures in two tables count once."""
+    """Yield how often each framework is best, per metric. Figures in two tables count once."""
     once = {tuple(map(id, each.rows)): each for each in found}.values()
+    yield phrase("headline.best")
     for name in METRICS:
         of_metric = [each for each in once if each.rows[0].metric == name]
         best = [each.best[0].framework if len(each.best) == 1 else phrase("headline.tie") for each in of_metric]
@@ -142,11 +145,12 @@ def _speedups(found: Cut, parts: Iterable[Slice]) -> Iterator[tuple[int, Text]]:
 
 
 def _case(found: Cut, part: Slice, row: Published) -> Text:
-    """Return what distinguishes a figure: facts of its table and row that not all figures share, and its batch size.
+    """Return what distinguishes a figure: facts that other tables or rows of the report have differently.
 
     The batch size is that of the log, if there is one, since figures are compared by that.
     """
-    known = {key: value for key, value in part.same if (key, value) not in found.common}
+    known = {key: fact(row, key) for key in _FIRST if (key, fact(row, key)) not in found.common}
+    known |= {key: value for key, value in part.same if key in _differing(found)}
     known |= {key: fact(row, key) for key in part.keys}
     manner = {f"options.{name}" for name in MANNER}
     texts = [
@@ -155,6 +159,12 @@ def _case(found: Cut, part: Slice, row: Published) -> Text:
         if value and key not in _SAID and key not in manner and (key != "place" or key in part.block.labels)
     ]
     return joined([*texts, *([stated("batch_size", str(row.batch_size))] if row.batch_size else [])] or [row.model])
+
+
+def _differing(found: Cut) -> frozenset[str]:
+    """Return the keys that several tables of a report state, with different values."""
+    stated_values = {each for parts in found.slices for part in parts for each in part.same}
+    return frozenset(key for key, n in Counter(key for key, _ in stated_values).items() if n > 1)
 
 
 def _figure(row: Published) -> str:

@@ -31,7 +31,7 @@ endef
 site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into site/
 	@$(call INGEST)
 	@$(BIN)/mkdocs build --strict # --quiet would keep its warnings from --strict too
-	@echo "The site is in site/. To read it: make serve, or $(BIN)/mkdocs serve, then http://127.0.0.1:8000/"
+	@echo "site/: $$(find site -name '*.html' | wc -l | tr -d ' ') pages. To read them: make serve, then http://127.0.0.1:8000/"
 
 serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
 	@$(BIN)/mkdocs serve

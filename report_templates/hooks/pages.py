@@ -57,9 +57,26 @@ App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 def on_startup(command: str, dirty: bool) -> None:
     """Give `mkdocs serve` our build function, for the first build too; pages live until the end of any build."""
     processes.keep_objects()
+    if command == "build":
+        _quiet_about_itself()
     if command == "serve" and not PREVIEW.active:
         PREVIEW.active = True
         SERVE.build = partial(PREVIEW.build, SERVE.build)
+
+
+def _quiet_about_itself() -> None:
+    """Leave out what MkDocs and its plugins report about their own steps, unless --verbose asks for it.
+
+    Warnings stay, and --strict still counts them, as it would not with --quiet.
+    """
+    mkdocs = logging.getLogger("mkdocs")
+    if mkdocs.level == logging.INFO:
+        for handler in mkdocs.handlers:
+            handler.addFilter(_concerns_its_user)
+
+
+def _concerns_its_user(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.INFO or record.name.startswith("mkdocs.hooks")
 
 
 @event_priority(100)

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 
 from perfledger.ingest.published.declarations import Report
 from perfledger.ingest.published.publications import Published, options_cell
+from perfledger.ingest.site import run_paging
 from perfledger.ingest.site.model import Site, Suite
-from perfledger.ingest.site.render.text import digest, file_slug, slug
+from perfledger.ingest.site.render.text import digest, slug
 from perfledger.schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
@@ -128,8 +129,8 @@ def format_page(name: str) -> str:
 
 
 def log_file(run: Run) -> str:
-    """Return the file with the lines of a log for both languages, below the site's folder."""
-    return f"logs/{file_slug(run.id)}.html"
+    """Return the page of a log, which both languages share, below the site's folder."""
+    return run_paging.log_page(run).removeprefix("../")
 
 
 def log_anchor(first: int, last: int) -> str:

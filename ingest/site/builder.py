@@ -62,13 +62,11 @@ FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.F
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
-MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log"'}
+MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log'}
 
 #: Names of folders with our JSON files; earlier versions wrote `tables` and `matrix`.
 JSON_FOLDERS = ("tables", "matrix", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
 
-#: Folders with the files of pages.
-_OF_PAGES = tuple(f"{each}/" for each in LANGUAGES)
 #: Further attributes of a page in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")
 
@@ -155,6 +153,7 @@ def build(
         records = results.records(site, words)
         for made in _pages(site, words, cached, code):
             files.update(made)
+        files.update(_logs(site, words, cached, code))
         files.update(_data(site, words, records))
         files.update(badges.badges(site, words))
         placed = [each for each in records if not each.missing]
@@ -169,7 +168,8 @@ def build(
 
 def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
     """Return whether each log that was read is shown; one that changed meanwhile may be shown by the next build."""
-    return all(files.get(addresses.log_file(run), b"-") for run in site.runs if run.format)
+    made = (files.get(addresses.log_file(run)) for run in site.runs if run.format)
+    return all(log.shows_lines(page) for page in made if page is not None)
 
 
 def _written(files: Mapping[str, bytes], out: Path) -> Built:
@@ -212,14 +212,13 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 
 def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:
-    """Yield each page in both languages, with the lines of its log."""
+    """Yield each page in both languages."""
     for each in pages(site):
         page = replace(each, context=once(each.context))
         key = _page_key(page, code)
         if not (made := _kept(page, cached.get(key) if key else None)):
-            made = _rendered(site, words, page)
-            # If a log changes while its page is made, the key does not fit the page.
-            if key and all(made.values()) and (page.basis is None or _page_key(page, code) == key):
+            made = _rendered(words, page)
+            if key:
                 cached.put(key, msgspec.msgpack.encode(made))
         yield made
         if page.picture is not None:
@@ -236,25 +235,32 @@ def _made_once(
     return found if is_whole(found) else make()
 
 
-def _rendered(site: Site, words: Words, page: Page) -> Files:
-    """Return a page in both languages, with the lines of its log."""
+def _rendered(words: Words, page: Page) -> Files:
+    """Return a page in both languages."""
     from perfledger.ingest.site.render import jinja
 
-    files: Files = {}
-    for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
-        files[f"{language}/{page.path}"] = rendered.encode()
-    if page.log is not None:
-        files[addresses.log_file(page.log)] = log.snippet(site, page.log)
-    return files
+    both = zip(LANGUAGES, jinja.rendered(words, page), strict=True)
+    return {f"{language}/{page.path}": rendered.encode() for language, rendered in both}
+
+
+def _logs(site: Site, words: Words, cached: Cache, code: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the page of each log that has one; a log is read again if it or what is known of its run has changed."""
+    for run in filter(site.log_page, site.runs):
+        key = key_of("log", code, site.hashes[run.id], log.state_of(site, run))
+        page = cached.get(key) or b""
+        if not log.shows_lines(page):
+            page = log.document(site, words, run)
+            if log.shows_lines(page):
+                cached.put(key, page)
+        yield addresses.log_file(run), page
 
 
 def _page_key(page: Page, code: str) -> str:
     """Return a hash of everything that a page depends on; empty if that includes a function or the like."""
     about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
-    log_of = (page.log.path, page.log.sha256) if page.log else None
     content = hashlib.sha256()
     try:
-        for each in _parts((about, log_of, (page.basis or page.context)())):
+        for each in _parts((about, (page.basis or page.context)())):
             content.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
     except (TypeError, ValueError, NotImplementedError, RecursionError):
         return ""
@@ -284,10 +290,7 @@ def _kept(page: Page, known: bytes | None) -> Files | None:
         refuse_ways_out(Path(), files)
     except (ValueError, OSError, RecursionError):
         return None
-    own = {f"{each}/{page.path}" for each in LANGUAGES} | ({addresses.log_file(page.log)} if page.log else set())
-    others = files.keys() - own
-    is_whole = len(files) == len(own) + len(others)
-    return files if is_whole and all(name.startswith(_OF_PAGES) for name in others) else None
+    return files if files.keys() == {f"{each}/{page.path}" for each in LANGUAGES} else None
 
 
 def _inputs(site: Site, code: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import html
 import json
 import posixpath
 import re
@@ -45,9 +46,9 @@ HOSTS = {
 #: Larger files are offered by forges for download only.
 LARGEST = 1_000_000
 
-_STATED = re.compile(r"^log: (\[.*\])$", re.MULTILINE)
+_STATED = re.compile(r'<meta name="log" content="([^"]*)">')
 _LINK = re.compile(
-    r'(?P<before>\]\(|href=")(?P<page>[^)"\s#]*\blog\.md)(?:#L(?P<first>\d+)(?:-L(?P<last>\d+))?)?(?=[)"])'
+    r'(?P<before>\]\(|href=")(?P<page>[^)"\s#]*\blogs/[^)"\s#/]+\.html)(?:#L(?P<first>\d+)(?:-L(?P<last>\d+))?)?(?=[)"])'
 )
 
 
@@ -84,8 +85,8 @@ def checkout_of(folder: Path) -> Checkout | None:
 
 def address_of(page: str, forge: Forge, checkout: Checkout, repository: str) -> str | None:
     """Return the forge's address of the log that a page shows, if the forge has the same lines."""
-    stated = _STATED.search(page.partition("\n---\n")[0])
-    path, sha256 = json.loads(stated[1]) if stated else ("", "")
+    stated = _STATED.search(page.partition("</head>")[0])
+    path, sha256 = json.loads(html.unescape(stated[1])) if stated else ("", "")
     if path not in checkout.same or not _fit(checkout.root / path, sha256):
         return None
     full = quote(f"{checkout.prefix}{path}", safe="/")
@@ -106,7 +107,7 @@ def relinked(markdown: str, page: str, forge: Forge, addresses: Mapping[str, str
         address = addresses.get(posixpath.normpath(posixpath.join(posixpath.dirname(page), link["page"])))
         return f"{link['before']}{address}{_anchor(forge, link)}" if address else link[0]
 
-    return _LINK.sub(there, markdown) if "log.md" in markdown else markdown
+    return _LINK.sub(there, markdown) if "logs/" in markdown else markdown
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -362,7 +362,7 @@ class Page:
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
     The search ranks a page `boost` times as high as others; with 0 the page is not searched.
     Its context may contain `hits`, further results of the search.
-    `log` is the run whose log it shows; `picture` is the preview of a shared link, instead of the site's.
+    `picture` is the preview of a shared link, instead of the site's.
     `basis` returns everything that the context depends on, if that is much cheaper than the context itself.
     """
 
@@ -375,7 +375,6 @@ class Page:
     order: int | None = None
     group: str | None = None
     scripts: tuple[str, ...] = ()
-    log: Run | None = None
     picture: Callable[[Words, str], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None
 

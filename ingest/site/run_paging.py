@@ -57,5 +57,5 @@ def run_on_demand(identifier: str) -> str:
 
 
 def log_page(run: Run) -> str:
-    """Return the page of a run's log."""
-    return f"{run_page(run.id).removesuffix('.md')}/log.md"
+    """Return the page of a run's log, which both languages share, from the folder of either."""
+    return f"../logs/{file_slug(run.id)}.html"

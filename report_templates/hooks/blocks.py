@@ -15,7 +15,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 
 from perfledger.ingest.site import forge
@@ -25,9 +24,7 @@ LOG = logging.getLogger("mkdocs.hooks.blocks")
 _TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
 #: A chart, as ingest/site/render/jinja.py writes it.
 _CHART = r'^<figure class="pl-chart">\n.*?^</figure>$'
-#: A part of a log, in the notation of pymdownx.snippets.
-_FILE = r'^--8<-- "(?P<file>logs/[^":]+)(?::(?P<part>[\w-]+))?"$'
-_BLOCK = re.compile(f"{_TABLE}|{_CHART}|{_FILE}", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(f"{_TABLE}|{_CHART}", re.MULTILINE | re.DOTALL)
 #: White space that browsers show as one blank; in what is preformatted they show all of it.
 _BLANKS = re.compile(r"(?P<kept><(?P<tag>pre|textarea)\b.*?</(?P=tag)>)|[ \t\r]*\n\s*", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
@@ -36,7 +33,7 @@ _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(
     r'(?P<before>(?<=\s)(?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
-    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?=")'
+    r'(?P<file>[^"#?&]+\.(?:md|html|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?=")'
 )
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
@@ -47,6 +44,7 @@ _LABELS = re.compile(
 )
 #: The pages that are left out, by path, with the address of each one's log.
 _LEFT_OUT: dict[str, str] = {}
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')
 _UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
 
 
@@ -56,11 +54,10 @@ def on_files(files: Any, config: Any) -> Any:
     host, repository = _forge(config), str(config["repo_url"])
     checkout = forge.checkout_of(Path(config["config_file_path"]).parent) if host else None
     if host and checkout:
-        for file in [each for each in files if re.fullmatch(r"\w+/runs/[^/]+/log\.md", each.src_uri)]:
+        for file in [each for each in files if re.fullmatch(r"logs/[^/]+\.html", each.src_uri)]:
             if address := forge.address_of(file.content_string, host, checkout, repository):
                 _LEFT_OUT[file.src_uri] = address
-        folders = tuple(f"{page.removesuffix('.md')}/" for page in _LEFT_OUT)  # with the files of its tables
-        for file in [each for each in files if each.src_uri in _LEFT_OUT or each.src_uri.startswith(folders)]:
+        for file in [each for each in files if each.src_uri in _LEFT_OUT]:
             files.remove(file)
     return files
 
@@ -72,8 +69,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
     def taken(found: re.Match[str]) -> str:
-        block = _read(Path(config["docs_dir"]), found, page) if found["file"] else found[0]
-        page.blocks.append(resolve(block, page, files))
+        page.blocks.append(resolve(found[0], page, files))
         return f'<div data-block="{len(page.blocks) - 1}"></div>'
 
     return resolve(_BLOCK.sub(taken, markdown), page, files)
@@ -93,6 +89,15 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
     """
     tight = _BLANKS.sub(lambda found: found["kept"] or "\n", output)
     return _REFERENCE.sub(_as_itself, _PLACE.sub(lambda place: page.blocks[int(place[1])], tight))
+
+
+def on_post_build(config: Any) -> None:
+    """Fit the pages of logs, which MkDocs copies as they are, to a site without folders or one read from the disk."""
+    for page in sorted(Path(config["site_dir"], "logs").glob("*.html")) if not config["use_directory_urls"] else ():
+        text = page.read_text("utf-8")
+        text = re.sub(r'href="(\.\./(?:zh/)?runs/[^"/?]+)/"', r'href="\1.html"', text, count=2)
+        text = text.replace('href="../"', 'href="../index.html"', 1)
+        page.write_text(_POLICY.sub("", text, count=1) if config["extra"].get("offline") else text, "utf-8")
 
 
 def resolve(html: str, page: Any, files: Any) -> str:
@@ -140,20 +145,3 @@ def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
         LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link["file"])
         return link[0]
     return f"{link['before']}{file.url_relative_to(page.file)}{link['anchor'] or ''}"
-
-
-def _read(docs: Path, found: re.Match[str], page: Any) -> str:
-    """Read a file, or the part of it that is named."""
-    try:
-        text = (docs / found["file"]).read_text("utf-8").strip()
-    except OSError as error:
-        message = f"{page.file.src_uri}: {docs / found['file']}: {error.strerror}; run python -m ingest again"
-        raise PluginError(message) from None
-    if not found["part"]:
-        return text
-    begin, end = (f"<!-- --8<-- [{each}:{found['part']}] -->" for each in ("start", "end"))
-    if begin not in text:
-        raise PluginError(
-            f"{page.file.src_uri}: {found['file']} has no part {found['part']}; run python -m ingest again"
-        )
-    return text.partition(begin)[2].partition(end)[0].strip()

@@ -581,7 +581,7 @@ def test_the_page_of_a_round_shows_scores_systems_and_runs(tmp_path: Path, inges
     for language, shown in (("en", "Made-up OS 1"), ("zh", "训练至目标用时")):
         page = (tmp_path / "site" / language / "reports" / "round-v9-9.md").read_text("utf-8")
         assert shown in page
-        for each in ("8 × H100", ">2.156<", "1.25", "Maker", "result_3.txt", "log.md#L", 'data-value="2.15625"', "388"):
+        for each in ("8 × H100", ">2.156<", "1.25", "Maker", "result_3.txt", ".html#L", 'data-value="2.15625"', "388"):
             assert each in page, each
         index = (tmp_path / "site" / language / "reports" / "index.md").read_text("utf-8")
         assert "round-v9-9.md" in index

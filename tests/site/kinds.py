@@ -36,7 +36,6 @@ KINDS: Mapping[str, str] = {
     "compare": "compare/",
     "runs": "runs/",
     "run": "runs/logged-1/",
-    "log": "runs/logged-1/log/",
     "reports": "reports/",
     "report": "reports/perf-2021/",
     "method": "method/",

@@ -29,7 +29,7 @@ def test_an_engineer_gets_from_the_answer_to_the_log_line_in_two_clicks(visit: V
     page.wait_for_url("**/runs/resnet50-paddlepaddle-*/")
     assert "PaddlePaddle" in page.locator("h1").inner_text()
     page.locator(".pl-proof").get_by_role("link", name=re.compile(r"^lines \d+–\d+")).first.click()
-    page.wait_for_url("**/log/#L*")
+    page.wait_for_url("**/logs/*.html#L*")
     line = re.search(r"#L(\d+)", page.url)
     assert line
     assert "ips: " in page.locator(f"#L{line[1]}").inner_text()

@@ -41,7 +41,7 @@ def test_a_figure_leads_to_the_lines_of_its_window_and_a_fact_to_the_line_that_s
     window = page.locator(".pl-proof a[href*='#L']").first
     assert window.inner_text() == {"en": "lines 801–4,000", "zh": "第 801–4,000 行"}[language]
     window.click()
-    page.wait_for_url("**/seg-paddle-long-1/log/#L801-L4000")
+    page.wait_for_url("**/logs/seg-paddle-long-1.html#L801-L4000")
     assert seen(page, 801)
     assert "iter: 8010/99999" in text_of(page, 801)
     assert "iter: 40000/99999" in text_of(page, 4000)
@@ -49,22 +49,23 @@ def test_a_figure_leads_to_the_lines_of_its_window_and_a_fact_to_the_line_that_s
     assert "○" in page.evaluate("getComputedStyle(document.getElementById('L800'), '::before').content")
     assert "●" in page.evaluate("getComputedStyle(document.getElementById('L801'), '::before').content")
     gaps = page.locator(".pl-log-gap").all_inner_texts()
-    assert gaps[0].startswith({"en": "Lines 121 to ", "zh": "第 121 至 "}[language])
+    assert gaps[0].startswith("Lines 121 to ")
+    assert "第 121 至 " in gaps[0]
     # The clock's witness begins one line before the window.
-    assert any(each.endswith({"en": " to 787 are omitted.", "zh": " 至 787 行略去。"}[language]) for each in gaps)
+    assert any(" to 787 are omitted." in each and each.endswith(" 至 787 行略去。") for each in gaps)
     line, printed = STATED[fact]
     page.goto(f"{home}{LANGUAGES[language]}runs/bert-pytorch-golden-1/")
     link = page.locator(f"#facts ~ * a[href$='#L{line}']").first
     assert link.inner_text() == {"en": f"line {line}", "zh": f"第 {line} 行"}[language]
     link.click()
-    page.wait_for_url(f"**/log/#L{line}")
+    page.wait_for_url(f"**/logs/*.html#L{line}")
     assert marked(page) == [line]
     assert printed in text_of(page, line)
     assert printed in BERT.read_text("utf-8").split("\n")[line - 1]
 
 
 def test_a_click_on_a_number_makes_an_address_for_the_line_and_with_shift_for_several(visit: Visit, home: str) -> None:
-    page = visit(f"{home}runs/seg-paddle-bars-1/log/", **WIDE)
+    page = visit(f"{home}logs/seg-paddle-bars-1.html", **WIDE)
     page.locator("#L4").click(position={"x": 8, "y": 5})
     assert page.url.endswith("#L4")
     page.locator("#L9").click(position={"x": 8, "y": 5}, modifiers=["Shift"])
@@ -72,7 +73,7 @@ def test_a_click_on_a_number_makes_an_address_for_the_line_and_with_shift_for_se
     assert marked(page) == [4, 5, 6, 7, 8, 9]
     page.locator("#L6").click(position={"x": 300, "y": 5})
     assert page.url.endswith("#L4-L9")
-    plain = visit(f"{home}runs/seg-paddle-long-1/log/#L801-L4000", **WIDE, java_script_enabled=False)
+    plain = visit(f"{home}logs/seg-paddle-long-1.html#L801-L4000", **WIDE, java_script_enabled=False)
     assert seen(plain, 801), "a link lands on its line without scripts, too"
     assert plain.locator("#L801:has(> i:target)").count() == 1
 
@@ -89,7 +90,7 @@ def test_an_outcome_leads_to_its_line_and_a_hostile_log_stays_text(visit: Visit,
 
 
 def test_a_phone_shows_a_log_as_the_file_has_it_and_a_trace_record_by_record(visit: Visit, home: str) -> None:
-    page = visit(f"{home}zh/runs/seg-paddle-bars-1/log/", wide=390, high=844)
+    page = visit(f"{home}logs/seg-paddle-bars-1.html", wide=390, high=844)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert text_of(page, 16) == "a bar\nof a run\nthat wrote over itself\n"
     assert "iter: 160/99999" in text_of(page, 17)

@@ -29,9 +29,12 @@ def hostile(planted_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def test_the_worst_pages_run_nothing_and_the_search_shows_text(visit: Visit, hostile: str, planted_site: Path) -> None:
     page = visit("about:blank")
-    logs = [each.parent for each in sorted((planted_site / "runs").glob("*/log/index.html"))[::20]]
-    places = [each.relative_to(planted_site).as_posix() + "/" for each in (*logs, logs[0].parent)]
-    for path in (*LISTS, *places):
+    logs = sorted((planted_site / "logs").glob("*.html"))[::20]
+    for path in logs:
+        page.goto(f"{hostile}logs/{path.name}")
+        assert page.locator("main h1").count() == 1
+        assert page.wrong == [], path
+    for path in (*LISTS, f"runs/{logs[0].stem}/"):
         page.goto(hostile + path)
         assert page.locator("article.md-content__inner h1").count() == 1
         assert page.wrong == [], path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import html
 import json
 import re
 from collections.abc import Callable
@@ -21,7 +22,6 @@ from perfledger.ingest.site import addresses, builder
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import log, pages
 from perfledger.ingest.site.pages import run as run_page
-from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.run_tables import fact_line
 from perfledger.schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from perfledger.schema.redaction import redact
@@ -48,7 +48,7 @@ def shown(tmp_path: Path) -> Shown:
 
 
 def text(site: Site, run: Run) -> str:
-    return log.snippet(site, run).decode()
+    return "\n".join(lines for _, lines in log.sections(run, log.visible_log(site, run)))
 
 
 def line(written: str, number: int) -> str:
@@ -142,10 +142,10 @@ HOSTILE = [
 def test_a_hostile_line_stays_text(shown: Shown, content: bytes) -> None:
     site, run = shown(content + b"\nlast\n")
     written = text(site, run)
-    ours = r'^<!-- --8<-- \[(?:start|end):lines-1\] -->$|</?(?:pre|code|span|i|b)(?: [a-z]+="[\w :.;-]+")*>'
+    ours = r'</?(?:pre|code|span|i|b)(?: [a-z]+="[\w :.;-]+")*>'
     inside = re.sub(ours, "", written, flags=re.MULTILINE)
     assert not set("<>`*{}[]\"'|\\\x02\x03\x1b\x00") & set(inside)
-    assert written.count("--8<--") == 2
+    assert "--8<--" not in written
     assert written.count('id="L1"') == 1
 
 
@@ -264,7 +264,7 @@ def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, stat
     if state == "unreadable":
         path.mkdir()
     assert log.visible_log(site, run).state == ("changed" if state == "changed" else "unreadable")
-    assert log.snippet(site, run) == b""
+    assert text(site, run) == ""
 
 
 def test_of_two_logs_of_one_redacted_name_the_one_that_was_read_is_shown(shown: Shown, tmp_path: Path) -> None:
@@ -301,9 +301,9 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
         assert [each.name for each in steps] == [phrase(f"proof.{name}") for name in names]
         window = next(each for each in steps if each.name == phrase("proof.window"))
         assert WORDS.say(language, window.parts[0].text) == said
-        assert window.parts[0].page == "runs/traced-1/log.md#L12-L43"
+        assert window.parts[0].page == "../logs/traced-1.html#L12-L43"
         facts = next(each for each in steps if each.name == phrase("proof.facts"))
-        assert "runs/traced-1/log.md#L3" in [each.page for each in facts.parts]
+        assert "../logs/traced-1.html#L3" in [each.page for each in facts.parts]
         assert WORDS.say(language, steps[-2].parts[0].text) == "400.0 images/s"
         assert (steps[-1].code, steps[-1].parts[0].page) == (
             "python train.py --batch-size 64",
@@ -344,14 +344,19 @@ def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     assert "没有带速度或时间的训练记录" in WORDS.say("zh", last.parts[0].text)
 
 
-def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path: Path) -> None:
+def test_both_languages_link_to_one_page_of_a_log_that_names_the_run_in_both(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
     out = tmp_path / "docs"
     builder.build([run], [], out, cache=tmp_path / "cache.sqlite", logs=site.logs)
-    pages = [(out / language / "runs/traced-1/log.md").read_text("utf-8") for language in LANGUAGES]
-    assert all('--8<-- "logs/traced-1.html:lines-1"' in each for each in pages)
-    assert (out / "logs/traced-1.html").read_bytes() == log.snippet(site, run)
-    assert all(f"log: {json.dumps([run.path, run.sha256])}" in each for each in pages)
+    for language in LANGUAGES:
+        assert "](../../logs/traced-1.html#L" in (out / language / "runs/traced-1.md").read_text("utf-8")
+    page = (out / "logs/traced-1.html").read_text("utf-8")
+    assert 'href="../runs/traced-1/"' in page
+    assert 'href="../zh/runs/traced-1/"' in page
+    stated = re.search(r'<meta name="log" content="([^"]*)">', page)
+    assert stated
+    assert json.loads(html.unescape(stated[1])) == [run.path, run.sha256]
+    assert len(re.findall(r'<span id="L\d+"', page)) == 60
 
 
 def test_a_log_is_read_again_only_when_something_about_it_changed(
@@ -372,7 +377,7 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
     assert not read
     run = edited(run, facts={"batch_size": {"where": "line 5"}})
     written = builder.build([run], [], tmp_path / "docs", **told).written
-    assert {"logs/traced-1.html", "en/runs/traced-1/log.md", "zh/runs/traced-1/log.md"} <= set(written)
+    assert "logs/traced-1.html" in written
     assert len(read) == 1
 
 
@@ -382,11 +387,11 @@ def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
     builder.build([run], [], tmp_path / "docs", **told)
     site.logs[run.path][0].unlink()
     log._read_log.cache_clear()
-    assert "en/runs/traced-1/log.md" in builder.build([run], [], tmp_path / "docs", **told).written
+    assert "logs/traced-1.html" in builder.build([run], [], tmp_path / "docs", **told).written
     builder.build([run], [], tmp_path / "docs", **told)
-    page = (tmp_path / "docs/en/runs/traced-1/log.md").read_text("utf-8")
+    page = (tmp_path / "docs/logs/traced-1.html").read_text("utf-8")
     assert "cannot be read now" in page
-    assert "this is 1" not in (tmp_path / "docs/logs/traced-1.html").read_text()
+    assert "this is 1" not in page
 
 
 def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) -> None:
@@ -394,7 +399,7 @@ def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) ->
     problem = Problem("begun_anew", first.path, 31, RESTART)
     second = replace(first, id="traced-2", session=2, problems=(problem,))
     both = Site((first, second), (), (), lambda _: (), logs=site.logs)
-    assert addresses.problem_place(both, problem) == "runs/traced-2/log.md#L31"
+    assert addresses.problem_place(both, problem) == "../logs/traced-2.html#L31"
     assert addresses.problem_place(both, replace(problem, line=0, args={"x": 1})) == "runs/traced-1.md"
-    writer = Writer(WORDS, "en", str)
-    assert "contains a second run, as this line shows" in writer.table(log.mark_table(both, second))
+    said = [WORDS.say("en", text) for _, texts in log.marked_lines(second) for text in texts]
+    assert any("contains a second run, as this line shows" in each for each in said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import logging
 import subprocess
@@ -16,7 +17,7 @@ from perfledger.ingest.site import forge
 from tests.hooks import hook
 
 BLOCKS = hook("blocks")
-PAGE = "en/runs/one-1/log.md"
+PAGE = "logs/one-1.html"
 
 
 class Files(list[Any]):
@@ -44,7 +45,7 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
     """Return the text of a page with links to a log, and whether the log's own page stays."""
     path = folder / "raw_logs" / name
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "0" * 64
-    stated = f"---\ntitle: x\nlog: {json.dumps([f'raw_logs/{name}', sha256])}\n---\n# x\n"
+    stated = f'<head><meta name="log" content="{html.escape(json.dumps([f"raw_logs/{name}", sha256]))}"></head>'
     files = Files([SimpleNamespace(src_uri=PAGE, content_string=stated)])
     config = {
         "repo_url": repository,
@@ -53,8 +54,8 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
     }
     left = BLOCKS.on_files(files, config)
     page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"))
-    text = '[3](one-1/log.md#L3-L5) <a href="../runs/one-1/log.md#L7">7</a> [log](one-1/log.md) [x](one-1/catalog.md)'
-    known = [SimpleNamespace(url_relative_to=lambda _: "one-1/log/"), None]
+    text = '[3](../../logs/one-1.html#L3-L5) <a href="../../logs/one-1.html#L7">7</a> [log](../../logs/one-1.html)'
+    known = [SimpleNamespace(url_relative_to=lambda _: "../../logs/one-1.html"), None]
     files.get_file_from_path = lambda path: known[path != PAGE]  # type: ignore[attr-defined]
     return BLOCKS.on_page_markdown(text, page, config, files), bool(left)
 
@@ -78,14 +79,14 @@ def test_lines_have_the_address_of_the_forge(
     commit = forge.git(checkout, "rev-parse", "HEAD").strip()
     there = file.format(commit, "bench%20marks/raw_logs/a%20b.log")
     text, stays = linked(checkout, repository, kind)
-    assert text == f'[3]({there}{lines}) <a href="{there}{line}">7</a> [log]({there}) [x](one-1/catalog.md)'
+    assert text == f'[3]({there}{lines}) <a href="{there}{line}">7</a> [log]({there})'
     assert not stays
 
 
 @pytest.mark.parametrize("repository", [None, "", "https://code.example.org/o/r", "javascript:alert(1)//github.com/"])
 def test_without_a_forge_that_is_known_the_page_stays(checkout: Path, repository: str | None) -> None:
     text, stays = linked(checkout, repository)
-    assert "(one-1/log.md#L3-L5)" in text
+    assert "(../../logs/one-1.html#L3-L5)" in text
     assert stays
 
 

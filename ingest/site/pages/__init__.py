@@ -13,7 +13,6 @@ from perfledger.ingest.site.pages import (
     guides,
     hardware,
     history,
-    log,
     model,
     models,
     problems,
@@ -24,7 +23,7 @@ from perfledger.ingest.site.pages import (
 )
 
 KINDS = (
-    front, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
+    front, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, audit, problems,
     formats, glossary, guides,
 )  # fmt: skip
 

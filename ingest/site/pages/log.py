@@ -2,34 +2,36 @@
 
 A page shows a short log whole. For a long log it shows head, tail and the surroundings of every line with a link, so
 that a page never grows with its log. Lines are counted as `parsers.engine.scan` does, by the newline alone; their text
-is cleaned, redacted and escaped. They are written once for both languages, and put into the pages of each.
+is cleaned, redacted and escaped. Log lines have no language, so one HTML page serves both: it does not pass MkDocs.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.files import file_hash
-from perfledger.ingest.common.words import Text, coded, phrase, word_for
+from perfledger.ingest.common.project import project
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, coded, phrase, word_for
 from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.rules import HEADLINE, NAMES, used_records
 from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.read.names import names_of
 from perfledger.ingest.site import addresses, run_names
-from perfledger.ingest.site.model import Page, Site, reason
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, cell
+from perfledger.ingest.site.model import Site, reason
+from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.text import verbatim
-from perfledger.ingest.site.run_tables import fact_line, log_lines_text, outcome
+from perfledger.ingest.site.run_tables import fact_line, outcome
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
 from perfledger.schema.records import NoFigure, Reason, Run
@@ -74,6 +76,10 @@ _READ = 1 << 14
 #: Last bytes of a long line that stay in memory.
 _KEPT = 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
+#: A sign that `verbatim` writes as a reference for Markdown; HTML needs those of line ends and its own signs alone.
+_REFERENCE = re.compile(r"&#(?!(?:10|13|38|60|62);)(\d{2,3});")
+#: Signs of the legend.
+KEYS = ("window", "used", "left_out", "fact", "outcome", "problem")
 
 
 @dataclass(frozen=True)
@@ -140,38 +146,70 @@ class VisibleLog:
         return self.lines - self.ranges[-1].last if self.ranges else 0
 
 
-def pages(site: Site) -> list[Page]:
-    """Return the page of each log that has one."""
-    return [_log(site, run) for run in site.runs if site.log_page(run)]
-
-
-def _log(site: Site, run: Run) -> Page:
-    """Return the page with the lines of a run's log and what rests on them; in parts, if it is long."""
-    about = {"run": run_names.name(site, run)}
-    known = {
-        "run": run,
-        "run_page": site.page(run),
-        "name": about["run"],
-        "suite_title": site.suite_of[run.id].title,
-        "file": addresses.log_file(run),
-    }
-    return Page(
-        site.log_page(run) or "",
-        "log",
-        phrase("title.log", **about),
-        phrase("describe.log", **about),
-        lambda: {
-            **known,
-            "log": (found := visible_log(site, run)),
-            "left_out": anchors_left_out(run, found),
-            "marks": mark_table(site, run),
-        },
-        boost=0,
-        scripts=("assets/js/log.js",),
-        log=run,
-        # The lines depend on the bytes of the log, and the run states their hash.
-        basis=lambda: {**known, "state": _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]},
+def document(site: Site, words: Words, run: Run) -> bytes:
+    """Return the page of a log as HTML, with its words in both languages; in parts, if it is long."""
+    found = visible_log(site, run)
+    template = environment().get_template("log.html.j2")
+    written = template.render(
+        run=run,
+        site=project().title or "Perfledger",
+        title=words.say("en", phrase("title.log", run=run_names.name(site, run))),
+        stated=json.dumps([run.path, run.sha256]),
+        runs=[(language, Markup(address)) for language, address in _run_pages(site, run)],
+        log=found,
+        sections=[(each, Markup(_REFERENCE.sub(_as_itself, lines))) for each, lines in sections(run, found)],
+        left_out=anchors_left_out(run, found),
+        marks=marked_lines(run),
+        keys=KEYS,
+        two=partial(_two, words),
+        phrase=phrase,
+        count=numbers.count,
     )
+    return written.encode()
+
+
+def sections(run: Run, found: VisibleLog) -> list[tuple[LineRange, str]]:
+    """Return the shown ranges of lines with their HTML: each line with its anchors and classes."""
+    classes, ranges = _classes(run, found), _ranges(run)
+    return [(each, _section(each, classes, ranges)) for each in found.ranges]
+
+
+def _as_itself(reference: re.Match[str]) -> str:
+    sign = chr(int(reference[1]))
+    return sign if sign.isprintable() else reference[0]
+
+
+def shows_lines(page: bytes) -> bool:
+    """Return whether a page shows lines of its log, and not only why it cannot."""
+    return b'<pre class="pl-log"' in page
+
+
+def state_of(site: Site, run: Run) -> str:
+    """Return why the log cannot be shown; empty if it is the one that was read."""
+    return _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]
+
+
+def _run_pages(site: Site, run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the address of the run's page in each language, from the page of its log."""
+    for language in LANGUAGES:
+        folder = "" if language == LANGUAGES[0] else f"{language}/"
+        yield language, f"../{folder}{addresses.served(site.page(run))}"
+
+
+def _two(words: Words, text: Text) -> Markup:
+    """Return a text in both languages; once, if it is the same in both."""
+    said = [words.say(language, text) for language in LANGUAGES]
+    if said[0] == said[1]:
+        return escape(said[0])
+    parts = zip(LANGUAGES, map(escape, said), strict=True)
+    return Markup(" · ").join(Markup('<span lang="{}">{}</span>').format(*each) for each in parts)
+
+
+def marked_lines(run: Run) -> list[tuple[LineMark, list[Text]]]:
+    """Return the lines that the pages link to, by place, with what each states."""
+    by_place = groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last))
+    groups = ([*found] for _, found in by_place)
+    return [(found[0], [each.what for each in found]) for found in groups]
 
 
 def marks(run: Run) -> tuple[LineMark, ...]:
@@ -180,20 +218,6 @@ def marks(run: Run) -> tuple[LineMark, ...]:
     return tuple(
         LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))
     )
-
-
-def mark_table(site: Site, run: Run) -> Table:
-    """Return the lines that the pages link to and what each states; a row per range of lines."""
-    rows = []
-    for (first, last), found in groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last)):
-        what = [each.what for each in found]
-        rows.append(
-            (
-                cell(log_lines_text(first, last), addresses.log_lines(site, run, first, last)),
-                Cell(tuple(map(Entry, what))),
-            )
-        )
-    return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
 
 
 def visible_log(site: Site, run: Run) -> VisibleLog:
@@ -207,13 +231,6 @@ def anchors_left_out(run: Run, found: VisibleLog) -> list[str]:
     """Return the anchors of links to lines that are not shown."""
     shown = {line.number for each in found.ranges for line in each.lines}
     return sorted({each.anchor for each in marks(run) if each.first not in shown})
-
-
-def snippet(site: Site, run: Run) -> bytes:
-    """Return the lines as HTML for both languages: a section per span, each line with its anchors and classes."""
-    found = visible_log(site, run)
-    classes, ranges = _classes(run, found), _ranges(run)
-    return "".join(_section(each, classes, ranges) for each in found.ranges).encode()
 
 
 def _figures(run: Run) -> Iterator[_Statement]:
@@ -452,13 +469,11 @@ def _ranges(run: Run) -> Mapping[int, list[str]]:
 
 
 def _section(span: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
-    """Return a span between its snippet marks. No line may be blank: that would end the HTML block."""
+    """Return a span as HTML, each line with its anchors and classes."""
     lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in span.lines]
     head = f'<pre class="pl-log" style="counter-reset: pl-log {span.first - 1}"><code>'
     body = "\n</span>".join(lines)
-    return (
-        f"<!-- --8<-- [start:{span.name}] -->\n{head}{body}\n</span></code></pre>\n<!-- --8<-- [end:{span.name}] -->\n"
-    )
+    return f"{head}{body}\n</span></code></pre>"
 
 
 def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:

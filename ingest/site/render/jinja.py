@@ -47,7 +47,8 @@ def relative(page_path: str, target: str) -> str:
     """Return a relative link from one page to another; an address of another site stays as it is."""
     if target.startswith("https://"):
         return quote(target, safe="/:#?&=%")
-    return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
+    # Below a folder that stands for that of the language: what both languages share lies outside of it.
+    return posixpath.relpath(f"/language/{target}", posixpath.dirname(f"/language/{page_path}"))
 
 
 def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
@@ -129,8 +130,6 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
     lines += [f"image: {page.picture(words, language).path}"] if page.picture else []
-    # For the hook that links to the same lines on a forge, where the log lies there too.
-    lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += _search(page)
     lines += [f"hits: {_hits(words, language, hits)}"] if hits is not None else []
     return "\n".join([*lines, "---", "", ""])

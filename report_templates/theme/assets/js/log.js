@@ -4,6 +4,14 @@
 
   const MARKED = "pl-log-marked";
 
+  /* The colours that the reader has chosen on the other pages, or else those of the system. */
+  function paint() {
+    const root = new URL("..", location).pathname;
+    const chosen = [root, `${root}zh/`].map((scope) => JSON.parse(localStorage.getItem(`${scope}.__palette`))).find(Boolean);
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "slate" : "default";
+    document.documentElement.dataset.mdColorScheme = chosen?.color?.scheme || dark;
+  }
+
   function span(hash) {
     const found = /^#L(\d+)(?:-L(\d+))?$/.exec(hash);
     if (!found) return null;
@@ -37,6 +45,8 @@
     history.replaceState(null, "", ends[0] === ends[1] ? `#L${ends[0]}` : `#L${ends[0]}-L${ends[1]}`);
     mark();
   }
+
+  paint();
 
   function start() {
     document.addEventListener("click", pick);

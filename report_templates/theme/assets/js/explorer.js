@@ -18,7 +18,8 @@
   const total = parts.reduce((sum, part) => sum + part.count, 0);
   const collator = new Intl.Collator(document.documentElement.lang, { numeric: true, sensitivity: "base" });
   const ranks = {}; // column -> text -> its place in the order of the language
-  const titles = new Map(Array.from(form.sort.options).slice(1).map((option) => [option.value, option.textContent]));
+  const titles = new Map(Array.from(form.sort.options, (option) => [option.value, option.textContent]));
+  const NEWEST = ["date", "desc"]; // how the table is sorted unless the reader says so
   const labels = Object.fromEntries(FACTS.map((name) => [name, new Map(choicesOf(name).map((option) => [option.value, option.textContent]))]));
   const panel = document.getElementById("pl-explore-run");
   const details = {}; // name of a part -> what it holds, once it is there
@@ -123,18 +124,25 @@
       if (given.has(name) && !found) gone.push(say("gone", { name: labelOf(name), value: given.get(name) }));
     });
     form.text.value = given.get("text") || "";
-    form.sort.value = titles.has(given.get("sort")) ? given.get("sort") : "";
-    form.order.value = given.get("order") === "desc" ? "desc" : "asc";
+    const order = given.get("order") === "desc" ? "desc" : "asc";
+    sortBy(...(titles.has(given.get("sort")) ? [given.get("sort"), order] : NEWEST));
     opened = given.get("run") || "";
     said.textContent = gone.join(" ");
+  }
+
+  function sortBy(name, order) {
+    form.sort.value = name;
+    form.order.value = order;
   }
 
   function address() {
     const given = new URLSearchParams();
     FACTS.filter((name) => chosen(name) !== null).forEach((name) => given.set(name, chosen(name)));
     if (form.text.value.trim()) given.set("text", form.text.value.trim());
-    if (form.sort.value) given.set("sort", form.sort.value);
-    if (form.sort.value && form.order.value === "desc") given.set("order", "desc");
+    if (form.sort.value !== NEWEST[0] || form.order.value !== NEWEST[1]) {
+      given.set("sort", form.sort.value);
+      if (form.order.value === "desc") given.set("order", "desc");
+    }
     if (opened) given.set("run", opened);
     return "?" + given.toString();
   }
@@ -168,8 +176,7 @@
 
   function sortTable() {
     const sorter = table.getSorters()[0], column = form.sort.value;
-    if (column && !(sorter && sorter.field === column && sorter.dir === form.order.value)) table.setSort(column, form.order.value);
-    if (!column && sorter) table.clearSort();
+    if (!(sorter && sorter.field === column && sorter.dir === form.order.value)) table.setSort(column, form.order.value);
   }
 
   function tell() {
@@ -310,9 +317,9 @@
     const button = make("button", { type: "button", className: "pl-explore-head" }, titles.get(name));
     button.addEventListener("click", (event) => {
       event.stopPropagation();
-      const mine = form.sort.value === name;
-      form.sort.value = mine && form.order.value === "desc" ? "" : name; // up, down, and as listed
-      form.order.value = mine && form.order.value === "asc" ? "desc" : "asc";
+      const mine = form.sort.value === name, down = mine && form.order.value === "desc";
+      if (down && name !== NEWEST[0]) sortBy(...NEWEST); // up, down, and the newest first
+      else sortBy(name, mine && !down ? "desc" : "asc");
       changed("pushState");
     });
     return button;

@@ -24,7 +24,7 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.report_verdicts import tone_of
+from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.scorecards import Placing, Score
 from perfledger.ingest.site.stated import joined, stated
@@ -50,7 +50,7 @@ def ratios(framework: str, score: Score) -> Chart | None:
         for hardware in sorted(by_hardware, key=newest_first)
     )
     title = phrase("scorecard.chart", framework=named(framework))
-    spec = Dots(title=title, unit=phrase("scorecard.chart_unit"), panels=panels, against=1.0)
+    spec = Dots(title=title, unit=phrase("scorecard.chart_unit"), panels=panels)
     return Chart(f"ratios-{slug(framework)}", spec, phrase("scorecard.chart_text"))
 
 
@@ -132,7 +132,8 @@ def newest(site: Site, framework: str) -> Table | None:
         ColumnOf[_Dated](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
         ColumnOf[_Dated](phrase("table.figure"), lambda each: _measured(site, each.row), True),
     )
-    return table_of("newest", sorted(found, key=lambda each: each.day, reverse=True)[:NEWEST], columns)
+    dated = [each for each in found if each.day] or found
+    return table_of("newest", sorted(dated, key=lambda each: each.day, reverse=True)[:NEWEST], columns)
 
 
 def _result(suite: Suite, row: Row) -> Cell:
@@ -187,7 +188,7 @@ def published(site: Site, framework: str) -> Table | None:
         ColumnOf[Audited](phrase("table.published"), lambda each: _printed(site, each), True, "published"),
         ColumnOf[Audited](phrase("scorecard.from_log"), lambda each: _recomputed(site, each), True, "recomputed"),
         ColumnOf[Audited](phrase("table.difference"), _difference, True, "difference"),
-        ColumnOf[Audited](phrase("table.verdict"), _verdict),
+        ColumnOf[Audited](phrase("table.verdict"), verdict_cell),
     )
     return table_of("published", rows, columns)
 
@@ -218,10 +219,6 @@ def _difference(found: Audited) -> Cell:
         return absent(None)
     share = found.house.difference
     return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
-
-
-def _verdict(found: Audited) -> Cell:
-    return cell(phrase(f"verdict.{found.verdict}"), addresses.audit_row(found.row), tone=tone_of(found.verdict))
 
 
 def without_log(site: Site, framework: str) -> Table | None:

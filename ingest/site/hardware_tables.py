@@ -306,7 +306,7 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
 def _published_cell(site: Site, suite: Suite, row: Published) -> SheetCell:
     source = site.published.sources[row.source]
     batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    about = listed((phrase("hardware.published_by", source=source.title), row.framework, batch))
+    about = listed((phrase("hardware.published_by", source=source.title), row.framework, batch, in_words(row.options)))
     page = source.address_of(row) or addresses.comparison(suite, row.hardware)
     return SheetCell(printed(row), row.value or 0, page, about, is_published=True)
 

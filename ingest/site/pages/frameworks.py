@@ -88,7 +88,7 @@ def _index(site: Site) -> FrameworksIndex:
         ColumnOf[str](phrase("scorecard.comparisons"), lambda each: len(scores[each].compared) or None, True, "", True),
         ColumnOf[str](
             phrase("scorecard.clear_wins"),
-            lambda each: scores[each].count("clear_win") if scores[each].is_telling else None, True, "", True,
+            lambda each: (scores[each].is_telling and scores[each].count("clear_win")) or None, True, "", True,
         ),
         ColumnOf[str](
             phrase("scorecard.audited"), lambda each: len(framework_tables.audited(site, each)) or None, True, "", True

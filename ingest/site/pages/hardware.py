@@ -138,7 +138,7 @@ def _list(site: Site, names: Sequence[str]) -> Table | None:
         ),
         ColumnOf[_Listed](phrase("nav.runs"), lambda each: len(each.runs) or None, True),
         ColumnOf[_Listed](phrase("hardware.last"), lambda each: max(map(_day, each.runs), default=""), True),
-        ColumnOf[_Listed](phrase("front.published"), lambda each: each.published or None, True, "published", True),
+        ColumnOf[_Listed](phrase("table.published"), lambda each: each.published or None, True, "published", True),
     )
     return table_of("hardware", found, columns)
 

@@ -50,7 +50,7 @@ def ratios(framework: str, score: Score) -> Chart | None:
         for hardware in sorted(by_hardware, key=newest_first)
     )
     title = phrase("scorecard.chart", framework=named(framework))
-    spec = Dots(title=title, unit=phrase("scorecard.chart_unit"), panels=panels)
+    spec = Dots(title=title, unit=phrase("scorecard.chart_unit"), panels=panels, against=1.0)
     return Chart(f"ratios-{slug(framework)}", spec, phrase("scorecard.chart_text"))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from perfledger.ingest import build
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.site import result_tables
+from perfledger.ingest.site import model_tables
 from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.result_lines import slices
 from perfledger.parsers.engine.read import read
 from tests import builders
 from tests.parsers.golden import GOLDEN
@@ -63,9 +64,8 @@ def test_results_of_one_suite() -> None:
         runs = tuple(builders.run(f"run-{at:05}", batch_size=at + 1) for at in range(count))
         site = Site(runs, (), suites(), results)
         (suite,) = site.shown
-        rows = site.rows[suite.id]
-        assert len(rows) == count
-        return lambda: result_tables.comparison(site, suite, rows)
+        assert len(site.rows[suite.id]) == count
+        return lambda: [model_tables.results(site, suite, each) for each in slices(site, suite)]
 
     assert growth(prepare, 400) <= MOST
 

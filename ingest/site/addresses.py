@@ -67,13 +67,8 @@ def framework_page(suite: Suite, framework: str) -> str:
 
 
 def all_results(suite: Suite) -> str:
-    """Return the page with every row of a model's tables."""
+    """Return the page of a model's results in the form of a benchmark report."""
     return f"{model_folder(suite)}all-results.md"
-
-
-def further(suite: Suite) -> str:
-    """Return the page for the hardware of a model that its own page has no room for."""
-    return f"{model_folder(suite)}further.md"
 
 
 def scorecard_page(site: Site, framework: str) -> str:

@@ -360,6 +360,7 @@ class Page:
     """One page in both languages; `context` is called once, when the page is rendered. A template sees its fields.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
+    `first_hardware` is the hardware that its filters choose until the reader does.
     The search ranks a page `boost` times as high as others; with 0 the page is not searched.
     Its context may contain `hits`, further results of the search.
     `picture` is the preview of a shared link, instead of the site's.
@@ -374,6 +375,7 @@ class Page:
     boost: int = 1
     order: int | None = None
     group: str | None = None
+    first_hardware: str = ""
     scripts: tuple[str, ...] = ()
     picture: Callable[[Words, str], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None

@@ -10,13 +10,25 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
 from perfledger.schema.vocabulary import FACTS
 
+#: Ways of cutting a model or its batch: at 1 they are not used.
+_PARTS = ("micro_batch", "pipeline_parallel", "tensor_parallel", "data_parallel", "expert_parallel", "context_parallel")
 _SWITCHES = {"true": "table.on", "yes": "table.on", "false": "table.off", "no": "table.off"}
 
 
 def in_words(options: Mapping[str, Any], names: Iterable[str] | None = None) -> Text:
     """Return options with their values in words, with `names` only those; empty without options."""
-    chosen = options if names is None else {name: options[name] for name in names if name in options}
+    chosen = _informative(options) if names is None else {name: options[name] for name in names if name in options}
     return listed(_option(name, value) for name, value in sorted(chosen.items()))
+
+
+def _informative(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Drop options that are not used, and a memory format that repeats the data layout."""
+    layout = str(options.get("data_format", "")).casefold()
+    return {
+        name: value
+        for name, value in options.items()
+        if not (name in _PARTS and value == 1) and not (name == "memory_format" and str(value).casefold() == layout)
+    }
 
 
 def listed(texts: Iterable[Text]) -> Text:

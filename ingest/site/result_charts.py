@@ -1,81 +1,59 @@
-"""The charts of a model's results: throughput per device by framework, and scaling efficiency."""
+"""The charts of a model's results: throughput per device by framework, and scaling efficiency.
+
+A chart has one panel per workload and unit, each with a scale of its own: image sizes, variants of a model, sequence
+lengths and units never share an axis.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import contradicted
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Row, RowKey, Site, Suite, group_name, named, ordered, precision_name
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
+from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.result_tables import representative, version_marks
+from perfledger.ingest.site.result_lines import ACCUMULATION, Line, Slice
+from perfledger.ingest.site.result_tables import devices_text, representative, version_marks
 
-#: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
+TOKENS = "tokens/s"
+#: Points of a chart of efficiency, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
-#: Rows of a chart, at most; the tables have all rows.
-MOST_ROWS = 40
 
 
-def throughput(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:
-    """Return a panel per number of devices, where one of them has two results of one unit to compare.
-
-    The chart has the unit of most results: an axis has one. Of many results it has the first comparisons.
-    """
-    known = [row for row in rows if numbers.known(row.value)]
-    unit = next((unit for unit, _ in Counter(row.unit for row in known).most_common(1)), "")
-    valued = _in_order(suite, [row for row in known if row.unit == unit])
-    shown = _first(suite, valued)
-    labelled = list(zip(shown, _labels(suite, shown), strict=True))
-    places = sorted({_place(row) for row in shown})
-    panels = tuple(
-        Panel(_devices(place), tuple(_dot(site, row, label) for row, label in labelled if _place(row) == place))
-        for place in places
-    )
-    if not any(len(panel.rows) > 1 for panel in panels):
-        return None
-    several = any(devices > 1 for _, devices in places)
-    title = phrase("chart.bars_title", **_of_slice(suite, hardware, group))
-    spec = Dots(title=title, unit=phrase("chart.per_device", unit=unit) if several else unit, panels=panels)
-    text = phrase("chart.bars_text")
-    if len(shown) < len(valued):
-        text = phrase("chart.bars_part", text=text, shown=len(shown), all=len(valued))
-    return Chart(f"{_name(suite, hardware, group)}-throughput", spec, text)
+def throughput(site: Site, suite: Suite, of: Slice) -> Iterator[tuple[Facets, Chart]]:
+    """Yield a chart per number of devices that has two results to compare, with what the page filters it by."""
+    for (nodes, devices), lines in of.by_devices.items():
+        found = list(_panels(site, suite, lines))
+        if not any(len(panel.rows) > 1 for _, panel in found):
+            continue
+        units = {unit for unit, _ in found}
+        unit = units.pop() if len(units) == 1 else ""
+        place = devices_text(devices or None, nodes)
+        spec = Dots(
+            title=phrase("model.chart_title", title=suite.title, where=listed((*of.title, place))),
+            unit=phrase("chart.per_device", unit=unit) if unit and devices > 1 else unit,
+            panels=tuple(panel for _, panel in found), apart=True,
+        )  # fmt: skip
+        frameworks = sorted({each.row.framework or "" for each in lines if each.is_known})
+        name = f"{_name(suite, of)}-{nodes}x{devices}-throughput"
+        yield facets_of(of.hardware, of.group, [devices], frameworks), Chart(name, spec, phrase("model.chart_text"))
 
 
-def _first(suite: Suite, rows: Sequence[Row]) -> Sequence[Row]:
-    """Return as many rows as a chart has room for: the fastest of each framework in whole comparisons.
-
-    Numbers of devices take turns; in each the comparison of most frameworks is first, and of those the fastest.
-    """
-    if len(rows) <= MOST_ROWS:
-        return rows
-    fastest: dict[RowKey, dict[str | None, Row]] = {}
-    for row in sorted(rows, key=lambda each: each.value or 0):
-        fastest.setdefault(suite.row_key(row), {})[row.framework] = row
-    compared = [list(each.values()) for each in fastest.values()]
-    rivals = [each for each in compared if len(each) > 1] or compared
-    turns: dict[tuple[int, int], list[list[Row]]] = {}
-    for each in sorted(rivals, key=lambda each: (len(each), each[-1].value or 0), reverse=True):
-        turns.setdefault(_place(each[0]), []).append(each)
-    kept: list[Row] = []
-    for each in filter(None, chain.from_iterable(zip_longest(*(turns[place] for place in sorted(turns))))):
-        kept += each if len(kept) + len(each) <= MOST_ROWS else []
-    return _in_order(suite, kept)
-
-
-def efficiency(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:
+def efficiency(site: Site, suite: Suite, of: Slice) -> Chart | None:
     """Return a line per framework, where there is more than one line between two points."""
-    known = _in_order(suite, [row for row in rows if numbers.known(row.efficiency) and row.devices])
-    labels = _labels(suite, known)
+    known = [each.row for each in of.lines if numbers.known(each.row.efficiency) and each.row.devices]
+    first = ordered({row.framework or "" for row in known}, suite.frameworks)
+    known.sort(key=lambda row: (first.index(row.framework or ""), row.precision or "", suite.row_key(row)))
+    labels = _labels(suite, known, with_workload=True)
     lines: dict[Text, dict[int, Point]] = {}
     for row, label in zip(known, labels, strict=True):
         lines.setdefault(label, {})[row.devices or 1] = _point(site, row)
@@ -86,58 +64,86 @@ def efficiency(site: Site, suite: Suite, hardware: str, group: str, rows: Sequen
     series = tuple(ChartLine(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
     ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
     spec = Lines(
-        title=phrase("chart.efficiency_title", **_of_slice(suite, hardware, group)), unit=phrase("chart.efficiency"),
-        ideal=100, near=True, x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
+        title=phrase(
+            "chart.efficiency_title", title=suite.title, hardware=product(of.hardware), group=group_name(of.group)
+        ),
+        unit=phrase("chart.efficiency"), ideal=100, near=True,
+        x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
     )  # fmt: skip
-    return Chart(f"{_name(suite, hardware, group)}-efficiency", spec, phrase("chart.efficiency_text"))
+    return Chart(f"{_name(suite, of)}-efficiency", spec, phrase("chart.efficiency_text"))
 
 
-def _name(suite: Suite, hardware: str, group: str) -> str:
-    return f"{suite.id}-{slug(hardware or 'unknown')}-{group}"
+def _panels(site: Site, suite: Suite, lines: Sequence[Line]) -> Iterator[tuple[str, Panel]]:
+    """Yield a panel per workload and unit, with its unit; the panels of most results first."""
+    known = [each for each in lines if each.is_known]
+    differing = _differing_workload(suite, known)
+    by_workload: dict[str, list[Line]] = {}
+    for each in known:
+        key = suite.workload_text(each.row.model, each.row.options, ACCUMULATION)
+        by_workload.setdefault(key, []).append(each)
+    found = [of_unit for alike in by_workload.values() for of_unit in _by_unit(alike).items()]
+    several = len({unit for unit, _ in found}) > 1
+    for unit, alike in sorted(found, key=lambda each: -len(each[1])):
+        first, rows = alike[0].row, [each.row for each in alike]
+        words = (suite.variant(first), in_words(_workload(suite, first), differing), unit if several else "")
+        labels = _labels(suite, rows, with_workload=False)
+        dots = tuple(_dot(site, each, unit, label) for each, label in zip(alike, labels, strict=True))
+        yield unit, Panel(listed(words), dots)
 
 
-def _of_slice(suite: Suite, hardware: str, group: str) -> Mapping[str, Text]:
-    return {"title": suite.title, "hardware": product(hardware), "group": group_name(group)}
+def _workload(suite: Suite, row: Row) -> Mapping[str, object]:
+    """Return the options that define the workload; a result that does not state one has its usual value."""
+    stated = ((name, row.options.get(name, suite.usual.get(name))) for name in suite.row_options)
+    return {name: value for name, value in stated if value is not None and name != ACCUMULATION}
 
 
-def _in_order(suite: Suite, rows: Sequence[Row]) -> list[Row]:
-    first = ordered({row.framework or "" for row in rows}, suite.frameworks)
-    return sorted(rows, key=lambda row: (first.index(row.framework or ""), row.precision or "", suite.row_key(row)))
+def _differing_workload(suite: Suite, lines: Sequence[Line]) -> list[str]:
+    found = [_workload(suite, each.row) for each in lines]
+    return [name for name in suite.row_options if len({repr(each.get(name)) for each in found}) > 1]
 
 
-def _place(row: Row) -> tuple[int, int]:
-    return row.nodes or 1, row.devices or 1
+def _by_unit(lines: Sequence[Line]) -> Mapping[str, list[Line]]:
+    """Return the lines of a workload by unit; sequences count as tokens next to results in tokens."""
+    tokens = any(each.row.unit == TOKENS for each in lines)
+    found: dict[str, list[Line]] = {}
+    for each in lines:
+        unit = TOKENS if tokens and each.in_tokens is not None else each.row.unit
+        found.setdefault(unit, []).append(each)
+    return found
 
 
-def _devices(place: tuple[int, int]) -> Text:
-    nodes, devices = place
-    if nodes > 1:
-        return phrase("front.machines", devices=devices, nodes=nodes)
-    return phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices)
+def _name(suite: Suite, of: Slice) -> str:
+    return f"{suite.id}-{slug(of.hardware or 'unknown')}-{of.group}"
 
 
-def _dot(site: Site, row: Row, label: Text) -> Dot:
-    devices = row.devices or 1
-    value, low, high = (each / devices if each is not None else None for each in (row.value, row.low, row.high))
+def _dot(site: Site, of: Line, unit: str, label: Text) -> Dot:
+    row, devices = of.row, of.row.devices or 1
+    factor = (of.in_tokens or 0) / row.value if unit != row.unit and row.value else 1.0
+    value, low, high = (
+        each * factor / devices if each is not None else None for each in (row.value, row.low, row.high)
+    )
     return Dot(
         label=label, series=named(row.framework), ink=colours.ink(row.framework or "").id, value=value, low=low,
-        high=high, n=row.repeats, text=_written(row, value), about=_about(site, row), href=_page(site, row),
+        high=high, n=row.repeats, text=_written(row, value, unit, factor), about=_about(site, row),
+        href=site.page(representative(site, row)),
     )  # fmt: skip
 
 
-def _written(row: Row, value: float | None) -> Text:
+def _written(row: Row, value: float | None, unit: str, factor: float) -> Text:
     """Return the throughput of one device, and that of all."""
-    each = numbers.figure(value, row.spread, row.resolution or 0.0)
+    resolution = (row.resolution or 0.0) * factor
+    each = numbers.figure(value, row.spread, resolution)
     if (row.devices or 1) == 1:
-        return f"{each} {row.unit}".strip()
-    whole = numbers.figure(row.value, row.spread, row.resolution or 0.0)
-    return phrase("chart.each_and_all", value=each, unit=row.unit, all=whole)
+        return f"{each} {unit}".strip()
+    whole = numbers.figure((row.value or 0) * factor, row.spread, resolution)
+    return phrase("chart.each_and_all", value=each, unit=unit, all=whole)
 
 
 def _point(site: Site, row: Row) -> Point:
     share = (row.efficiency or 0) * 100
     text = f"{share:.1f}% ({numbers.ratio(row.speedup)})"
-    return Point(x=row.devices or 1, y=share, n=row.repeats, text=text, about=_about(site, row), href=_page(site, row))
+    page = site.page(representative(site, row))
+    return Point(x=row.devices or 1, y=share, n=row.repeats, text=text, about=_about(site, row), href=page)
 
 
 def _about(site: Site, row: Row) -> Text:
@@ -148,20 +154,16 @@ def _about(site: Site, row: Row) -> Text:
     return listed((precision_name(row.precision), batch, in_words(row.options), row.version or "", summary, day))
 
 
-def _page(site: Site, row: Row) -> str:
-    return site.page(representative(site, row))
-
-
-def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
+def _labels(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> list[Text]:
     """Return the framework of each row, with the facts that distinguish it; tooltips have all other facts."""
-    options = _distinguishing(suite, rows)
+    options = _distinguishing(suite, rows, with_workload=with_workload)
     precisions, batches = ({getattr(row, name) for row in rows} for name in ("precision", "batch_size"))
     return [
         listed(
             (
                 named(row.framework),
                 *version_marks(row, [each for each in rows if each.framework == row.framework]),
-                suite.variant(row),
+                suite.variant(row) if with_workload else "",
                 precision_name(row.precision) if len(precisions) > 1 else "",
                 phrase("front.batch", n=row.batch_size) if len(batches) > 1 and row.batch_size else "",
                 in_words(row.options, sorted(options & row.options.keys())),
@@ -172,13 +174,12 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
     ]
 
 
-def _distinguishing(suite: Suite, rows: Sequence[Row]) -> set[str]:
+def _distinguishing(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> set[str]:
     """Return the options that distinguish results of one framework in one place, or that differ between frameworks."""
     own: dict[object, list[Row]] = {}
     for row in rows:
-        own.setdefault((row.framework, row.precision, row.batch_size, row.version, row.round, _place(row)), []).append(
-            row
-        )
+        place = (row.nodes or 1, row.devices or 1)
+        own.setdefault((row.framework, row.precision, row.batch_size, row.version, row.round, place), []).append(row)
     names = {name for row in rows for name in row.options}
     differ = {
         name for name in names for group in own.values() if len({repr(row.options.get(name)) for row in group}) > 1
@@ -186,4 +187,4 @@ def _distinguishing(suite: Suite, rows: Sequence[Row]) -> set[str]:
     keys = {suite.row_key(row) for row in rows}
     against = {each for key in keys for each in contradicted([row for row in rows if suite.row_key(row) == key])}
     workload = {name for name in suite.row_options if len({repr(row.options.get(name)) for row in rows}) > 1}
-    return differ | against | workload
+    return differ | against | workload if with_workload else differ | against | (workload & {ACCUMULATION})

@@ -8,7 +8,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
-from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.options import in_words, listed
 from perfledger.schema.records import Run
 from perfledger.schema.submission import submitter_of
 
@@ -17,6 +17,19 @@ def name(site: Site, run: Run) -> Text:
     """Return the case of a run in words, as `PyTorch, BERT-base, 8 × V100, AMP, run 2`; its id if nothing is known."""
     parts = [each for each in _parts(site, run) if each]
     return listed(parts) if parts else run.id
+
+
+def heading(site: Site, run: Run) -> Text:
+    """Return the name without the configuration, which the page has below: framework, model, machine, precision."""
+    suite = site.suite_of[run.id]
+    model = suite.variant_of(run.case.model) or (suite.title if run.case.model else "")
+    found = [each for each in (run.case.framework or "", model, _machine(run), _precision(run), _nth(run)) if each]
+    return listed(found) if found else run.id
+
+
+def configuration(site: Site, run: Run) -> Text:
+    """Return the batch size and the options in words."""
+    return listed((_batch(run), in_words(run.case.options)))
 
 
 def short(run: Run) -> Text:
@@ -29,12 +42,24 @@ def _parts(site: Site, run: Run) -> Iterator[Text]:
     yield case.framework or ""
     yield site.suite_of[run.id].title if case.model else ""
     yield _machine(run)
-    yield precision_name(case.precision) if case.precision else ""
-    yield phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
+    yield _precision(run)
+    yield _batch(run)
     yield site.suite_of[run.id].case_words(case.model, case.options)
-    yield phrase("run.nth", n=run.repeat) if run.repeat is not None and case.framework else ""
+    yield _nth(run)
     submitter = submitter_of(run.path)
     yield phrase("table.submitted", name=submitter) if submitter else ""
+
+
+def _precision(run: Run) -> Text:
+    return precision_name(run.case.precision) if run.case.precision else ""
+
+
+def _batch(run: Run) -> Text:
+    return phrase("run.batch", n=numbers.count(run.case.batch_size)) if run.case.batch_size else ""
+
+
+def _nth(run: Run) -> Text:
+    return phrase("run.nth", n=run.repeat) if run.repeat is not None and run.case.framework else ""
 
 
 def _machine(run: Run) -> Text:

@@ -11,6 +11,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
 from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses
+from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.model import (
     Row,
     Site,
@@ -85,12 +86,7 @@ def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
 def run_facets(suite: Suite, run: Run) -> Facets:
     """Return what the filters of its model's page know a run by."""
     case = run.case
-    return (
-        ("hardware", case.hardware or ""),
-        ("devices", case.devices or 0),
-        ("precision", suite.group(case.precision)),
-        ("framework", case.framework or ""),
-    )
+    return facets_of(case.hardware or "", suite.group(case.precision), [case.devices or 0], [case.framework or ""])
 
 
 def run_cell(site: Site, run: Run) -> Cell:

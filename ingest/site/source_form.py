@@ -26,13 +26,27 @@ from perfledger.ingest.published.cases import library
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, published_tables
 from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site.answer_marks import cautions
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Row, Site, Suite, group_name, named, or_unknown, ordered, precision_name
+from perfledger.ingest.site.model import (
+    Row,
+    Site,
+    Suite,
+    group_name,
+    named,
+    or_unknown,
+    ordered,
+    precision_name,
+    written,
+)
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.planned import PlannedCase, fits, planned
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
+from perfledger.ingest.site.result_lines import ACCUMULATION, accumulated
 
-ACCUMULATION = "accumulation"
+DEVICES = Column(phrase("table.devices"), True)
+BATCH_SIZE = Column(phrase("table.batch_size"), True)
+OPTIONS = Column(phrase("table.options"))
 
 
 @dataclass(frozen=True, order=True)
@@ -166,14 +180,6 @@ def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[TablePlace
     return found
 
 
-def accumulated(site: Site, row: Row) -> int | None:
-    """Return the batches per update of a result; None where not all of its logs state it."""
-    if isinstance(stated := row.options.get(ACCUMULATION), int):
-        return stated
-    facts = [site.by_id[each].facts.get(ACCUMULATION) for each in row.run_ids]
-    return 1 if all(fact and fact.value == 1 for fact in facts) else None
-
-
 def _sizes(rows: Iterable[Row]) -> set[tuple[str, int]]:
     """Return the batch sizes that each framework ran; 0 is an unknown one."""
     return {(row.framework or "", row.batch_size or 0) for row in rows}
@@ -217,7 +223,7 @@ class _Writer:
 
     def table(self) -> Table:
         with_options = any(each.place.workload for each in self.lines)
-        head = [tables.DEVICES, tables.BATCH_SIZE, *([tables.OPTIONS] if with_options else [])]
+        head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
         head += [Column(named(each), True, self._page(each)) for each in self.frameworks]
         body = tuple(
             (*_heads(each, with_options), *(self._cell(each, framework) for framework in self.frameworks))
@@ -266,15 +272,21 @@ class _Writer:
     def _result(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> Cell:
         about, printed = self._about(line, row, beside), self._published(row)
         if numbers.known(row.value):
-            entry = tables.figure_entry(self.site, row, about)
-            size = ("batch_size", row.batch_size if row.batch_size != (line.batch_size or None) else None)
-            return Cell((replace(entry, details=(*entry.details, size)), *printed))
+            return Cell((self._entry(row, about), *printed))
         ended = tables.without_figure(self.site, row)
         if not (ended.entries or about or printed or len(beside) > 1):
             return ended
         # The reason is next to the dash, since a footnote would come after the whole content of the cell.
         entries = ended.entries or (Entry(numbers.ABSENT, marks=tuple(filter(None, [ended.note]))),)
         return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed))
+
+    def _entry(self, row: Row, about: Sequence[Text]) -> Entry:
+        marks = (*about, *([*tables.spread_marks(row), tables.repeats_text(row)] if row.repeats > 1 else []))
+        against = cautions(self.site, self.suite, row)
+        return Entry(
+            written(row), self.site.page(tables.representative(self.site, row)), tuple(filter(None, marks)),
+            value=row.value, caution=tables.sentences(against) if against else "",
+        )  # fmt: skip
 
     def _about(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
         """Return what a reader has to know of a figure beyond its row and column."""

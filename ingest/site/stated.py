@@ -21,7 +21,13 @@ def stated(run: Run) -> tuple[Text, ...]:
         for each in ENVIRONMENT
         if run.environment.get(each)
     )
-    return (*filter(None, (version(run),)), *found, date_of(run) or phrase("stated.undated"))
+    return (*filter(None, (_version(run),)), *found, date_of(run) or phrase("stated.undated"))
+
+
+def _version(run: Run) -> str:
+    """Return the framework with its version; empty if the log does not state it."""
+    framework, found = run.case.framework or "", version(run)
+    return f"{framework} {found}".strip() if found and not found.startswith(framework or " ") else found or ""
 
 
 def joined(texts: Sequence[Text]) -> Text:

@@ -6,47 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute import comparison, results
 from perfledger.ingest.compute.comparison import Candidate, Verdict
 from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
 from perfledger.ingest.compute.comparison_place import place_verdicts
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.site.model import Row, Site, Suite
-from perfledger.ingest.site.render.table import View
 from perfledger.schema.records import Run
-from perfledger.schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
-#: Figures computed from throughput, and other figures that a reader compares, each in the order of the switch.
-DERIVED = ("efficiency", "speedup", "per_device")
-BESIDE = ("latency", "memory")
-#: Views that compare speeds: a faster result of another case takes the win from a case.
-SPEEDS = (THROUGHPUT, "per_device")
-
-
-def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
-    """Return the views of a table: throughput, and each other figure that at least one of the rows has."""
-    found = [View(THROUGHPUT, phrase("table.view_throughput"), unit, "higher")]
-    found += [
-        View(each, phrase(f"metric.{each}"), METRICS[each].unit, METRICS[each].better)
-        for each in BESIDE
-        if any(row.metric(each) is not None for row in rows)
-    ]
-    return tuple(found)
-
-
-def scaling_views(unit: str) -> tuple[View, ...]:
-    """Return the views of a table of several devices: what is computed from throughput."""
-    return tuple(
-        View(each, phrase(f"table.{each}"), unit if each == "per_device" else "", "higher") for each in DERIVED
-    )
 
 
 def measured(site: Site, row: Row, view: str) -> Measured | None:
     """Return a row's figure in a view, or None."""
-    if view in DERIVED:
-        return _derived(row, view)
     runs = [site.by_id[each] for each in row.run_ids]
     return _throughput(row, runs) if view == THROUGHPUT else _metric(row, runs, view)
 
@@ -71,16 +43,6 @@ def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT, *, axis:
     return [
         Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids), axis) for row, figure in found if figure
     ]
-
-
-def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
-    """Return the rows that are clearly the best of their case, in a view; `rows` are all of a precision group."""
-    if view.key in SPEEDS:
-        found = [said for place in places(suite, rows) for _, said in verdicts(site, suite, place, view=view.key)]
-    else:
-        cases = comparison.cases(rows, suite.row_key)
-        found = [comparison.verdict(candidates(site, case, view.key), view.better, suite.workload) for case in cases]
-    return [each.leader for each in found if each.leader]
 
 
 def places(suite: Suite, rows: Sequence[Row], level: Level = DEFAULT) -> list[list[Row]]:
@@ -114,29 +76,6 @@ def _of(
         return None
     least, most = (each if each is not None and numbers.known(each) else value for each in (low, high))
     return Measured(value, least, most, repeats, spread, unit, sources)
-
-
-def _derived(row: Row, view: str) -> Measured | None:
-    """Return what is computed from throughput: as uncertain as the figure and its baseline together."""
-    if view == "per_device":
-        return _per_device(row)
-    if row.speedup is None or not row.value or not numbers.known(row.speedup):
-        return None
-    share = 1 / (row.devices or 1) if view == "efficiency" else 1.0
-    value = row.efficiency if view == "efficiency" else row.speedup
-    base = row.baseline
-    if base is None or value is None:  # against itself every framework's is one
-        return _of(value, None, None, 0)
-    low, high = (row.low or row.value) / (base.high or row.value), (row.high or row.value) / (base.low or row.value)
-    return Measured(value, low * share, high * share, min(row.repeats, base.repeats))
-
-
-def _per_device(row: Row) -> Measured | None:
-    devices = row.devices or 0
-    if not devices or not row.value or not numbers.known(row.value):
-        return None
-    low, high = ((each or row.value) / devices for each in (row.low, row.high))
-    return Measured(row.value / devices, low, high, row.repeats, row.spread, row.unit)
 
 
 def sources(runs: Sequence[Run], metric: str) -> list[str]:

@@ -8,6 +8,7 @@ from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.results import PLANNED
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site, reason
+from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Tag, cell
 from perfledger.ingest.site.run_tables import window_text
 from perfledger.schema.records import Run, Support, Witness
@@ -27,13 +28,23 @@ def tag(support: Support | None) -> Tag | None:
 
 
 def of_run(site: Site, run: Run) -> Table | None:
-    """Return what each witness of a run gives against what is printed; None for a run without."""
-    if not run.witnesses:
+    """Return what each witness of a run gives against what is printed; None if all of them are silent."""
+    speaking = [each for each in run.witnesses if each.verdict != "silent"]
+    if not speaking:
         return None
     head = ("kind", "verdict", "gives", "printed", "difference", "limit")
     columns = [Column(phrase(f"witness.{each}"), each in {"gives", "printed", "difference"}) for each in head]
     columns += [Column(phrase("table.window")), Column(phrase("table.arithmetic"))]
-    return Table(tuple(columns), tuple(_row(site, run, each) for each in run.witnesses), name="witnesses")
+    return Table(tuple(columns), tuple(_row(site, run, each) for each in speaking), name="witnesses")
+
+
+def silent(run: Run) -> Text:
+    """Return the witnesses of a run that cannot be computed, each with the reason, in one line."""
+    kinds: dict[Text, list[Text]] = {}
+    for each in run.witnesses:
+        if each.verdict == "silent":
+            kinds.setdefault(reason(each.reason) or "", []).append(word_for("witness", each.kind))
+    return listed(phrase("witness.silent_for", kinds=listed(of), reason=why) for why, of in kinds.items())
 
 
 def corrected(run: Run) -> Phrase | None:

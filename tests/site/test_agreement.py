@@ -26,10 +26,10 @@ from perfledger.ingest.site.data import results as data
 from perfledger.ingest.site.data.measured import figures, identity
 from perfledger.ingest.site.model import Row, Site, Suite, suites
 from perfledger.ingest.site.pages import compare
-from perfledger.ingest.site.render.table import Cell, View
-from perfledger.ingest.site.result_tables import comparison as comparison_table
+from perfledger.ingest.site.result_lines import slices
 from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import candidates, leaders
+from perfledger.ingest.site.table_metrics import candidates, verdicts
+from perfledger.ingest.site.table_metrics import places as places_of
 from perfledger.schema.records import Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
 from tests import builders
@@ -38,7 +38,7 @@ from tests.site.conftest import ROOT, serve
 
 DATA = ROOT / "docs" / "data"
 NONE: Figures = MappingProxyType({})
-#: What the table of a model's page can show, and which direction of it is better.
+#: What the page of comparisons can show, and which direction of it is better.
 VIEWS = {"throughput": "higher", "latency": "lower", "memory": "lower"}
 
 
@@ -103,16 +103,17 @@ def opened(visit: Callable[..., Any], home: str, found: Sequence[ResultRecord], 
 
 
 def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
-    """Return the rows that lead in the tables of the models' pages."""
-    return [
-        (suite, row)
-        for suite in site.shown
-        for _, _, rows in sections(site, suite)
-        for key in sorted({suite.row_key(row) for row in rows})
-        for row in leaders(
-            site, suite, [each for each in rows if suite.row_key(each) == key], View(view, "", "", VIEWS[view])
-        )
-    ]
+    """Return the rows that clearly lead in a figure."""
+    found = []
+    for suite in site.shown:
+        for _, _, rows in sections(site, suite):
+            if view == "throughput":
+                said = [verdict for place in places_of(suite, rows) for _, verdict in verdicts(site, suite, place)]
+            else:
+                cases = comparison.cases(rows, suite.row_key)
+                said = [comparison.verdict(candidates(site, case, view), VIEWS[view], suite.workload) for case in cases]
+            found += [(suite, each.leader) for each in said if each.leader]
+    return found
 
 
 def test_only_clear_leads_of_the_made_up_results_are_leads() -> None:
@@ -138,22 +139,15 @@ def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Sit
             assert named == here or any(each.others for each in shown), (suite.id, hardware)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_models_tables_mark_the_leaders_and_no_others(results_site: Site, view: str) -> None:
-    leads = {
-        (suite.id, row.value if view == "throughput" else row.metric(view))
-        for suite, row in leading(results_site, view)
-    }
-    marked = {
-        (suite.id, entry.value)
+def test_the_models_tables_call_the_leaders_clear_and_no_others(results_site: Site) -> None:
+    clear = {
+        (suite.id, line.row.run_ids)
         for suite in results_site.shown
-        for _, _, rows in sections(results_site, suite)
-        for line in comparison_table(results_site, suite, rows).rows
-        for content in line
-        for entry in dict(content.views).get(view, content if view == "throughput" else Cell(())).entries
-        if entry.best
+        for each in slices(results_site, suite)
+        for line in each.lines
+        if own().say("en", line.verdict).startswith("Clear")
     }
-    assert marked == leads
+    assert clear == {(suite.id, row.run_ids) for suite, row in leading(results_site)}
 
 
 def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:

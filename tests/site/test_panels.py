@@ -1,4 +1,4 @@
-"""The page of a model as it is written: what it has room for, and what other pages have."""
+"""The page of a model as it is written: all results with the facts by which the page is filtered."""
 
 from __future__ import annotations
 
@@ -11,75 +11,77 @@ from perfledger.ingest.compute.results import results
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import model
 from perfledger.ingest.site.render import jinja
+from perfledger.schema.records import Run
 from tests.builders import run
 
-MODEL = "models/resnet50/"
-WEIGHT = 80_000
+#: Bytes of the results of a model's page for each result: the largest model has 55 results.
+WEIGHT = 1_400
+
+
+def page_of(runs: list[Run], language: str = "en") -> str:
+    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results)
+    page = model.pages(site)[0]
+    return dict(zip(LANGUAGES, jinja.rendered(own(), page), strict=True))[language]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_two_hundred_results_are_less_than_80_kb(language: str) -> None:
-    """The HTML of the tab of results, without the drawings of charts."""
+def test_all_results_are_rows_that_the_filters_know(language: str) -> None:
     runs = [
         run(f"resnet50-{framework}-{devices}-{size}-{precision}", framework=framework, devices=devices,
             batch_size=size, precision=precision, speed=400.0 * devices + len(framework) * size / 10)
-        for framework in ("PyTorch", "TensorFlow", "PaddlePaddle", "MXNet", "JAX")
-        for devices in (1, 2, 4, 8, 32)
-        for size in (32, 64, 128, 256)
+        for framework in ("PyTorch", "NGC TensorFlow", "PaddlePaddle")
+        for devices in (1, 8)
+        for size in (32, 64)
         for precision in ("fp32", "amp")
     ]  # fmt: skip
-    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results)
-    assert sum(map(len, site.rows.values())) == 200
-    page, full = model.pages(site)
-    written = dict(zip(LANGUAGES, jinja.rendered(own(), page), strict=True))[language]
-    tab = written[written.index("{: #results }") : written.index("{: #scaling }")]
-    tab = re.sub(r"<svg .*?</svg>", "", tab, flags=re.DOTALL)
-    assert 10_000 < len(tab.encode()) < WEIGHT
-    assert tab.count('class="pl-rest"') == 2, "both tables have few of their rows here"
-    everything = next(iter(jinja.rendered(own(), full)))
-    assert len(re.findall(r"<tr data-f-devices", everything)) == 40
+    page = page_of(runs, language)
+    shown = page[page.index("{: #comparison }") : page.index("{: #scaling }")]
+    facets = re.findall(
+        r'<tr data-f-hardware="([^"]+)" data-f-precision="(\w+)" data-f-devices="(\d+)" data-f-framework="([^"]+)"',
+        shown,
+    )
+    assert len(facets) == 24
+    assert {each[3] for each in facets} == {"PyTorch", "NGC_TensorFlow", "PaddlePaddle"}
+    assert {each[1:3] for each in facets} == {("fp32", "1"), ("fp32", "8"), ("half", "1"), ("half", "8")}
+    chips = dict(re.findall(r'<button type="button" value="([^"]+)">[^<]*<small>(\d+)</small>', page))
+    assert chips == {
+        "1": "12",
+        "8": "12",
+        "fp32": "12",
+        "half": "12",
+        "PyTorch": "8",
+        "NGC_TensorFlow": "8",
+        "PaddlePaddle": "8",
+    }
+    assert len(shown.encode()) < WEIGHT * len(runs)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_of_much_hardware_the_first_is_shown_whole_and_the_rest_on_another_page(language: str) -> None:
-    names = [f"Made-up accelerator {number}" for number in range(1, 8)]
+def test_answers_and_charts_have_the_facts_of_their_results() -> None:
+    """Each has one number of devices and one group of precisions, so that a choice of these leaves the right ones."""
     runs = [
-        run(
-            f"r-{number}-{framework}-{devices}",
-            hardware=name,
-            framework=framework,
-            devices=devices,
-            speed=devices * 100.0,
-        )
-        for number, name in enumerate(names)
+        run(f"r-{framework}-{devices}-{precision}", framework=framework, devices=devices, precision=precision,
+            speed=100.0 * devices + len(framework))
         for framework in ("PyTorch", "JAX")
-        for devices in (1, 2, 4)
-    ]
-    page, _, further = model.pages(Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results))
-    whole, rest = (dict(zip(LANGUAGES, jinja.rendered(own(), of), strict=True))[language] for of in (page, further))
-    shown, left = names[: model.HARDWARE_SHOWN], names[model.HARDWARE_SHOWN :]
-    assert len(left) == 2
-    for section, after in (("charts", "summary"), ("scaling", "evidence"), ("beside", "environment")):
-        mine = part(whole, section, after)
-        assert [name for name in names if f'data-f-hardware="{name}"' in mine] == shown
-        assert f"(further.md{'' if section == 'charts' else f'#{section}'})" in mine
-        assert f'data-f-hardware="{left[0]}"' in (there := rest[rest.index(f"{{: #{section} }}") :])
-        assert f'data-f-hardware="{shown[0]}"' not in there
-    assert all(f'data-f-hardware="{name}"' in part(whole, "comparison", "charts") for name in names)
+        for devices in (1, 8)
+        for precision in ("fp32", "amp")
+    ]  # fmt: skip
+    page = page_of(runs)
+    answers = re.findall(
+        r'<li data-f-hardware="[^"]+" data-f-devices="(\d)" data-f-framework="JAX PyTorch" data-f-precision="(\w+)">',
+        page,
+    )
+    charts = re.findall(
+        r'<div data-f-hardware="[^"]+" data-f-precision="(\w+)" data-f-devices="(\d)" data-f-framework="JAX PyTorch"',
+        page,
+    )
+    wanted = {(devices, group) for devices in "18" for group in ("fp32", "half")}
+    assert set(answers) >= wanted
+    assert {(devices, group) for group, devices in charts} == wanted
+    assert len(charts) == 4
 
 
-def test_scaling_that_no_hardware_has_is_linked_nowhere() -> None:
-    runs = [run(f"r-{number}", hardware=f"Made-up accelerator {number}") for number in range(1, 8)]
-    page, _, further = model.pages(Site(tuple(runs), (), suites(), results))
-    whole, rest = (next(iter(jinja.rendered(own(), of))) for of in (page, further))
-    assert own().text("en", "model.no_scaling") in part(whole, "scaling", "evidence")
-    assert "(further.md#scaling)" not in whole
-    assert "{: #scaling }" not in rest
-    assert "(further.md#beside)" in whole
-    few = Site(tuple(runs[: model.HARDWARE_SHOWN]), (), suites(), results)
-    assert [each.path for each in model.pages(few)] == [f"{MODEL}index.md", f"{MODEL}all-results.md"]
-
-
-def part(text: str, begin: str, end: str) -> str:
-    """Return the part of a page between the marks of two places."""
-    return re.split(rf'{{: #{end} }}|id="{end}"', text.partition(f"{{: #{begin} }}")[2])[0]
+def test_a_model_on_one_device_says_so_and_has_no_table_of_scaling() -> None:
+    page = page_of([run(f"r-{number}", hardware=f"Made-up accelerator {number}") for number in range(1, 8)])
+    scaling = page[page.index("{: #scaling }") : page.index("{: #evidence }")]
+    assert own().text("en", "model.no_scaling") in scaling
+    assert "<table" not in scaling

@@ -13,9 +13,10 @@ import pytest
 from perfledger.ingest.common.words import own, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import answers, reproduce
-from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
+from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
 from tests.site import markup
@@ -215,8 +216,9 @@ def test_the_page_of_a_disturbed_run_says_that_it_is_left_out_and_why() -> None:
         "excluded: disturbed by other work", "未收录：受其他任务干扰", "bad",
     )  # fmt: skip
     (page,) = [each for each in run_page.pages(site) if each.path == "runs/a-1.md"]
-    context = page.context()
-    assert (context["disturbances"], context["left_out"]) == (tuple(busy), True)
+    shown = page.context()
+    assert isinstance(shown, run_page.RunPage)
+    assert (shown.run.disturbances, shown.run.disturbed) == (tuple(busy), True)
     # One that was accepted counts, and the answer that rests on it says so.
     (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
     (mark,) = [each for each in answer.marks if "disturbances" in each.page]
@@ -241,9 +243,9 @@ def test_the_order_of_keys_in_a_run_json_changes_no_command() -> None:
 def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str, shown: tuple[str, str]) -> None:
     site = site_of(told("a-1", outcome=outcome), builders.run("b-1", framework="JAX"))
     suite = site.suite_of["a-1"]
-    table = tables.comparison(site, suite, site.rows[suite.id])
-    (row,) = table.rows
-    (entry,) = [each.entries[0] for each in row if each.entries and each.entries[0].tone == "bad"]
+    (of,) = slices(site, suite)
+    cells = [each for row in tables.results(site, suite, of).rows for each in row]
+    (entry,) = [each.entries[0] for each in cells if each.entries and each.entries[0].tone == "bad"]
     assert tuple(said(entry.text, language) for language in ("en", "zh")) == shown
     assert entry.page == "runs/a-1.md"
 
@@ -261,11 +263,9 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     (answer,) = answers.answers(site, suite, builders.HARDWARE)
     assert (answer.kind, said(answer.framework), answer.others) == ("clear", "PyTorch", 1)
     assert "image size 64, threads 2" in [said(each) for each in answer.case]
-    table = tables.comparison(site, suite, site.rows[suite.id])
-    assert [said(row[2].entries[0].text) for row in table.rows] == [
-        "image size 64, threads 1",
-        "image size 64, threads 2",
-    ]
-    assert [[entry.best for each in row[3:] for entry in each.entries] for row in table.rows] == [
-        [True, False, False]
-    ] * 2
+    (of,) = slices(site, suite)
+    verdicts = {(said(line.workload), line.row.framework): said(line.verdict) for line in of.lines}
+    for threads in (1, 2):
+        workload = f"image size 64, threads {threads}"
+        assert verdicts[workload, "PyTorch"].startswith("Clear")
+        assert [verdicts[workload, name].endswith("of the fastest") for name in ("JAX", "MXNet")] == [True, True]

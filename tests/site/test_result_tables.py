@@ -1,22 +1,21 @@
-"""Figures beside the throughput on model pages: direction, ratio of memory, divergence, largest number of classes."""
+"""Tables and charts of a model's page: figures, their units, what is ranked, and one workload per panel."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import Any
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.site import answers
-from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site import answers, run_details
+from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site.model import Row, Site, Suite, suites
-from perfledger.ingest.site.pages import model as model_page
-from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_charts import efficiency, throughput
+from perfledger.ingest.site.result_lines import Slice, slices
+from perfledger.ingest.site.result_tables import units
 from perfledger.schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
@@ -28,6 +27,19 @@ def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
     return site, suite, site.rows[suite.id]
 
 
+def only(runs: list[Run]) -> tuple[Site, Suite, Slice]:
+    """Return the site of some runs, which are all of one hardware and group of precisions."""
+    site, suite, _ = parts(runs)
+    (found,) = slices(site, suite)
+    return site, suite, found
+
+
+def column(lines: list[list[str]], title: str) -> list[str]:
+    """Return the cells below a title."""
+    at = next(at for at, head in enumerate(lines[0]) if head.startswith(title))
+    return [line[at] for line in lines[1:]]
+
+
 def written(table: Table | None, language: str) -> list[list[str]]:
     """Return the table's lines, cell by cell, without links and with bold text between asterisks."""
     assert table is not None
@@ -35,43 +47,47 @@ def written(table: Table | None, language: str) -> list[list[str]]:
     return [[re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each) for each in row] for row in tables_in(text)[0]]
 
 
-def of(framework: str, number: int, **found: dict[str, Any]) -> Run:
+def of_framework(framework: str, number: int, **found: dict[str, Any]) -> Run:
     return run(f"resnet50-{framework.lower()}-{number}", framework=framework, metrics=found)
 
 
 def test_each_figure_has_its_unit_and_direction() -> None:
     memory = {"value": 9000.0, "unit": "MiB", "source": "log"}
-    site, suite, rows = parts(
-        [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
+    _, suite, of = only(
+        [of_framework("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
     )
-    head, line = written(tables.details_table(site, suite, rows), "en")
-    assert head[3:5] == ["Time per step (ms) ↓", "Peak memory per device (MiB) ↓"]
-    assert line[3:5] == ["160.0", "9,000"]
-    head, again = written(tables.details_table(site, suite, rows), "zh")
-    assert head[3:5] == ["单步耗时（ms） ↓", "单设备显存峰值（MiB） ↓"]
-    assert again[3:5] == line[3:5]
+    head, line = written(tables.other_metrics(suite, of), "en")
+    assert head[2:] == ["Time per step (ms) ↓", "Peak memory per device (MiB) ↓"]
+    assert line[2:] == ["160.0", "9,000"]
+    head, again = written(tables.other_metrics(suite, of), "zh")
+    assert head[2:] == ["单步耗时（ms） ↓", "单设备显存峰值（MiB） ↓"]
+    assert again[2:] == line[2:]
 
 
-def test_memory_is_told_as_a_multiple_of_the_least() -> None:
+def test_memory_is_shown_as_a_multiple_of_the_least() -> None:
     runs = [
-        of("PyTorch", 1, memory={"value": 9000.0, "unit": "MiB"}),
-        of("TensorFlow", 1, memory={"value": 12000.0, "unit": "MiB"}),
-        of("MXNet", 1),
+        of_framework("PyTorch", 1, memory={"value": 9000.0, "unit": "MiB"}),
+        of_framework("TensorFlow", 1, memory={"value": 12000.0, "unit": "MiB"}),
+        of_framework("MXNet", 1),
     ]
-    lines = written(tables.details_table(*parts(runs)), "en")
-    cells = {line[0].split()[0]: line[3] for line in lines[1:]}
-    assert cells["PyTorch"] == "9,000"
-    assert cells["TensorFlow"] == "12,000 1.33×"
-    assert cells["MXNet"].startswith("—")
+    _, suite, of = only(runs)
+    lines = written(tables.other_metrics(suite, of), "en")
+    assert {line[0].split()[0]: line[2] for line in lines[1:]} == {"PyTorch": "9,000", "TensorFlow": "12,000 1.33×"}
 
 
-def test_a_fast_run_that_diverged_is_seen() -> None:
-    runs = [of("PyTorch", 1, loss={"value": None, "unit": "", "diverged": True}), of("TensorFlow", 1)]
-    site, suite, rows = parts(runs)
+def test_a_fast_run_that_diverged_carries_a_caution() -> None:
+    runs = [
+        of_framework("PyTorch", 1, loss={"value": None, "unit": "", "diverged": True}),
+        of_framework("TensorFlow", 1),
+    ]
+    site, suite, of = only(runs)
     for language, word in (("en", "diverged"), ("zh", "训练发散")):
-        assert word in str(written(tables.comparison(site, suite, rows), language))
-        assert word in str(written(tables.details_table(site, suite, rows), language))
-        assert word in str(written(run_page.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
+        page = str(Writer(own(), language, str).table(tables.results(site, suite, of)))
+        assert [word in each for each in re.findall(r'class="pl-caution"[^>]*aria-label="([^"]*)"', page)].count(
+            True
+        ) == 1
+        assert word in str(written(tables.other_metrics(suite, of), language))
+        assert word in str(written(run_details.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
 
 
 def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
@@ -83,57 +99,101 @@ def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
             [(1_000_000, "completed"), (1_800_000, "completed"), (2_000_000, "oom"), (4_000_000, "oom")]
         )
     ]
-    site, suite, rows = parts(runs)
-    (line,) = written(tables.largest(site, suite, rows), "en")[1:]
+    (line,) = written(tables.largest(*only(runs)), "en")[1:]
     assert line[3:] == ["1,800,000", "2,000,000"]
-    assert tables.largest(*parts([of("PyTorch", 1)])) is None
+    assert tables.largest(*only([of_framework("PyTorch", 1)])) is None
     # Runs that all have as many classes, as those of PaddleClas state them, look for no largest number.
-    assert tables.largest(*parts(runs[:1])) is None
+    assert tables.largest(*only(runs[:1])) is None
 
 
 def test_figures_in_different_units_are_not_ranked() -> None:
-    """PaddleNLP prints words, NVIDIA tokens; both stand in the row, each with its unit, and neither is the fastest."""
+    """PaddleNLP prints words, NVIDIA tokens: each figure has its unit, and neither is the fastest."""
     runs = [
         run(f"resnet50-{framework.lower()}-{i}", framework=framework, unit=unit, speed=speed, repeat=i)
         for framework, unit, speed in (("PaddlePaddle", "words/s", 8000.0), ("PyTorch", "tokens/s", 9000.0))
         for i in (1, 2)
     ]
-    site, suite, rows = parts(runs)
-    assert tables.units(rows) == "tokens/s, words/s"
-    (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
-    assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
-    assert not any("**" in each for each in line)
+    site, suite, of = only(runs)
+    assert units(of.rows) == "tokens/s, words/s"
+    lines = written(tables.results(site, suite, of), "en")
+    assert sorted(column(lines, "Throughput")) == ["8,000 words/s", "9,000 tokens/s"]
+    assert set(column(lines, "Verdict")) == {"Not ranked: another unit"}
     (answer,) = answers.answers(site, suite, HARDWARE)
     assert (answer.kind, answer.marks) == ("units", ())
 
 
 def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> Run:
-    return run(f"bert-{framework.lower()}-{number}", framework=framework, model=model, options=options)
+    return run(
+        f"bert-{framework.lower()}-{number}", framework=framework, model=model, options=options, speed=100.0 + number
+    )
 
 
-def test_a_log_that_states_no_sequence_length_stands_beside_those_of_the_usual_one() -> None:
-    """One name says `seqlen128` and the other says nothing; of 512 tokens is another workload."""
-    site, suite, rows = parts([bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 1)])
+def test_a_log_that_states_no_sequence_length_is_compared_with_those_of_the_usual_one() -> None:
+    """One name says `seqlen128` and the other says nothing; 512 tokens are another workload."""
+    runs = [bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 90)]
+    site, suite, of = only(runs)
     assert suite.id == "bert"
-    (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
-    assert not any(each.startswith("—") for each in line)
-    assert "sequence length 128" in str(line)
-    long = bert("MXNet", 1, sequence_length=512)
-    site, suite, rows = parts([bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 1), long])
-    assert len(written(tables.comparison(site, suite, rows), "en")) == 1 + 2
+    lines = written(tables.results(site, suite, of), "en")
+    assert "sequence length 128" in str(lines)
+    assert column(lines, "Verdict") == ["Likely, 1.88×", "53% of the fastest"]
+    site, suite, of = only([*runs, bert("MXNet", 1, sequence_length=512)])
+    said = dict(
+        zip(
+            column(lines := written(tables.results(site, suite, of), "en"), "Framework"),
+            column(lines, "Verdict"),
+            strict=True,
+        )
+    )
+    assert said["MXNet"] == "Not ranked: sequence length 512 instead of 128"
 
 
-def test_two_models_of_one_page_share_no_row() -> None:
-    site, suite, rows = parts(
+def test_accumulation_that_excludes_a_faster_result_is_named_in_both_rows() -> None:
+    """As of BERT-base on V100: PaddlePaddle accumulates 88 steps, NVIDIA's PyTorch 704."""
+    runs = [
+        edited(bert(framework, number), case={"batch_size": 96, "options": {"accumulation": steps}})
+        for framework, number, steps in (
+            ("PaddlePaddle", 65, 88),
+            ("NGC TensorFlow", 55, 704),
+            ("NGC PyTorch", 59, 704),
+        )
+    ]
+    site, suite, of = only(runs)
+    lines = written(tables.results(site, suite, of), "en")
+    batches = dict(zip(column(lines, "Framework"), column(lines, "Batch size"), strict=True))
+    assert batches["PaddlePaddle"] == "96 AccGrad 88, global batch 8,448"
+    assert batches["NGC PyTorch"] == "96 AccGrad 704, global batch 67,584"
+    said = dict(zip(column(lines, "Framework"), column(lines, "Verdict"), strict=True))
+    assert said["PaddlePaddle"] == "Not ranked: gradient accumulation steps 88 instead of 704"
+    assert said["NGC PyTorch"].startswith("Not comparable: PaddlePaddle is faster with gradient accumulation steps 88")
+
+
+def test_sequences_of_a_known_length_are_tokens_too() -> None:
+    length = {"sequence_length": 4096}
+    runs = [
+        run(f"llama-{n}", model="Llama 3 8B", framework=framework, unit=unit, speed=speed, options=length)
+        for n, (framework, unit, speed) in enumerate((("PyTorch", "sequences/s", 1.757), ("JAX", "tokens/s", 7000.0)))
+    ]
+    site, suite, of = only(runs)
+    shown = column(written(tables.results(site, suite, of), "en"), "Throughput")
+    assert sorted(shown) == ["1.757 sequences/s = 7,197 tokens/s", "7,000 tokens/s"]
+    (chart,) = [chart for _, chart in throughput(site, suite, of)]
+    spec = chart.said(own(), "en")
+    assert spec.unit == "tokens/s"
+    assert sorted(round(dot.value) for panel in spec.panels for dot in panel.rows) == [7000, 7197]
+
+
+def test_two_models_of_one_page_share_no_comparison() -> None:
+    site, suite, of = only(
         [
-            run(f"gpt-{name}", framework="Megatron-LM", model=model)
-            for name, model in (("a", "GPT"), ("b", "GPT-2 small"))
+            run(f"gpt-{name}", framework=framework, model=model)
+            for name, framework, model in (("a", "Megatron-LM", "GPT"), ("b", "OneFlow", "GPT-2 small"))
         ]
     )
     assert suite.id == "gpt"
-    lines = written(tables.comparison(site, suite, rows), "en")[1:]
-    assert [line[2] for line in lines] == ["", "GPT-2 small"]
-    assert "GPT-2 small" in str(written(tables.details_table(site, suite, rows), "en"))
+    table = tables.results(site, suite, of)
+    lines = written(table, "en")
+    assert column(lines, "Configuration") == ["—", "GPT-2 small"]
+    assert not any("Verdict" in head for head in lines[0]), "nothing is compared"
 
 
 def test_lines_of_two_workloads_are_two_lines_of_the_efficiency_chart() -> None:
@@ -152,25 +212,34 @@ def test_lines_of_two_workloads_are_two_lines_of_the_efficiency_chart() -> None:
 def charts(runs: list[Run]) -> list[Chart]:
     """Return the charts of a model's page, of throughput and of efficiency."""
     site, suite, _ = parts(runs)
-    made = [
-        draw(site, suite, each.hardware, each.group, each.rows)
-        for each in model_page.slices(site, suite)
-        for draw in (throughput, efficiency)
-    ]
-    return [each for each in made if each]
+    made = [chart for of in slices(site, suite) for _, chart in throughput(site, suite, of)]
+    return [*made, *filter(None, (efficiency(site, suite, of) for of in slices(site, suite)))]
 
 
-def test_results_of_different_units_never_share_a_chart() -> None:
-    """The chart has the unit of most results; a single one makes no chart."""
+def test_results_of_different_units_never_share_a_panel() -> None:
     runs = [
         run("a", framework="PyTorch", unit="tokens/s", speed=9000.0),
         run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
         run("c", framework="TensorFlow", unit="words/s", speed=8500.0),
     ]
     (chart,) = charts(runs)
-    assert "words/s" in chart.described(own(), "en")
-    assert "tokens/s" not in chart.described(own(), "en")
+    spec = chart.said(own(), "en")
+    assert [(panel.label, len(panel.rows)) for panel in spec.panels] == [("words/s", 2), ("tokens/s", 1)]
+    assert spec.unit == ""
+    assert spec.apart
     assert charts(runs[:2]) == []
+
+
+def test_image_sizes_never_share_a_panel() -> None:
+    runs = [
+        run(f"{name}-{side}", framework=name, options={"image_size": side}, speed=speed)
+        for name, side, speed in (("PyTorch", 64, 81.0), ("JAX", 64, 70.0), ("PaddleClas", 224, 2.23))
+    ]
+    (chart,) = charts(runs)
+    panels = {panel.label: [row.label for row in panel.rows] for panel in chart.said(own(), "en").panels}
+    assert {label: sorted(names) for label, names in panels.items()} == {
+        "image size 64": ["JAX", "PyTorch"], "image size 224": ["PaddleClas"],
+    }  # fmt: skip
 
 
 def test_there_is_no_chart_of_one_value_or_of_one_line_between_two_points() -> None:
@@ -191,37 +260,14 @@ def test_dots_are_of_one_device_and_lead_to_their_run() -> None:
         for devices in (1, 8)
     ]
     site, _, _ = parts(runs)
-    chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
-    spec = chart.said(own(), "en")
-    assert [panel.label for panel in spec.panels] == ["1 device", "8 devices"]
-    assert {row.label: row.value for row in spec.panels[1].rows} == {"PyTorch": 100.0, "PaddlePaddle": 90.0}
-    texts = {row.label: row.text for row in spec.panels[1].rows}
-    assert texts["PyTorch"] == "100.0 images/s per device; 800.0 in all"
-    assert {row.href for panel in spec.panels for row in panel.rows} == {site.page(each) for each in runs}
-
-
-def test_a_chart_of_many_results_has_whole_comparisons_of_each_number_of_devices_and_says_so() -> None:
-    """Comparisons of most frameworks first; a result without a rival, and a slower one of a framework, are left out."""
-    frameworks = ("PyTorch", "TensorFlow", "PaddlePaddle", "MXNet")
-    runs = [
-        run(f"{framework}-{devices}-{size}", framework=framework, devices=devices, batch_size=size,
-            speed=(100.0 + size) * devices)
-        for framework in frameworks
-        for devices in (1, 8)
-        for size in (16, 32, 64, 128, 256, 512, 1024)
-        if (framework, size) != ("MXNet", 1024)
-    ]  # fmt: skip
-    runs += [run("alone", framework="PyTorch", batch_size=8, speed=99.0)]
-    runs += [run("slow", framework="PyTorch", batch_size=512, options={"workers": 1}, speed=80.0)]
-    chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
-    panels = chart.said(own(), "en").panels
-    assert [(panel.label, len(panel.rows)) for panel in panels] == [("1 device", 20), ("8 devices", 20)]
-    for panel in panels:
-        sizes = Counter(re.findall(r"batch size (\d+)", " ".join(row.label for row in panel.rows)))
-        assert sizes == dict.fromkeys(("32", "64", "128", "256", "512"), 4)
-    assert all(row.value > 100 for panel in panels for row in panel.rows)
-    assert "40 of 56 results" in own().say("en", chart.text)
-    assert "results" not in own().say("en", charts(runs[:14])[0].text), "few results are all there"
+    one, eight = (chart.said(own(), "en") for chart in charts(runs) if chart.name.endswith("-throughput"))
+    assert "1 device" in one.title
+    assert "8 devices" in eight.title
+    (panel,) = eight.panels
+    assert {row.label: row.value for row in panel.rows} == {"PyTorch": 100.0, "PaddlePaddle": 90.0}
+    assert {row.label: row.text for row in panel.rows}["PyTorch"] == "100.0 images/s per device; 800.0 in all"
+    hrefs = {row.href for spec in (one, eight) for panel in spec.panels for row in panel.rows}
+    assert hrefs == {site.page(each) for each in runs}
 
 
 def test_a_dot_of_another_workload_says_so() -> None:

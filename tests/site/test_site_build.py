@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ from msgspec.structs import replace
 
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words
-from perfledger.ingest.site import builder, result_tables
-from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site import builder, model_tables
+from perfledger.ingest.site.model import Site, Suite
 from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.result_lines import Slice
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.records import Problem, Run
 from tests import builders
@@ -60,13 +60,13 @@ def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    comparison = result_tables.comparison
+    results = model_tables.results
 
-    def noted(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    def noted(site: Site, suite: Suite, of: Slice) -> Table:
         made.append(suite.id)
-        return comparison(site, suite, rows)
+        return results(site, suite, of)
 
-    monkeypatch.setattr(result_tables, "comparison", noted)
+    monkeypatch.setattr(model_tables, "results", noted)
     build(builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0), copied)
     assert set(made) == {"bert"}
 
@@ -178,7 +178,7 @@ def test_a_broken_cache_costs_time_only(copied: Path) -> None:
 def test_a_model_page_has_every_section(built: Path) -> None:
     page = (built / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
     headings = re.findall(r"^#+ (.*?)(?: \{: #[a-z]+ \})?$", page, re.MULTILINE)
-    for wanted in ("测试结果", "最快框架", "与其他框架对比", "图表", "扩展性", "依据", "日志数据", "说明", "其他指标",
+    for wanted in ("测试结果", "最快结果", "图表", "扩展性", "依据", "日志数据", "说明", "其他指标",
                    "测试说明", "环境介绍", "复现"):  # fmt: skip
         assert wanted in headings
 

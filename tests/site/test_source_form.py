@@ -178,7 +178,7 @@ def test_a_batch_size_other_than_the_rows_is_said_in_the_cell_and_so_is_the_prin
     table = tables(perf, "resnet50")[V100, "FP32"]
     for devices, ours, figure in ((1, "389.4", "389.54"), (8, "2,958", "2,957.8")):
         first, *others = entries(cell(table, devices, 256, "NGC MXNet"))
-        assert first.startswith(f"{ours} BS=128 ")
+        assert first == f"{ours} BS=128"
         assert f"published {figure}: reproduced printed as BS=256" in others
     overridden = [c for row in table.rows for c in row if any("BS=128" in each for each in entries(c))]
     assert len(overridden) == 2
@@ -402,16 +402,10 @@ def test_why_there_is_no_figure_stands_beside_the_dash_if_anything_else_is_in_th
 # ---- the pages ----
 
 
-def test_the_summary_is_linked_from_the_model_and_one_framework_alone_is_folded(real_pages: Path) -> None:
+def test_the_summary_is_linked_from_the_model(real_pages: Path) -> None:
     for language in ("en", "zh"):
-        folded = {}
         for name in ("resnet50", "bert", "lenet5"):
             model = (real_pages / language / "models" / name / "index.md").read_text("utf-8")
-            results = model[model.index("{: #results }") : model.index("{: #scaling }")]
-            assert "(all-results.md#summary)" in results
+            assert "(all-results.md)" in model
             page = (real_pages / language / "models" / name / "all-results.md").read_text("utf-8")
-            summary = page[page.index("{: #summary }") :]
-            folded[name] = '<details class="pl-single"' in summary
-            assert 'data-name="summary-1"' in summary
-            assert (summary.find("<table") < summary.find("<details")) is (name == "resnet50")
-        assert folded == {"resnet50": True, "bert": True, "lenet5": True}
+            assert 'data-name="summary-1"' in page

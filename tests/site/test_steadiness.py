@@ -9,9 +9,10 @@ import pytest
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.site import answers, caveats, steadiness
-from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
+from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests.builders import HARDWARE, edited, run
 
@@ -66,17 +67,14 @@ def test_a_figure_near_the_median_has_no_note() -> None:
         (440.0, "paddle.clas_static", False),
     ],
 )
-def test_a_figure_far_from_the_median_carries_a_mark_in_its_cell_and_on_the_front_page(
-    median: float, format: str, marked: bool
-) -> None:
+def test_a_figure_far_from_the_median_carries_a_caution_on_both_pages(median: float, format: str, marked: bool) -> None:
     given = of(median, format=format)
     site = Site((given,), (), suites(), results.results)
     (suite,) = site.shown
-    (row,) = site.rows[suite.id]
-    cell = tables.comparison(site, suite, [row]).rows[0][-1]
+    (line,) = slices(site, suite)[0].lines
     share = f"{'−' if median > 400 else '+'}{abs(400 / median - 1):.1%}"
-    small = [WORDS.say("en", each) for each in cell.entries[0].marks]
-    assert (f"{share} vs. median" in small) is marked
+    cautions = [WORDS.say("en", each) for each in line.cautions]
+    assert (f"PyTorch is {share} from its median step, unexplained" in cautions) is marked
     (answer,) = answers.answers(site, suite, HARDWARE)
     front = [WORDS.say("en", each.text) for each in answer.marks if each.warns]
     assert (f"PyTorch is {share} from its median step, unexplained" in front) is marked
@@ -103,7 +101,7 @@ def test_a_run_of_too_few_records_has_its_reason_in_the_cell() -> None:
     (suite,) = site.shown
     (row,) = site.rows[suite.id]
     assert (row.value, row.reason) == (None, given.figures["sustained"].reason)
-    cell = tables.comparison(site, suite, [row]).rows[0][-1]
+    cell = tables.results(site, suite, slices(site, suite)[0]).rows[0][1]
     said = (
         "too few: 2 training records after the warm-up (0.7 s), apart from those with an evaluation, a checkpoint, or "
         "the end of an epoch; 5 records or 30 s are needed"

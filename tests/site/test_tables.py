@@ -5,19 +5,21 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
-from perfledger.ingest.site import table_metrics
+from perfledger.ingest.site.model_tables import other_metrics, results
 from perfledger.ingest.site.render import prose
 from perfledger.ingest.site.render.html_table import Writer
-from perfledger.ingest.site.render.table import Cell, Column, Table, TableError, View, absent, cell
-from perfledger.ingest.site.result_tables import comparison, scaling
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, TableError, View, absent, cell
+from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import edited, run
-from tests.site.tabled import plain, tables_in
+from tests.site.tabled import tables_in
 from tests.site.test_result_tables import parts
 
 
@@ -87,41 +89,24 @@ def test_names_and_notes_are_unique_within_a_page() -> None:
     assert re.findall(r'data-name="([^"]+)"', page) == ["runs-1", "runs-2", "runs-3"]
 
 
-def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) -> list[Run]:
-    """Return runs of one case, with further figures of each."""
+def repeated(framework: str, speeds: Sequence[float]) -> list[Run]:
+    """Return runs of one case."""
     return [
-        run(
-            f"resnet50-{framework.lower()}-{n}", framework=framework, speed=speed, repeat=n,
-            metrics={name: {"value": values[n], "unit": "", "source": "log"} for name, values in found.items()},
-        )
+        run(f"resnet50-{framework.lower()}-{n}", framework=framework, speed=speed, repeat=n)
         for n, speed in enumerate(speeds)
-    ]  # fmt: skip
+    ]
 
 
-def bests(runs: list[Run], view: str) -> list[str]:
-    """Return the frameworks that are marked as best in a view."""
-    site, suite, rows = parts(runs)
-    table = comparison(site, suite, rows)
-    at = {
-        column.title: dict(content.views).get(view, content)
-        for column, content in zip(table.columns, table.rows[0], strict=True)
-    }
-    return [str(title) for title, content in at.items() if any(each.best for each in content.entries)]
+def verdicts(runs: list[Run]) -> list[str]:
+    """Return the verdicts on the results of some runs, the fastest first."""
+    site, suite, _ = parts(runs)
+    return [own().say("en", line.verdict) for of in slices(site, suite) for line in of.lines]
 
 
-def test_the_best_of_a_row_follows_the_direction_of_the_view() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0, 100.5), latency=(640.0, 641.0, 640.5), memory=(9000.0, 9001.0, 9000.5))
-    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), latency=(700.0, 701.0, 700.5), memory=(8000.0, 8001.0, 8000.5))
-    assert bests(runs, "throughput") == ["PyTorch"]
-    assert bests(runs, "latency") == ["PyTorch"]
-    assert bests(runs, "memory") == ["TensorFlow"]
-
-
-def test_a_lead_within_the_spread_is_not_marked_in_any_view() -> None:
-    runs = repeated("PyTorch", (100.0, 120.0, 110.0), memory=(9000.0, 7000.0, 8000.0))
-    runs += repeated("TensorFlow", (90.0, 110.0, 100.0), memory=(8000.0, 8001.0, 8000.5))
-    assert bests(runs, "throughput") == bests(runs, "memory") == []
-    assert bests([*runs[:1], *runs[2:3]], "throughput") == [], "one run says nothing about its spread"
+def test_a_lead_within_the_spread_is_not_clear() -> None:
+    runs = repeated("PyTorch", (100.0, 120.0, 110.0)) + repeated("TensorFlow", (90.0, 110.0, 100.0))
+    assert verdicts(runs) == ["Too close, 0.91–1.33×", "91% of the fastest"]
+    assert verdicts([*runs[:1], *runs[3:]])[0].startswith("Too close"), "one run says nothing about its spread"
 
 
 def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
@@ -130,84 +115,59 @@ def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
         + repeated("TensorFlow", (95.0, 96.0, 95.5))
         + repeated("MXNet", (60.0, 105.0, 82.5))
     )
-    assert bests(runs, "throughput") == []
-
-
-def test_memory_that_was_measured_differently_is_not_ranked() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0, 100.5), memory=(9000.0, 9001.0, 9000.5))
-    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), memory=(8000.0, 8001.0, 8000.5))
-    runs[3:] = [edited(each, metrics={"memory": {"source": "telemetry"}}) for each in runs[3:]]
-    assert bests(runs, "memory") == []
+    assert verdicts(runs)[0].startswith("Too close")
+    assert verdicts(runs[:6])[0].startswith("Clear")
 
 
 def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
-    """Both state the number of threads, or clipping, and disagree. What only tunes the same work is no difference."""
+    """Both state the number of threads, or clipping, and disagree. An option that tunes the same work is allowed."""
     for value in ("threads", "clip"):
         runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
         for number, each in enumerate(runs):
             torch = each.case.framework == "PyTorch"
             options = {value: (8 if torch else 1) if value == "threads" else torch}
             runs[number] = edited(each, case={"options": options})
-        assert bests(runs, "throughput") == [], value
+        assert verdicts(runs) == ["", ""], value
     runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
     runs[:3] = [edited(each, case={"options": {"xla": True}}) for each in runs[:3]]
-    assert bests(runs, "throughput") == ["PyTorch"]
+    assert verdicts(runs)[0].startswith("Clear")
     runs[3:] = [edited(each, case={"options": {"xla": False}}) for each in runs[3:]]
-    assert bests(runs, "throughput") == ["PyTorch"]
+    assert verdicts(runs)[0].startswith("Clear")
 
 
-def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0, 100.5), latency=(640.0, 641.0, 640.5))
-    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), latency=(600.0, 601.0, 600.5))
+def test_a_result_without_throughput_says_why_and_has_its_other_figures() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
     figures = {"sustained": builders.absent("not_stated", missing="summary")}
-    runs[3:] = [edited(each, figures=figures) for each in runs[3:]]
-    site, suite, rows = parts(runs)
-    (line,) = comparison(site, suite, rows).rows
-    tensorflow = next(each for each in line[2:] if not each.entries)
-    assert tensorflow.note
-    assert [entry.value for entry in dict(tensorflow.views)["latency"].entries] == [600.5]
-    assert bests(runs, "latency") == ["TensorFlow"]
-
-
-def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
-    """1 device: 100 to 130, 8 devices: 800. So the speed-up is between 6.2 and 8, and 7.5 of another is no better."""
-    runs = [
-        run(f"resnet50-{framework}-{devices}-{n}", framework=framework, devices=devices, speed=speed, repeat=n)
-        for framework, devices, speeds in (
-            ("PyTorch", 1, (100.0, 130.0, 115.0)), ("PyTorch", 8, (800.0, 801.0, 800.5)),
-            ("TensorFlow", 1, (100.0, 100.1, 100.05)), ("TensorFlow", 8, (750.0, 751.0, 750.5)),
-        )
-        for n, speed in enumerate(speeds)
-    ]  # fmt: skip
-    site, suite, rows = parts(runs)
-    (torch,) = [row for row in rows if row.framework == "PyTorch" and row.devices == 8]
-    found = table_metrics.measured(site, torch, "speedup")
-    assert found
-    assert (round(found.low, 3), round(found.high, 3)) == (round(800 / 130, 3), round(801 / 100, 3))
-    table = scaling(site, suite, rows)
+    latency = {"latency": {"value": 600.5, "unit": "ms", "source": "log"}}
+    runs[3:] = [edited(each, figures=figures, metrics=latency) for each in runs[3:]]
+    site, suite, _ = parts(runs)
+    (of,) = slices(site, suite)
+    throughput = [row[1] for row in results(site, suite, of).rows]
+    assert [bool(each.entries) for each in throughput] == [True, False]
+    assert throughput[1].note
+    table = other_metrics(suite, of)
     assert table
-    (line,) = table.rows
-    for content in line[2:]:
-        (efficiency,), (speedup,) = content.entries, dict(content.views)["speedup"].entries
-        assert not efficiency.best
-        assert not speedup.best
-        assert efficiency.value == pytest.approx(speedup.value / 8)
+    assert [entry.value for row in table.rows for entry in row[-1].entries] == [600.5]
 
 
 def test_fifty_repeats_do_not_wreck_a_cell() -> None:
-    runs = repeated("PyTorch", [100.0 + n / 10 for n in range(50)])
-    site, suite, rows = parts(runs)
-    table = comparison(site, suite, rows)
-    (row,) = tables_in(written(table))[0][1:]
-    assert "n=50" in row[2]
-    assert row[2].count("](") == 1, "it leads to the run nearest to the median, which names the others"
+    site, suite, _ = parts(repeated("PyTorch", [100.0 + n / 10 for n in range(50)]))
+    (of,) = slices(site, suite)
+    (row,) = tables_in(written(results(site, suite, of)))[0][1:]
+    assert any("50 runs" in each for each in row)
+    assert sum(each.count("](") for each in row) == 1, "it leads to the run nearest to the median"
 
 
-def test_units_stand_in_the_head_of_every_view() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0), memory=(9000.0, 9001.0))
-    site, suite, rows = parts(runs)
-    assert plain(written(comparison(site, suite, rows)))[0][2] == "PyTorch images/s ↑"
-    assert 'data-unit="MiB" data-view="memory" hidden>MiB ↓<' in written(comparison(site, suite, rows))
+def test_a_caution_is_words_that_a_tap_or_the_keyboard_shows() -> None:
+    table = Table((Column("a"),), ((Cell((Entry("1", caution="a <b> & c"),)),),))
+    assert '<span class="pl-caution" tabindex="0" role="img" aria-label="a <b> & c"></span>' in unescape(written(table))
+    assert "<b>" not in written(table)
+
+
+def test_cells_of_cards_name_their_column() -> None:
+    table = Table((Column("a"), Column("b & c")), ((cell("x"), cell("1")),), cards=True)
+    assert '<td data-label="b & c">1</td>' in unescape(written(table))
+    assert "data-label" not in written(replace(table, cards=False))
 
 
 def test_keys_of_columns_are_the_same_in_both_languages_and_each_once() -> None:

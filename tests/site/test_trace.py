@@ -322,15 +322,14 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
     )
     site = Site(runs, (), suites(), results)
     made = {each.path: each.context() for each in pages(site) if each.template == "run"}
-    told = {path: [page for _, page in context["repeats"]] for path, context in made.items()}
+    told = {path: [each.page for each in shown.repeats] for path, shown in made.items()}
     first, second, *others = ("runs/a-1.md", "runs/a-2.md", "runs/a-3.md", "runs/a-4.md")
     assert told == {first: [second], second: [first], **{each: [] for each in others}}
-    assert [WORDS.say("en", name) for name, _ in made[first]["repeats"]] == ["run 2"]
-    assert (
-        WORDS.say("en", made[first]["name"])
-        == f"PyTorch, ResNet-50 v1.5, 1 × {builders.HARDWARE}, FP32, batch size 64, run 1"
-    )
-    behind = {path: context["signs"][-1].text for path, context in made.items()}
+    assert [WORDS.say("en", each.text) for each in made[first].repeats] == ["run 2"]
+    heading = WORDS.say("en", made[first].heading)
+    assert heading == f"PyTorch, ResNet-50 v1.5, 1 × {builders.HARDWARE}, FP32, run 1"
+    assert WORDS.say("en", made[first].configuration) == "batch size 64"
+    behind = {path: shown.signs[-1].text for path, shown in made.items()}
     assert list(behind.values()) == ["2", "2", "1", "1"]
     counted = {each.run_ids[0]: each.repeats for each in results(runs)}
     assert counted == {"a-1": 2, "a-3": 1}

@@ -8,11 +8,11 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.site import result_tables as tables
 from perfledger.ingest.site import run_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import formats as formats_page
 from perfledger.ingest.site.render.table import Cell, Table
+from perfledger.ingest.site.result_lines import slices
 from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Run
 from tests.builders import edited, run
@@ -35,15 +35,14 @@ def marks(cells: Iterable[Cell]) -> list[str]:
     return [each if isinstance(each, str) else WORDS.say("en", each) for each in found]
 
 
-def test_its_figures_carry_the_mark() -> None:
+def test_its_results_carry_a_caution() -> None:
     proven, unproven = run("resnet50-pytorch-1"), edited(run("resnet50-mxnet-1", framework="MXNet"), unproven=True)
     site = site_of(proven, unproven)
     (suite,) = site.shown
-    rows = site.rows[suite.id]
-    assert {row.framework: bool(row.unproven) for row in rows} == {"MXNet": True, "PyTorch": False}
-    for framework, marked in (("MXNet", 1), ("PyTorch", 0)):
-        mine = [row for row in rows if row.framework == framework]
-        assert said(tables.comparison(site, suite, mine)).count(MARK) == marked
+    found = {line.row.framework: line for of in slices(site, suite) for line in of.lines}
+    assert {name: bool(each.row.unproven) for name, each in found.items()} == {"MXNet": True, "PyTorch": False}
+    said = {name: [WORDS.say("en", one) for one in each.cautions] for name, each in found.items()}
+    assert {name: MARK in cautions for name, cautions in said.items()} == {"MXNet": True, "PyTorch": False}
 
 
 def test_its_run_carries_the_mark() -> None:

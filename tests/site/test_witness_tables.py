@@ -13,11 +13,11 @@ from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
 from perfledger.ingest.site import answers, builder, caveats, witness_tables
-from perfledger.ingest.site import result_tables as tables
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, silent, witness
@@ -100,13 +100,12 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
     assert disagrees[5] == "3.0% + 0.25%: resolution of the timestamps", "the tolerance that the run was held against"
 
 
-def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
-    rows = written(witness_tables.of_run(site(), ALONE))[1:]
-    assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "framework", "counter", "physics"]
-    assert all(
-        row[1] == "silent the log does not state a model whose operations per sample are known" and not any(row[2:])
-        for row in rows
-    )
+def test_silent_witnesses_are_one_line_with_their_reasons() -> None:
+    assert witness_tables.of_run(site(), ALONE) is None
+    why = "the log does not state a model whose operations per sample are known"
+    kinds = ("clock", "arithmetic", "summary", "framework", "counter", "physics")
+    assert said(witness_tables.silent(ALONE)) == f"{', '.join(kinds)} ({why})"
+    assert "clock" not in said(witness_tables.silent(CORRECTED))
 
 
 def test_physics_is_told_as_a_share_of_the_peak() -> None:
@@ -144,33 +143,21 @@ def test_a_correction_is_the_cause_of_a_difference_from_the_median() -> None:
     assert "the timestamps are right" in said(cause)
 
 
-def test_each_result_says_what_it_rests_on() -> None:
+def test_a_result_that_nothing_supports_carries_a_caution() -> None:
     made = site()
     (suite,) = made.shown
-    rows = {row.framework: row for row in made.rows[suite.id]}
-    assert {name: row.witnesses for name, row in rows.items()} == {
+    lines = {line.row.framework: line for of in slices(made, suite) for line in of.lines}
+    assert {name: line.row.witnesses for name, line in lines.items()} == {
         "Agreed": "agree", "Alone": "line", "Corrected": "corrects",
     }  # fmt: skip
-    for language, marks in (("en", ("✓✓", "unchecked", "corrected")), ("zh", ("✓✓", "未核对", "已修正"))):
-        head, line = written(tables.comparison(made, suite, tuple(rows.values())), language)
-        assert [each.split()[-1] for each in line[-3:]] == list(marks)
-        assert head[-3].startswith("Agreed")
-
-
-def test_a_mark_is_read_out_and_explained_below_the_table_with_a_link() -> None:
-    made = site()
-    (suite,) = made.shown
-    table = tables.comparison(made, suite, made.rows[suite.id])
-    html = str(Writer(WORDS, "en", lambda found: found).table(table))
-    means = "at least two witnesses agree"
-    assert f'role="img" title="{means}" aria-label="{means}">✓✓</span>' in html
-    legend = html.split("</table>")[1]
-    assert [f'<a href="method.md#witnesses">{said(tag.means)}</a>' in legend for tag in _tags()] == [True] * 3
-    assert legend.count(means) == 1
-
-
-def _tags() -> list[Any]:
-    return [witness_tables.tag(each) for each in ("agree", "line", "corrects")]
+    for language, name, caution in (
+        ("en", "Alone", "Only the printed value supports it: Alone"),
+        ("en", "Corrected", "Printed speed known to be wrong, corrected by a witness: Corrected"),
+        ("zh", "Alone", "仅有打印值本身，没有旁证：Alone"),
+        ("zh", "Corrected", "已知打印的速度有误，已按旁证修正：Corrected"),
+    ):
+        assert caution in [WORDS.say(language, each) for each in lines[name].cautions]
+    assert not [each for each in lines["Agreed"].cautions if "witness" in said(each)]
 
 
 def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:

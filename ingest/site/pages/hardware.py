@@ -15,9 +15,9 @@ from perfledger.ingest.site import addresses, answers, hardware_tables, machines
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
+from perfledger.ingest.site.machine_tables import machines as machines_of
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.pages.model import machines as machines_of
 from perfledger.ingest.site.published_figures import source_anchors
 from perfledger.ingest.site.render.table import Link, Table, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of

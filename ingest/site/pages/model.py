@@ -1,49 +1,40 @@
-"""A model's page: results, scaling, evidence, commands and what others published; and the page of its full tables."""
+"""A model's page: its answers, charts and results under one selection; then scaling, evidence, commands and sources."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.compute.comparison import image_of
-from perfledger.ingest.compute.comparison_levels import LEVELS, Level
+from perfledger.ingest.common.words import Phrase, Text, phrase
 from perfledger.ingest.compute.results import counts
 from perfledger.ingest.site import (
     addresses,
-    answers,
     caveats,
     history,
-    options,
+    model_tables,
     planned,
     published_figures,
     reproduce,
     result_charts,
-    result_tables,
     run_tables,
     source_form,
     unplaced,
 )
-from perfledger.ingest.site.answers import Answer
-from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import (
-    Page,
-    Row,
-    Site,
-    Suite,
-    framework_of,
-    group_name,
-    hardware_of,
-    named,
-    ordered,
-    precision_name,
-)
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Facets, Rest, Table, absent, cell
-from perfledger.ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
+from perfledger.ingest.site.facets import token
+from perfledger.ingest.site.hardware_names import newest_first, product
+from perfledger.ingest.site.machine_tables import machines, software
+from perfledger.ingest.site.model import Page, Site, Suite, framework_of, group_name, hardware_of, named, ordered
+from perfledger.ingest.site.model_answers import Answer, answers
+from perfledger.ingest.site.planned import PlannedCase
+from perfledger.ingest.site.published_figures import PublishedTable
+from perfledger.ingest.site.render.chart import Chart
+from perfledger.ingest.site.render.table import Facets, Link, Table
+from perfledger.ingest.site.reproduce import CommandBlock
+from perfledger.ingest.site.result_lines import Line, Slice, hardware_of_suite, slices
+from perfledger.ingest.site.source_form import Summary
 from perfledger.schema.records import Run
 
 #: Rank in the search of the page of a model that ran here; a model's page comes before reports about it.
@@ -51,312 +42,242 @@ RANKED_FIRST = 10
 #: Rank in the search of the page of another model.
 RANKED_NEXT = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
-#: Rows of all tables of results on a model's page; scripts load further rows.
-ROWS_SHOWN = 14
-#: Rows of each table of results on a model's page, at least.
-ROWS_AT_LEAST = 3
-VERDICTS_SHOWN = 6  # of a hardware; the others are folded
-#: Number of hardware with charts, scaling and other metrics on a model's page; another page has those of the rest.
-HARDWARE_SHOWN = 5
 
 
 @dataclass(frozen=True)
-class ModelSlice:
-    """The results of one hardware and precision group, which are compared with each other, and their tables."""
+class Choice:
+    """A value of a filter: `published` counts the figures of others, if there are no results of our own."""
 
-    hardware: str
-    group: str
-    rows: tuple[Row, ...]
-    compared: Table
-    scaling: Table | None
-    largest: Table | None
-    details: Table
-
-    @property
-    def titles(self) -> tuple[Text, ...]:
-        """The common title of its tables."""
-        return (product(self.hardware), group_name(self.group), result_tables.units(self.rows))
-
-    @property
-    def facets(self) -> Facets:
-        """Its names and values for the filters of the page."""
-        return (("hardware", self.hardware), ("precision", self.group))
-
-    @property
-    def several(self) -> bool:
-        """Whether there is anything to compare."""
-        return len({row.framework for row in self.rows}) > 1
+    value: str
+    name: Text
+    count: int
+    published: int = 0
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A choice of the page: its name in the address, and its values with their words."""
+    """A choice of the page, by its name in the address."""
 
     name: str
-    choices: tuple[tuple[str, Text], ...]
+    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
-class Verdicts:
-    """The answers on a hardware at some levels: the first of those that compare something, and all others."""
+class SliceOnPage:
+    """A slice with its tables; `scaling`, `beside` and `largest` are None if it has nothing to show there."""
 
-    hardware: str
-    name: Text
-    first: tuple[Answer, ...]
-    rest: tuple[Answer, ...]
-    levels: tuple[Level, ...]
+    title: tuple[Text, ...]
+    facets: Facets
+    results: Table
+    scaling: Table | None
+    beside: Table | None
+    largest: Table | None
 
-    @property
-    def facets(self) -> Facets:
-        """Their names and values for the filters of the page."""
-        return (("hardware", self.hardware), ("level", " ".join(self.levels)))
+
+@dataclass(frozen=True)
+class Evidence:
+    """The runs of a model, what is to be known of them, and where they were measured."""
+
+    logs: Table
+    more_logs: int
+    differences: Table | None
+    remarks: Sequence[Phrase]
+    machines: Table | None
+    software: Table | None
+
+
+@dataclass(frozen=True)
+class Commands:
+    """How the runs of a model are made again, and which planned cases have yet to run."""
+
+    several_machines: int
+    reproduce: Sequence[CommandBlock]
+    without_command: Sequence[Text]
+    plans: Sequence[CommandBlock]
+    pending: Sequence[PlannedCase]
+    pending_table: Table | None
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """The page of one model. Answers, charts and slices are the same results, filtered by the same facets."""
+
+    suite: Suite
+    frameworks: tuple[tuple[Text, str], ...]
+    history: Link | None
+    counted: bool
+    filters: tuple[Filter, ...]
+    answers: tuple[Answer, ...]
+    charts: tuple[tuple[Facets, Chart], ...]
+    slices: tuple[SliceOnPage, ...]
+    scaling_charts: tuple[tuple[Facets, Chart], ...]
+    only_published: tuple[tuple[Facets, Text], ...]
+    all_results: str
+    evidence: Evidence
+    commands: Commands
+    published: Sequence[PublishedTable]
+    reports: Sequence[Link]
+    unplaced: Table | None
+    more_unplaced: None = None
+
+
+@dataclass(frozen=True)
+class AllResultsPage:
+    """The results of a model in the form of benchmark reports: devices and batch size by framework."""
+
+    title: Text
+    suite_title: Text
+    model_page: str
+    summaries: Sequence[Summary]
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the page of each model; if it has runs, that of all rows of its tables, and that of further hardware."""
+    """Return the page of each model; if it has runs, the summary of its results, too."""
     found = []
     for suite in site.shown:
-        hardware = {hardware_of(run) for run in site.runs_of(suite) if counts(run)}
-        found += [_model(site, suite), *([_all_results(site, suite)] if hardware else [])]
-        found += [_further(site, suite)] if len(hardware) > HARDWARE_SHOWN else []
+        counted = any(map(counts, site.runs_of(suite)))
+        found += [_model(site, suite, counted), *([_all_results(site, suite)] if counted else [])]
     return found
 
 
-def _model(site: Site, suite: Suite) -> Page:
-    described = phrase("describe.model", title=suite.title)
+def _model(site: Site, suite: Suite, counted: bool) -> Page:
+    hardware = hardware_of_suite(site, suite)
     return Page(
         addresses.model_page(suite),
         "model",
         suite.title,
-        described,
-        lambda: {
-            "suite": suite,
-            **_results(site, suite),
-            **_evidence(site, suite),
-            **_commands(site, suite),
-            "reports": published_figures.reports_of(site, suite),
-            "published": published_figures.published_tables(site, suite),
-            "history": history.link(site, suite),
-            "counted": any(map(counts, site.runs_of(suite))),
-            "unplaced": unplaced.of_suite(site, suite),
-            "more_unplaced": None,
-            "pages": [(named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)],
-        },
+        phrase("describe.model", title=suite.title),
+        partial(_content, site, suite, counted),
         order=suite.order,
         scripts=("assets/js/panels.js",),
         basis=partial(site.basis, suite),
-        boost=RANKED_FIRST if any(map(counts, site.runs_of(suite))) else RANKED_NEXT,
+        boost=RANKED_FIRST if counted else RANKED_NEXT,
+        first_hardware=hardware[0] if hardware else "",
+    )
+
+
+def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
+    found = slices(site, suite)
+    charts = [each for of in found for each in result_charts.throughput(site, suite, of)]
+    scaling = [(each.facets, result_charts.efficiency(site, suite, each)) for each in found]
+    return ModelPage(
+        suite=suite,
+        frameworks=tuple((named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)),
+        history=history.link(site, suite),
+        counted=counted,
+        filters=_filters(site, suite, found),
+        answers=tuple(each for hardware in hardware_of_suite(site, suite) for each in answers(site, suite, hardware)),
+        charts=tuple(charts),
+        slices=tuple(_on_page(site, suite, each) for each in found),
+        scaling_charts=tuple((facets, chart) for facets, chart in scaling if chart),
+        only_published=tuple(_only_published(site, suite, found)),
+        all_results=addresses.all_results(suite),
+        evidence=_evidence(site, suite),
+        commands=_commands(site, suite),
+        published=published_figures.published_tables(site, suite),
+        reports=published_figures.reports_of(site, suite),
+        unplaced=unplaced.of_suite(site, suite),
     )
 
 
 def _all_results(site: Site, suite: Suite) -> Page:
-    return _beside(
-        site,
-        suite,
+    title = phrase("title.all_results", title=suite.title)
+    return Page(
         addresses.all_results(suite),
         "all_results",
-        phrase("title.all_results", title=suite.title),
-        phrase("describe.all_results", title=suite.title),
-        lambda: {"slices": slices(site, suite), "summaries": source_form.summaries(site, suite)},
-    )
-
-
-def _further(site: Site, suite: Suite) -> Page:
-    return _beside(
-        site,
-        suite,
-        addresses.further(suite),
-        "further",
-        phrase("title.further", title=suite.title),
-        phrase("describe.further", title=suite.title),
-        lambda: {
-            "slices": (far := _near_and_far(slices(site, suite))[1]),
-            **_charts(site, suite, far),
-        },
-    )
-
-
-def _beside(
-    site: Site,
-    suite: Suite,
-    address: str,
-    template: str,
-    title: Text,
-    description: Text,
-    context: Callable[[], Mapping[str, Any]],
-) -> Page:
-    """Return a page next to that of a model, which has a link to it."""
-    head = {"title": title, "suite_title": suite.title, "model_page": addresses.model_page(suite)}
-    return Page(
-        address,
-        template,
         title,
-        description,
-        lambda: {**head, **context()},
+        phrase("describe.all_results", title=suite.title),
+        lambda: AllResultsPage(title, suite.title, addresses.model_page(suite), source_form.summaries(site, suite)),
         basis=partial(site.basis, suite),
         boost=0,
     )
 
 
-def slices(site: Site, suite: Suite) -> list[ModelSlice]:
-    """Return the results of a model by hardware and precision group: first the hardware with most to compare."""
-    ranked = answers.hardware_by_coverage([run for run in site.runs_of(suite) if counts(run)])
-    found = sorted(result_tables.sections(site, suite), key=lambda each: ranked.index(each[0]))
-    return [
-        ModelSlice(
-            hardware,
-            group,
-            rows,
-            result_tables.comparison(site, suite, rows),
-            result_tables.scaling(site, suite, rows),
-            result_tables.largest(site, suite, rows),
-            result_tables.details_table(site, suite, rows),
-        )
-        for hardware, group, rows in found
-    ]
+def _on_page(site: Site, suite: Suite, of: Slice) -> SliceOnPage:
+    return SliceOnPage(
+        of.title,
+        of.facets,
+        model_tables.results(site, suite, of),
+        model_tables.scaling(suite, of),
+        model_tables.other_metrics(suite, of),
+        model_tables.largest(site, suite, of),
+    )
 
 
-def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
-    """Return what the tabs of results and of scaling show."""
-    found, everything = slices(site, suite), addresses.all_results(suite)
-    by_hardware = dict.fromkeys(each.hardware for each in found)
-    near, far = _near_and_far(found)
-    return {
-        "slices": near,
-        "several": any(each.several for each in found),
-        "further": (len({each.hardware for each in far}), addresses.further(suite)) if far else None,
-        "further_scaling": any(each.scaling for each in far),
-        "filters": _filters(suite, found),
-        "verdicts": [each for hardware in by_hardware for each in _verdicts(site, suite, hardware)],
-        **answers.levels(),
-        **answers.LIMITS,
-        "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
-        "all_results": everything,
-        **_charts(site, suite, near),
-    }
+# ---- the filters ----
 
 
-def _near_and_far(found: Sequence[ModelSlice]) -> tuple[list[ModelSlice], list[ModelSlice]]:
-    """Return the slices that a model's page shows whole, and those with only their comparison there."""
-    shown = list(dict.fromkeys(each.hardware for each in found))[:HARDWARE_SHOWN]
-    return [each for each in found if each.hardware in shown], [each for each in found if each.hardware not in shown]
+def _published_on(site: Site, suite: Suite) -> Counter[str]:
+    """Return how many figures others published for each hardware."""
+    rows = site.published.by_suite.get(suite.id, ())
+    return Counter(row.hardware for row in rows if row.hardware and published_figures.is_shown(row))
 
 
-def _charts(site: Site, suite: Suite, found: Sequence[ModelSlice]) -> Mapping[str, Any]:
-    return {
-        "charts": [
-            (each.hardware, chart)
-            for each in _charted(found)
-            if (chart := result_charts.throughput(site, suite, each.hardware, each.group, each.rows))
-        ],
-        "scaling_charts": [
-            (each.facets, chart)
-            for each in found
-            if (chart := result_charts.efficiency(site, suite, each.hardware, each.group, each.rows))
-        ],
-    }
+def _filters(site: Site, suite: Suite, found: Sequence[Slice]) -> tuple[Filter, ...]:
+    """Return the filters with several values, each value with its number of results."""
+    lines = [line for each in found for line in each.lines]
+    groups = list(dict.fromkeys(each.group for each in found))
+    every: dict[str, tuple[Choice, ...]] = {
+        "hardware": _hardware_choices(site, suite, lines),
+        "devices": _choices(Counter(each.row.devices or 0 for each in lines), lambda n: str(n) if n else "?"),
+        "precision": _choices(Counter(each.group for each in lines), group_name, groups),
+        "framework": _choices(
+            of_framework := Counter(each.row.framework or "" for each in lines),
+            named, ordered(of_framework, suite.frameworks),
+        ),
+    }  # fmt: skip
+    return tuple(Filter(name, choices) for name, choices in every.items() if len(choices) > 1)
 
 
-def _verdicts(site: Site, suite: Suite, hardware: str) -> list[Verdicts]:
-    """Return the answers on a hardware: once for levels at which all of them are the same."""
-    found: list[tuple[tuple[Answer, ...], list[Level]]] = []
-    for level in LEVELS:
-        made = answers.answers(site, suite, hardware, level)
-        levels = next((levels for known, levels in found if answers.say_the_same(known, made)), None)
-        if levels is None:
-            found.append((made, [level]))
-        else:
-            levels.append(level)
-    return [_verdicts_of(hardware, made, levels) for made, levels in found]
+def _hardware_choices(site: Site, suite: Suite, lines: Iterable[Line]) -> tuple[Choice, ...]:
+    own, published = Counter(each.row.hardware or "" for each in lines), _published_on(site, suite)
+    names = [*hardware_of_suite(site, suite), *sorted({*published} - {*own}, key=newest_first)]
+    return tuple(Choice(token(each), product(each), own[each], 0 if own[each] else published[each]) for each in names)
 
 
-def _verdicts_of(hardware: str, found: Sequence[Answer], levels: Sequence[Level]) -> Verdicts:
-    first = tuple(each for each in found if each.kind not in ("alone", "none"))[:VERDICTS_SHOWN]
-    rest = tuple(each for each in found if each not in first)
-    return Verdicts(hardware, product(hardware), first, rest, tuple(levels))
+def _choices(found: Counter[Any], name: Any, order: Sequence[Any] | None = None) -> tuple[Choice, ...]:
+    return tuple(Choice(token(str(each)), name(each), found[each]) for each in order or sorted(found))
 
 
-def _filters(suite: Suite, found: Sequence[ModelSlice]) -> list[Filter]:
-    """Return the filters with several choices; those of the hardware are in the order of the page."""
-    rows = [row for each in found for row in each.rows]
-    every: dict[str, Mapping[str, Text]] = {
-        "hardware": {each.hardware: product(each.hardware) for each in found},
-        "devices": {str(each): str(each or "?") for each in sorted({row.devices or 0 for row in rows})},
-        "precision": {each.group: group_name(each.group) for each in found},
-        "framework": {each: named(each) for each in ordered({row.framework or "" for row in rows}, suite.frameworks)},
-    }
-    return [Filter(name, tuple(values.items())) for name, values in every.items() if len(values) > 1]
+def _only_published(site: Site, suite: Suite, found: Sequence[Slice]) -> Iterable[tuple[Facets, Text]]:
+    """Yield a sentence for each hardware on which others have measured and we have not."""
+    own = {each.hardware for each in found}
+    for hardware, n in _published_on(site, suite).items():
+        if hardware not in own:
+            yield (("hardware", token(hardware)),), phrase("model.only_published", hardware=product(hardware), n=n)
 
 
-def _shortened(tables: Sequence[Table], page: str) -> list[Table]:
-    """Return tables with their first rows, as many as a page of results has; that page has all of them."""
-    left, found = ROWS_SHOWN, []
-    for each in tables:
-        shown = min(len(each.rows), max(ROWS_AT_LEAST, left))
-        left -= shown
-        found.append(replace(each, rest=Rest(shown, page)))
-    return found
+# ---- the parts below the results ----
 
 
-def _charted(found: Sequence[ModelSlice]) -> list[ModelSlice]:
-    """Return of each hardware the slice that compares most frameworks."""
-    best: dict[str, ModelSlice] = {}
-    for each in found:
-        known = best.setdefault(each.hardware, each)
-        if len({row.framework for row in each.rows}) > len({row.framework for row in known.rows}):
-            best[each.hardware] = each
-    return list(best.values())
-
-
-def _evidence(site: Site, suite: Suite) -> Mapping[str, Any]:
-    """Return what the tab of evidence shows: runs, notes, what was measured and where."""
+def _evidence(site: Site, suite: Suite) -> Evidence:
     runs = site.runs_of(suite)
-    rows, published = site.rows.get(suite.id, ()), [run for run in runs if run.published]
-    return {
-        "unit": result_tables.units(rows) or suite.unit,
-        "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
-        "precisions": [precision_name(each) for each in _precisions(suite, rows)],
-        "options": _options(rows),
-        "batch_sizes": result_tables.batch_sizes(suite, rows),
-        "machines": machines(published),
-        "software": software(suite, published),
-        "differences": caveats.differences(site, suite),
-        "remarks": caveats.remarks(site, suite),
-        "logs": run_tables.run_list(site, _first(site, runs), brief=True),
-        "more_logs": max(0, len(runs) - RUNS_SHOWN),
-    }
+    published = [run for run in runs if run.published]
+    return Evidence(
+        logs=run_tables.run_list(site, _first(site, runs), brief=True),
+        more_logs=max(0, len(runs) - RUNS_SHOWN),
+        differences=caveats.differences(site, suite),
+        remarks=caveats.remarks(site, suite),
+        machines=machines(published),
+        software=software(suite, published),
+    )
 
 
-def _commands(site: Site, suite: Suite) -> Mapping[str, Any]:
-    """Return what the tab of commands shows: those of runs, those of recipes, and what these have yet to run."""
+def _commands(site: Site, suite: Suite) -> Commands:
     published = [run for run in site.runs_of(suite) if run.published]
     made = {
         each: reproduce.blocks(site, [run for run in published if framework_of(run) == each])
         for each in site.frameworks(suite)
     }
     pending = planned.planned(site, suite)
-    return {
-        "several_machines": sum((run.case.nodes or 1) > 1 for run in published),
-        "reproduce": [block for blocks in made.values() for block in blocks],
-        "without_command": [named(each) for each, blocks in made.items() if not blocks],
-        "plans": reproduce.of_suite(site, suite),
-        "pending": pending,
-        "pending_table": planned.table(pending),
-    }
-
-
-def _options(rows: Sequence[Row]) -> list[Text]:
-    """Return every option with its values."""
-    found: dict[str, dict[str, Text]] = {}
-    for row in rows:
-        for name, value in row.options.items():
-            found.setdefault(name, {})[numbers.quantity(value)] = options.value_of(value)
-    values = {name: options.listed(found[name][each] for each in sorted(found[name])) for name in sorted(found)}
-    return [phrase("model.option", name=options.name_of(name), values=each) for name, each in values.items()]
-
-
-def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:
-    return ordered({row.precision or "" for row in rows}, [each for group in suite.groups.values() for each in group])
+    return Commands(
+        several_machines=sum((run.case.nodes or 1) > 1 for run in published),
+        reproduce=[block for blocks in made.values() for block in blocks],
+        without_command=[named(each) for each, blocks in made.items() if not blocks],
+        plans=reproduce.of_suite(site, suite),
+        pending=pending,
+        pending_table=planned.table(pending),
+    )
 
 
 def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
@@ -368,56 +289,3 @@ def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
         taken[hardware_of(run)] += 1
     shown = set(sorted(ranks, key=lambda each: ranks[each])[:RUNS_SHOWN])
     return [run for run in runs if run.id in shown]
-
-
-ENOUGH = 6  # distinct values of one item that a cell lists
-
-
-def machines(runs: Sequence[Run]) -> Table | None:
-    """Return the machines of the runs: a column per hardware, with its distinct values."""
-    by_hardware: dict[str, list[Run]] = {}
-    for run in runs:
-        by_hardware.setdefault(hardware_of(run), []).append(run)
-    hardware = sorted(by_hardware)
-    found = [
-        (item, [_distinct(run.environment.get(item) for run in by_hardware[each]) for each in hardware])
-        for item in ENVIRONMENT
-    ]
-    body = tuple(
-        (cell(phrase(f"environment.{item}")), *(cell(values) if values else absent(None) for values in line))
-        for item, line in found
-        if any(line)
-    )
-    head = (Column(phrase("table.item")), *(Column(product(each)) for each in hardware))
-    return Table(head, body, name="machines") if body else None
-
-
-def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
-    """Return versions of packages, images and sources per framework."""
-    body = []
-    for each in ordered({framework_of(run) for run in runs}, suite.frameworks):
-        chosen = [run for run in runs if framework_of(run) == each]
-        installed = {f"{name} {version}" for r in chosen for name, version in packages(r).items()}
-        versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
-        images = {image for r in chosen if (image := image_of(r))}
-        stated = sorted(installed | versions | images)
-        sources = sorted({found for r in chosen if (found := source_of(r))}, key=repr)
-        body.append(
-            (
-                cell(named(each)),
-                Cell(tuple(map(Entry, stated))) if stated else absent(phrase("site.unknown")),
-                Cell(tuple(map(Entry, sources))) if sources else absent(phrase("site.unknown")),
-            )
-        )
-    head = (Column(phrase("table.framework")), Column(phrase("table.software")), Column(phrase("run.source")))
-    return Table(head, tuple(body), name="software") if body else None
-
-
-def _distinct(values: Iterable[Any]) -> str:
-    found = sorted({value_text(each) for each in values if each is not None})
-    return "; ".join(found[:ENOUGH]) + ("; …" if len(found) > ENOUGH else "")
-
-
-def _fact(run: Run, name: str) -> str:
-    fact = run.facts.get(name)
-    return str(fact.value) if fact and fact.value is not None else ""

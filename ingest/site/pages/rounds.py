@@ -14,10 +14,10 @@ from perfledger.ingest.compute.results import round_of
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
-from perfledger.ingest.site.pages.run import environment_table
 from perfledger.ingest.site.published_figures import score_of
 from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.run_details import environment_table
 from perfledger.ingest.site.run_tables import log_lines_text, outcome
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS

@@ -103,6 +103,7 @@ class Writer:
                 "name": name,
                 "caption": self.say(table.caption) if table.caption else "",
                 "prose": table.prose,
+                "cards": table.cards,
                 "views": [Markup(escape_html(each.key)) for each in views],
                 "titles": [self.say(each.title) for each in views],
                 "filtered": len(table.visible) > FILTERED_ABOVE and not table.prose,
@@ -162,6 +163,7 @@ class Writer:
         for column, content, room in zip(table.columns, row, rooms, strict=True):
             inside, attributes = self._cell(table, column, content, notes, room)
             side = ' class="pl-n"' if column.number else ""
+            side += f' data-label="{self.say(column.title)}"' if table.cards else ""
             cells.append((Markup(side + attributes), Markup(inside)))
         return cells
 
@@ -211,6 +213,9 @@ class Writer:
             text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
         if entry.verdict:
             text = f"{text} {self._verdict(entry.verdict)}"
+        if entry.caution:
+            said = self.say(entry.caution)
+            text = f'{text} <span class="pl-caution" tabindex="0" role="img" aria-label="{said}"></span>'
         small = [str(self.say(each)) for each in entry.marks if each]
         small += [str(self.tag(entry.tag))] if entry.tag else []
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)

@@ -52,10 +52,10 @@ class Tag:
 class Entry:
     """One figure in a cell: its text and link, small print next to it, and links to its runs.
 
-    `tag` is the last of the small print; `verdict` is linked and directly after the figure. `value` is the figure
-    before rounding, for sorting and for programs; a plain number's text is its own value. `details` are named values:
-    scripts read `low`, and `verify` reads `unit`. `anchor` is the id that links use. `share` is that of the best of
-    its row, which tints it.
+    `tag` is the last of the small print; `verdict` is linked and directly after the figure. `caution` is what speaks
+    against the figure: a dot, with words on hover, focus or tap. `value` is the figure before rounding, for sorting
+    and for programs; a plain number's text is its own value. `details` are named values: scripts read `low`, and
+    `verify` reads `unit`. `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
     """
 
     text: Text
@@ -70,6 +70,7 @@ class Entry:
     tag: Tag | None = None
     verdict: Tag | None = None
     share: float | None = None
+    caution: Text = ""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ class Table:
 
     The first of `views` is what the cells' own entries show. `name` is numbered within a page.
     `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. `best` says
-    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only.
+    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only. The
+    rows of a table of `cards` are cards on a narrow screen.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -151,6 +153,7 @@ class Table:
     best: Text = BEST_OF_ROW
     facets: tuple[Facets, ...] = ()
     rest: Rest | None = None
+    cards: bool = False
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):

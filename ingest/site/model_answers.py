@@ -1,0 +1,103 @@
+"""The answers on the page of a model: the fastest result of each comparison, by how much, and what speaks against it.
+
+They follow from the standings, which the front page shows, too. A framework that was measured alone is compared along
+another axis where its results allow it, such as with and without compilation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.site.answer_marks import Mark, best_of_case, marks, run_page
+from perfledger.ingest.site.facets import facets_of
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name, written
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Facets
+from perfledger.ingest.site.result_lines import ACCUMULATION, lead
+from perfledger.ingest.site.result_tables import devices_text
+from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, standings
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The fastest result of one comparison: `case` is what all of its results have in common."""
+
+    case: tuple[Text, ...]
+    name: Text
+    figure: Text
+    page: str | None
+    verdict: Text
+    second: Text
+    cautions: tuple[Mark, ...]
+    facets: Facets
+
+
+def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
+    """Return the answers on a hardware: comparisons of frameworks, then those along other axes, then single results."""
+    by_axis = site.once(standings)
+    shown: list[Standing] = []
+    for is_wanted in (_is_compared, _is_alone):
+        for axis in AXES:
+            mine = (each for each in by_axis.get((hardware, axis), ()) if each.suite.id == suite.id)
+            shown_before = {row.run_ids for each in shown if each.axis != axis for row in each.rows}
+            shown += [
+                each for each in mine if is_wanted(each) and not any(row.run_ids in shown_before for row in each.rows)
+            ]
+    return tuple(_answer(site, each) for each in shown)
+
+
+def _is_compared(found: Standing) -> bool:
+    return found.is_compared
+
+
+def _is_alone(found: Standing) -> bool:
+    """Return whether one framework was measured alone; along another axis that says nothing."""
+    return found.axis == FRAMEWORK and found.verdict.kind == "alone"
+
+
+def _answer(site: Site, found: Standing) -> Answer:
+    best = best_of_case(found.verdict)
+    rival = found.verdict.pair[1] if found.verdict.contrast else None
+    row = best.result
+    against = [each for each in marks(site, found.suite, found.verdict) if each.warns]
+    return Answer(
+        case=tuple(_case(found, row)),
+        name=entrant_name(best),
+        figure=phrase("front.cell", figure=written(row), unit=row.unit),
+        page=run_page(site, row),
+        verdict=lead(found.verdict),
+        second=entrant_name(rival) if rival else "",
+        cautions=tuple(against),
+        facets=_facets(found),
+    )
+
+
+def _facets(found: Standing) -> Facets:
+    groups = sorted({found.suite.group(row.precision) for row in found.rows})
+    frameworks = sorted({each.framework for each in found.verdict.ranked})
+    facets = facets_of(found.hardware, "", [found.rows[0].devices or 0], frameworks)
+    return (*facets, ("precision", " ".join(groups)))
+
+
+def _case(found: Standing, row: Row) -> Iterator[Text]:
+    """Yield precision, devices, batch size and workload, and the framework where something else is compared."""
+    suite = found.suite
+    if found.axis != FRAMEWORK:
+        yield row.framework or ""
+    if found.axis != "precision":
+        yield group_name(found.group) if found.axis == FRAMEWORK else precision_name(row.precision)
+    yield devices_text(row.devices, row.nodes)
+    if row.batch_size:
+        yield phrase("front.batch_short", n=numbers.count(row.batch_size))
+    names = {ACCUMULATION, "batch_size_of_job"} if numbers.known(row.value) else set()
+    shared = {name: row.options[name] for name in sorted(names & row.options.keys()) if _is_shared(found, name)}
+    for each in (suite.workload_words(row.model, row.options, *names), in_words(shared)):
+        if each:
+            yield each
+
+
+def _is_shared(found: Standing, name: str) -> bool:
+    return len({repr(each.options.get(name)) for each in found.rows}) == 1

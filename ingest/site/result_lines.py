@@ -1,0 +1,214 @@
+"""What the page of a model says of each result: its place among those that did the same work, or why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
+from perfledger.ingest.compute.contrast import Contrast
+from perfledger.ingest.compute.contrast import written as ratio_ends
+from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
+from perfledger.ingest.site.defaults import by_interest
+from perfledger.ingest.site.facets import facets_of
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, named
+from perfledger.ingest.site.render.table import Facets
+from perfledger.ingest.site.result_tables import sections
+from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.table_metrics import candidates, places, verdicts
+
+ACCUMULATION = "accumulation"
+JOB_BATCH = "batch_size_of_job"
+#: Options by which a model is cut over devices: the batch of the job is then not that of a device times the devices.
+_CUT = ("tensor_parallel", "pipeline_parallel")
+
+
+#: Words for how sure a lead is.
+LEADS = {"clear": "model.lead_clear", "likely": "model.lead_likely", "close": "model.lead_close"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A result on the page of its model.
+
+    Attributes:
+        verdict: its place among the results that did the same work, a word and a number; empty without rivals.
+        apart: why it is shown without being ranked; empty if it is ranked.
+        cautions: what speaks against its figure.
+        accumulation: the batches per update, if all of its logs state them.
+        place: the number of its comparison in the order of the page.
+    """
+
+    row: Row
+    group: str
+    verdict: Text
+    apart: Text
+    cautions: tuple[Text, ...]
+    accumulation: int | None
+    workload: Text
+    place: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the result has a figure."""
+        return numbers.known(self.row.value)
+
+    @property
+    def facets(self) -> Facets:
+        """Its names and values for the filters of the page."""
+        return facets_of(self.row.hardware or "", self.group, [self.row.devices or 0], [self.row.framework or ""])
+
+    @property
+    def global_batch(self) -> int | None:
+        """The samples of one update, if the log states the accumulation or the batch of the job."""
+        row = self.row
+        if isinstance(stated := row.options.get(JOB_BATCH), int):
+            return stated
+        if not self.accumulation or any(row.options.get(each, 1) != 1 for each in _CUT):
+            return None
+        return row.batch_size * row.devices * self.accumulation if row.batch_size and row.devices else None
+
+    @property
+    def in_tokens(self) -> float | None:
+        """Its throughput in tokens per second, if it counts sequences of a known length."""
+        length = self.row.options.get("sequence_length")
+        if self.row.unit != "sequences/s" or not isinstance(length, int) or not self.is_known:
+            return None
+        return (self.row.value or 0) * length
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The results of one hardware and group of precisions, the fastest of each comparison first."""
+
+    hardware: str
+    group: str
+    lines: tuple[Line, ...]
+
+    @property
+    def title(self) -> tuple[Text, ...]:
+        """The hardware and the group of precisions in words."""
+        return product(self.hardware), group_name(self.group)
+
+    @property
+    def facets(self) -> Facets:
+        """Its names and values for the filters of the page."""
+        return facets_of(self.hardware, self.group)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Its results."""
+        return tuple(each.row for each in self.lines)
+
+    @cached_property
+    def by_devices(self) -> Mapping[tuple[int, int], Sequence[Line]]:
+        """Its lines by machines and devices."""
+        found: dict[tuple[int, int], list[Line]] = {}
+        for each in self.lines:
+            found.setdefault((each.row.nodes or 1, each.row.devices or 0), []).append(each)
+        return found
+
+
+def slices(site: Site, suite: Suite) -> tuple[Slice, ...]:
+    """Return the results of a model by hardware and group of precisions; the page opens with the first."""
+    order = hardware_of_suite(site, suite)
+    found = sorted(sections(site, suite), key=lambda each: order.index(each[0]))
+    return tuple(Slice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
+
+
+def hardware_of_suite(site: Site, suite: Suite) -> list[str]:
+    """Return the hardware of a model's results, in the order in which pages open with it."""
+    order = {each: place for place, each in enumerate(by_interest(site))}
+    found = {row.hardware or "" for row in site.rows.get(suite.id, ())}
+    return sorted(found, key=lambda each: (order.get(each, len(order)), each))
+
+
+def accumulated(site: Site, row: Row) -> int | None:
+    """Return the batches per update of a result; None if not all of its logs state it."""
+    if isinstance(stated := row.options.get(ACCUMULATION), int):
+        return stated
+    facts = [site.by_id[each].facts.get(ACCUMULATION) for each in row.run_ids]
+    return 1 if all(fact and fact.value == 1 for fact in facts) else None
+
+
+def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[Line, ...]:
+    found: list[Line] = []
+    for of_place in places(suite, rows):
+        judged = sorted(verdicts(site, suite, of_place), key=lambda each: _weight(*each), reverse=True)
+        entrants = {each.result.run_ids: each for each in candidates(site, of_place)}
+        reference = judged[0][1]
+        for case, verdict in judged:
+            for row in sorted(case, key=lambda each: -(each.value or 0)):
+                said, apart = _place_of(entrants.get(row.run_ids), verdict, reference, suite)
+                found.append(_line(site, suite, group, row, said, apart, len(found)))
+    return tuple(sorted(found, key=lambda each: (each.row.nodes or 1, each.row.devices or 0, each.place)))
+
+
+def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Text, place: int) -> Line:
+    known = numbers.known(row.value)
+    against = (*cautions(site, suite, row), *reservations(row)) if known else ()
+    workload = suite.workload_words(row.model, row.options, ACCUMULATION)
+    return Line(row, group, said, apart, against, accumulated(site, row), workload, place)
+
+
+def _weight(case: Sequence[Row], found: Verdict) -> tuple[int, int, float]:
+    """Return how much a case says: the number of its frameworks, its batch size and its fastest figure."""
+    return len(_entrants(found)), case[0].batch_size or 0, max((row.value or 0 for row in case), default=0)
+
+
+def _entrants(found: Verdict) -> list[Candidate]:
+    """Return the best candidate of each framework of a case, without those that the case leaves out."""
+    return [each for each in found.ranked if not any(each is other.candidate for other in found.left_out)]
+
+
+def _place_of(mine: Candidate | None, own: Verdict, reference: Verdict, suite: Suite) -> tuple[Text, Text]:
+    """Return the verdict on a result in its own case, or the reason why it is not ranked."""
+    if mine is None:
+        return "", ""
+    entrants = _entrants(own)
+    if len(entrants) > 1:
+        return _in_case(mine, own, entrants)
+    if own.kind == "units":
+        return "", phrase("model.other_unit")
+    others = [each for each in _entrants(reference) if each.framework != mine.framework]
+    return ("", _difference(mine, best_of_case(reference), suite)) if others and own is not reference else ("", "")
+
+
+def _in_case(mine: Candidate, own: Verdict, entrants: Sequence[Candidate]) -> tuple[Text, Text]:
+    best = entrants[0]
+    if mine.figure.unit != own.unit:
+        return "", phrase("model.other_unit")
+    if mine.result.run_ids == best.result.run_ids:
+        return lead(own), ""
+    share = numbers.percent(mine.figure.value / best.figure.value, 0)
+    return phrase("model.share", share=share), ""
+
+
+def _difference(mine: Candidate, best: Candidate, suite: Suite) -> Text:
+    """Return the reasons why a result is not compared with the best of the case that most frameworks ran."""
+    said = comparability(mine.statement, best.statement, mine.axis, suite.workload)
+    reasons = said.reasons or tuple(each for each in said.unknown if each.kind == "option")
+    return left_out_reasons(LeftOut(mine, False, reasons), best)
+
+
+def lead(found: Verdict) -> Text:
+    """Return how sure it is that the first of a case is ahead, and by how much; or why that is not compared."""
+    if found.contrast is not None:
+        return phrase(LEADS[found.contrast.grade], ratio=ratio(found.contrast))
+    if (missed := overturning(found)) is not None:
+        reasons = left_out_reasons(missed, best_of_case(found))
+        return phrase("model.lead_overturned", name=named(missed.candidate.framework), reasons=reasons)
+    if found.kind == "conditions":
+        first, second = found.pair
+        return phrase("model.lead_conditions", reasons=left_out_reasons(LeftOut(second, False, found.reasons), first))
+    return phrase("model.lead_units") if found.kind == "units" else ""
+
+
+def ratio(found: Contrast) -> Text:
+    """Write a ratio from its least to its most."""
+    low, high = ratio_ends(found)
+    return phrase("model.ratio_one", ratio=low) if low == high else phrase("model.ratio", low=low, high=high)

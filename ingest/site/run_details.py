@@ -1,0 +1,341 @@
+"""The tables of a run's page: its figures, facts, environment, telemetry and origin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UnsetType, structs
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.rules import NAMES
+from perfledger.ingest.read.facts import DERIVED
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Site, precision_name, reason
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
+from perfledger.ingest.site.run_tables import (
+    ENVIRONMENT,
+    fact_line,
+    fact_origins,
+    figure_cell,
+    outcome,
+    packages,
+    place_of,
+    source_of,
+    value_text,
+    window_text,
+)
+from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.schema.records import FactValue, NoFigure, Run, SiteRecord, Telemetry
+from perfledger.schema.submission import submitter_of
+from perfledger.schema.vocabulary import CASE, METRICS
+
+#: Figures of telemetry in the order of their importance for readers.
+ORDER = (
+    "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
+    "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
+    "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
+    "cpu_mean", "disk_read_mean_mib_s", "disk_written_mean_mib_s", "load_mean", "load_peak",
+    "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
+)  # fmt: skip
+_COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
+#: An item and its value; None if it is not known.
+Item = tuple[Text, Text | Cell | None]
+
+
+@dataclass(frozen=True)
+class Details:
+    """Facts of the machines that are too long for a table of the environment."""
+
+    gpus: Table | None
+    topology: str | None
+    infiniband: Sequence[str] | None
+    packages_installed: Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class TelemetrySection:
+    """The sentences and tables about telemetry."""
+
+    sentences: Sequence[Text]
+    figures: Table | None
+    files: Table | None
+
+
+def fact_table(site: Site, run: Run) -> Table | None:
+    """Return the facts of a run: value, source and place in it."""
+    names = [*(each for each in CASE if each in run.facts), *sorted(set(run.facts) - set(CASE))]
+    columns = [
+        ColumnOf[str](phrase("table.fact"), lambda name: word_for("fact", name)),
+        ColumnOf(phrase("table.value"), lambda name: _fact_value(name, run.facts[name].value)),
+        ColumnOf(phrase("table.source"), lambda name: word_for("source", run.facts[name].source)),
+        ColumnOf(phrase("table.where"), lambda name: _fact_place(site, run, run.facts[name])),
+    ]
+    return table_of("facts", names, columns)
+
+
+def figure_table(site: Site, run: Run) -> Table:
+    """Return every rule's figure with its window and arithmetic, including the rules of other publishers."""
+    figures = run.all_figures
+    rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
+
+    def of_figure(said: Callable[[Any], Cell | Text]) -> Callable[[str], Cell | Text | None]:
+        return lambda rule: None if isinstance(figures[rule], NoFigure) else said(figures[rule])
+
+    columns = [
+        ColumnOf[str](phrase("table.rule"), lambda rule: word_for("rule", rule)),
+        ColumnOf(phrase("table.value"), lambda rule: _figure(figures[rule]), True),
+        ColumnOf(phrase("table.scope"), of_figure(lambda each: word_for("scope", each.scope))),
+        ColumnOf(phrase("table.used"), of_figure(lambda each: numbers.quantity(each.used)), True),
+        ColumnOf(phrase("table.skipped"), of_figure(lambda each: numbers.quantity(each.skipped)), True),
+        ColumnOf(phrase("table.window"), of_figure(lambda each: _lines(site, run, each))),
+        ColumnOf(phrase("table.arithmetic"), of_figure(lambda each: each.arithmetic)),
+    ]
+    return table_of("figures", rules, columns) or Table((), ())
+
+
+def metric_table(site: Site, run: Run) -> Table | None:
+    """Return a run's metrics other than throughput, with the source of each."""
+    columns = [
+        ColumnOf[str](phrase("table.metric"), metric_title),
+        ColumnOf(phrase("table.value"), lambda name: _metric(run, name), True),
+        ColumnOf(phrase("table.source"), lambda name: word_for("source", run.metrics[name].source or "")),
+        ColumnOf(phrase("table.window"), lambda name: _lines(site, run, run.metrics[name])),
+        ColumnOf(phrase("table.arithmetic"), lambda name: run.metrics[name].arithmetic or None),
+    ]
+    return table_of("metrics", [name for name in METRICS if name in run.metrics], columns)
+
+
+def environment_table(run: Run) -> Table | None:
+    """Return the machine and software of one run."""
+    found = run.environment
+    others = sorted(set(found) - set(ENVIRONMENT) - {"packages"})
+    rows: list[Item] = [(phrase(f"environment.{key}"), _stated(found.get(key))) for key in ENVIRONMENT]
+    rows += [(word_for("environment", name), _stated(found[name])) for name in others]
+    installed = [f"{name} {version}" for name, version in sorted(packages(run).items())]
+    return _items("environment", [*rows, (phrase("environment.packages"), _entries(installed))])
+
+
+def provenance(site: Site, run: Run) -> Table | None:
+    """Return what a run was read from: the log's size and hash, its format, times and source."""
+    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+    rows: dict[str, Text | Cell | None] = {
+        "log": cell(run.path, site.log_page(run)),
+        "measured_by": _measured_by(run),
+        "session": phrase("run.session_of", session=run.session, sessions=run.sessions),
+        "sha256": run.sha256,
+        "size": size,
+        "format": run.format or phrase("run.no_format"),
+        "observations": numbers.count(run.observations),
+        "outcome": outcome(run),
+        "start": run.start,
+        "end": run.end,
+        "wall": phrase("run.wall_of", seconds=numbers.seconds(run.wall_seconds)) if run.wall_seconds else None,
+        "repeat": str(run.repeat) if run.repeat else None,
+        "source": source_of(run),
+        "recipe": _recipe(run),
+        "records": _records_asked(run),
+        "notes": run.notes,
+        "secrets": ", ".join(run.secrets or ()),
+        **{f"site_{name}": text for name, text in _of_site(run.site)},
+        "nodes": _entries(_nodes(run)),
+    }
+    return _items("provenance", [(phrase(f"run.{name}"), value) for name, value in rows.items()])
+
+
+def details(run: Run) -> Details | None:
+    """Return GPUs, topology, InfiniBand and packages of a run; None if it does not state them."""
+    found = run.environment_details
+    if found is None:
+        return None
+    keys = list(dict.fromkeys(key for each in found.gpus for key in each))
+    columns = [_gpu_column(key) for key in keys]
+    gpus = table_of("gpus", list(found.gpus), columns) if keys else None
+    return Details(gpus, found.topology, found.infiniband, found.packages_installed)
+
+
+def where(fact: FactValue) -> Text:
+    """Return the place of a fact in its source."""
+    return fact_origins(fact) if fact.source == DERIVED else place_of(fact.where)
+
+
+def _items(name: str, found: Iterable[Item]) -> Table | None:
+    """Return a table of the items that are known."""
+    rows = [(item, value) for item, value in found if value]
+    columns = [
+        ColumnOf[Item](phrase("table.item"), lambda row: row[0]),
+        ColumnOf(phrase("table.value"), lambda row: row[1]),
+    ]
+    return table_of(name, rows, columns)
+
+
+def _stated(value: object) -> str | None:
+    return None if value in (None, "", {}, []) else value_text(value)
+
+
+def _entries(texts: Sequence[Text]) -> Cell | None:
+    return Cell(tuple(map(Entry, texts))) if texts else None
+
+
+def _lines(site: Site, run: Run, found: Any) -> Cell:
+    """Return the lines of the log that a figure or a metric rests on, linked."""
+    first, last = found.first_line, found.last_line
+    return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
+
+
+def _figure(found: Any) -> Cell:
+    return absent(reason(found.reason) or phrase("site.unknown")) if isinstance(found, NoFigure) else figure_cell(found)
+
+
+def _metric(run: Run, name: str) -> Cell:
+    found = run.metrics[name]
+    if found.value is None:
+        return not_finite_cell(found)
+    marks = [phrase("metric.diverged")] if found.diverged else []
+    return cell(numbers.figure(found.value), None, *marks, value=found.value)
+
+
+def _fact_place(site: Site, run: Run, fact: FactValue) -> Cell:
+    return cell(where(fact), addresses.log_lines(site, run, fact_line(fact)))
+
+
+def _measured_by(run: Run) -> Cell | None:
+    """Return who measured a run: its submitter, the source of its layout, or the publisher of this site.
+
+    Only a log with a run.json, which our runners write, is known to be the publisher's own. None if nobody knows.
+    """
+    if run.origin:
+        there = run.origin.source if run.origin.source.startswith("https://") else None
+        return cell(phrase("run.published_by", title=run.origin.title), there)
+    if submitter := submitter_of(run.path):
+        return cell(phrase("run.submitted", name=submitter))
+    return cell(phrase("run.measured_here")) if run.argv else None
+
+
+def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:
+    """Yield what the site added to the recipe, by name."""
+    for name, value in structs.asdict(found).items() if found else ():
+        yield name, value if isinstance(value, str) else "; ".join(value)
+
+
+def _fact_value(name: str, value: Any) -> Text:
+    if name == "precision":
+        return precision_name(str(value))
+    return in_words(value) if isinstance(value, Mapping) else value_text(value)
+
+
+def _recipe(run: Run) -> str | None:
+    if run.recipe is None:
+        return None
+    return run.recipe.name + (f" (SHA-256 {run.recipe.sha256[:12]})" if run.recipe.sha256 else "")
+
+
+def _records_asked(run: Run) -> Text | None:
+    if run.records is None or run.records.at_least is None or run.records.count is None:
+        return None
+    asked, there = numbers.count(run.records.at_least), numbers.count(run.records.count)
+    return phrase("run.records_of", at_least=asked, count=there)
+
+
+def _nodes(run: Run) -> list[Text]:
+    """Return how each machine of several ended."""
+    return [
+        phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))
+        for each in run.nodes or ()
+    ]
+
+
+def _gpu_column(key: str) -> ColumnOf[Mapping[str, Any]]:
+    def value(gpu: Mapping[str, Any]) -> Text | None:
+        return None if gpu.get(key) is None else numbers.quantity(gpu[key])
+
+    return ColumnOf(word_for("environment", f"gpu_{key}"), value, key=key)
+
+
+# ---- telemetry ----
+
+
+def telemetry_section(run: Run) -> TelemetrySection | None:
+    """Return what telemetry gives; None for a run without."""
+    found = run.telemetry
+    if not found:
+        return None
+    return TelemetrySection(_telemetry_sentences(found), telemetry_table(found), telemetry_files(found))
+
+
+def telemetry_table(found: Telemetry) -> Table | None:
+    """Return every telemetry figure, and the same between first and last record if both clocks agree.
+
+    If power was sampled, a further column has the figures of the records that the headline counts, which give the
+    energy per sample.
+    """
+    inner = found.window if found.part == "file" else None
+    counted = found.measured if found.measured and found.measured.power_mean_w is not None else None
+    parts = {"table.value": found, "telemetry.window": inner, "telemetry.measured": counted}
+    columns = [
+        ColumnOf[str](phrase("telemetry.quantity"), lambda key: phrase(f"telemetry.{key}")),
+        *(_telemetry_column(title, of) for title, of in parts.items() if of),
+        ColumnOf(phrase("telemetry.over"), lambda key: phrase(f"telemetry.{found.scope[key]}")),
+        ColumnOf(phrase("telemetry.printer"), lambda key: found.printers[key]),
+    ]
+    return table_of("table", [key for key in ORDER if getattr(found, key) is not None], columns)
+
+
+def _telemetry_column(title: str, of: object) -> ColumnOf[str]:
+    def value(key: str) -> Cell | None:
+        found = getattr(of, key)
+        return None if found is None else cell(_telemetry_text(key, found), value=found)
+
+    return ColumnOf(phrase(title), value, True)
+
+
+def telemetry_files(found: Telemetry) -> Table | None:
+    """Return the files of telemetry, with the tool that printed each and its hash."""
+    columns = [
+        ColumnOf[Any](phrase("telemetry.file"), lambda each: each.path),
+        ColumnOf(phrase("telemetry.printer"), lambda each: each.printer),
+        ColumnOf(phrase("run.sha256"), lambda each: each.sha256),
+    ]
+    return table_of("table", list(found.files), columns)
+
+
+def _telemetry_text(key: str, value: float) -> str:
+    """Write a value: memory is exact, a mean is no more precise than its samples."""
+    return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
+
+
+def _telemetry_sentences(found: Telemetry) -> list[Text]:
+    if not found.scope:
+        return [phrase("telemetry.none_used")]
+    if found.samples is None:
+        return [phrase("telemetry.maximum")]
+    sentences: list[Text] = [
+        phrase(f"telemetry.intro_{found.part}"),
+        _sampled_devices(found),
+        _sampled_time(found, found.samples),
+    ]
+    why = found.absent.get("energy_j")
+    return [*sentences, phrase(f"telemetry.no_energy_{why}")] if why else sentences
+
+
+def _sampled_devices(found: Telemetry) -> Text:
+    if all(each.endswith("_of_host") for each in found.scope.values()):
+        return phrase("telemetry.host")
+    sampled, whole = found.devices, found.devices_of_job
+    if sampled is None:
+        return phrase("telemetry.devices_unnamed")
+    if whole and whole > sampled:
+        return phrase("telemetry.devices_some", n=sampled, all=whole)
+    return phrase("telemetry.devices_one") if sampled == 1 else phrase("telemetry.devices", n=sampled)
+
+
+def _sampled_time(found: Telemetry, count: int) -> Text:
+    samples = numbers.count(count)
+    if found.first is None or found.last is None:
+        return phrase("telemetry.undated", samples=samples)
+    clock = {"first": found.first.replace("T", " "), "last": found.last.replace("T", " ")}
+    return phrase("telemetry.span", samples=samples, seconds=numbers.seconds(found.seconds), **clock)

@@ -17,10 +17,11 @@ from perfledger.ingest.published.publications import REPEATS, Published, options
 from perfledger.ingest.published.slices import Values, case_fact, common, select
 from perfledger.ingest.site import addresses, our_results
 from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.our_results import Ours
-from perfledger.ingest.site.render.table import Cell, Entry, Link, Table
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
@@ -82,11 +83,12 @@ class PublishedRow:
 class PublishedTable:
     """The figures of a source on some hardware.
 
-    `same` is what all of them share, `pending` the number of cells whose figures the source announced, and `ours` says
-    whether we have results of their cases.
+    `facets` are its names and values for the filters of the page, `same` is what all of its figures share, `pending`
+    the number of cells whose figures the source announced, and `ours` says whether we have results of their cases.
     """
 
     title: Text
+    facets: Facets
     same: tuple[Text, ...]
     pending: int
     table: Table
@@ -132,6 +134,7 @@ def _published_table(
     assert table
     return PublishedTable(
         title=phrase("report.joined", first=site.published.sources[rows[0].source].title, rest=rows[0].hardware),
+        facets=facets_of(rows[0].hardware),
         same=tuple(tables.stated(*each) for each in same if each[0] != "hardware"),
         pending=sum(each.first.state == "pending" for each in found),
         table=replace(table, notes=everywhere),

@@ -8,7 +8,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
-from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.options import listed
 from perfledger.schema.records import Run
 from perfledger.schema.submission import submitter_of
 
@@ -29,7 +29,8 @@ def heading(site: Site, run: Run) -> Text:
 
 def configuration(site: Site, run: Run) -> Text:
     """Return the batch size and the options in words."""
-    return listed((_batch(run), in_words(run.case.options)))
+    suite = site.suite_of[run.id]
+    return listed((_batch(run), suite.case_words(run.case.model, run.case.options)))
 
 
 def short(run: Run) -> Text:

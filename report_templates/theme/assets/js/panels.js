@@ -45,6 +45,7 @@
       const again = chip.value === selection.chosen()[name];
       selection.choose(name, again ? "all" : chip.value);
       mark();
+      if (!location.hash) follow();
     });
   }
 
@@ -71,13 +72,15 @@
     });
   }
 
+  // Without results of ours the figures of others come first.
+  const usual = () => (!count(selection.chosen()) && tabs.find((tab) => tab.hash === "#published")) || tabs[0];
   const targetOf = (hash) => hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
 
   // Follows the address: a link into a tab, a hit of the search, the back button.
   function follow() {
     const target = targetOf(location.hash);
     const panel = target && target.closest(".pl-panel");
-    select(tabs[Math.max(panels.indexOf(panel), 0)]);
+    select(panel ? tabs[panels.indexOf(panel)] : usual());
     for (let each = target; each; each = each.parentElement) if (each.localName === "details") each.open = true;
     if (panel) (tabs.some((tab) => tab.hash === location.hash) ? list : target).scrollIntoView();
   }

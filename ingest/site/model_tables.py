@@ -10,7 +10,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, reason, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
-from perfledger.ingest.site.result_lines import Line, Slice
+from perfledger.ingest.site.result_lines import Line, Slice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,
     metric_title,
@@ -196,7 +196,7 @@ def _runs(each: Line) -> Cell:
 
 def _verdict(each: Line) -> Cell | None:
     if each.apart:
-        return cell(phrase("model.apart", reason=each.apart), tone="outline")
+        return cell(not_ranked(each), tone="outline")
     return cell(each.verdict) if each.verdict else None
 
 

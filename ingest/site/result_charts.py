@@ -21,7 +21,7 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.result_lines import ACCUMULATION, Line, Slice
+from perfledger.ingest.site.result_lines import ACCUMULATION, Line, Slice, not_ranked
 from perfledger.ingest.site.result_tables import devices_text, representative, version_marks
 
 TOKENS = "tokens/s"
@@ -124,8 +124,8 @@ def _dot(site: Site, of: Line, unit: str, label: Text) -> Dot:
     )
     return Dot(
         label=label, series=named(row.framework), ink=colours.ink(row.framework or "").id, value=value, low=low,
-        high=high, n=row.repeats, text=_written(row, value, unit, factor), about=_about(site, row),
-        href=site.page(representative(site, row)),
+        high=high, n=row.repeats, text=_written(row, value, unit, factor), href=site.page(representative(site, row)),
+        about=listed((_about(site, row), not_ranked(of))), ranked=not of.apart,
     )  # fmt: skip
 
 

@@ -195,6 +195,11 @@ def _difference(mine: Candidate, best: Candidate, suite: Suite) -> Text:
     return left_out_reasons(LeftOut(mine, False, reasons), best)
 
 
+def not_ranked(found: Line) -> Text:
+    """Return in words why a result is not ranked; empty if it is."""
+    return phrase("model.apart", reason=found.apart) if found.apart else ""
+
+
 def lead(found: Verdict) -> Text:
     """Return how sure it is that the first of a case is ahead, and by how much; or why that is not compared."""
     if found.contrast is not None:

@@ -10,13 +10,13 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import run_page
-from perfledger.ingest.site.answers import devices, ratio, times
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import representative, spread_marks
 from perfledger.ingest.site.run_tables import log_lines_text
 from perfledger.ingest.site.standings import Standing, entrant_name
+from perfledger.ingest.site.verdict_words import devices, ratio, times
 
 #: Cards of a hardware.
 CARDS = 6

@@ -11,7 +11,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited, same
-from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site import addresses, verdict_words
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import OfResult
 from perfledger.ingest.site.data.measured import date_of
@@ -102,7 +102,7 @@ def _figure(site: Site, found: Candidate, with_name: bool = False) -> Cell:
     row, run = found.result, representative(site, found.result)
     name = (named(row.framework),) if with_name else ()
     text = numbers.figure(found.figure.value, found.figure.spread, row.resolution or 0.0)
-    marks = (row.unit, joined((*name, answers.times(row), *stated(run))))
+    marks = (row.unit, joined((*name, verdict_words.times(row), *stated(run))))
     return Cell((Entry(text, site.page(run), marks, value=found.figure.value),))
 
 
@@ -138,14 +138,19 @@ def newest(site: Site, framework: str) -> Table | None:
 
 def _result(suite: Suite, row: Row) -> Cell:
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    case = (precision_name(row.precision), answers.devices(row), batch, suite.workload_words(row.model, row.options))
+    case = (
+        precision_name(row.precision),
+        verdict_words.devices(row),
+        batch,
+        suite.workload_words(row.model, row.options),
+    )
     hardware = product(row.hardware or "")
     return cell(suite.title, addresses.model_page(suite), joined((hardware, listed(case))))
 
 
 def _measured(site: Site, row: Row) -> Cell:
     page = site.page(representative(site, row))
-    return cell(written(row), page, row.unit, answers.times(row), value=row.value)
+    return cell(written(row), page, row.unit, verdict_words.times(row), value=row.value)
 
 
 def changed(site: Site, framework: str) -> Table | None:
@@ -195,7 +200,7 @@ def published(site: Site, framework: str) -> Table | None:
 
 def _setting(found: Audited) -> Text:
     row = found.row
-    on = answers.devices_on(row.devices, row.nodes or 1) if row.devices else ""
+    on = verdict_words.devices_on(row.devices, row.nodes or 1) if row.devices else ""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     precision = precision_name(row.precision) if row.precision else ""
     return joined((product(row.hardware), listed((precision, on, batch, in_words(row.options)))))

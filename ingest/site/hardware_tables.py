@@ -20,7 +20,7 @@ from perfledger.ingest.compute.contrast import contrast
 from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.published.publications import Published
-from perfledger.ingest.site import addresses, answer_marks, answers
+from perfledger.ingest.site import addresses, answer_marks, verdict_words
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, is_accelerator, newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name, written
@@ -229,7 +229,7 @@ def drawn(site: Site, sheet: Sheet) -> DrawnSheet:
     key = sheet.key
     return DrawnSheet(
         key=key,
-        about=(group_name(key.group), answers.devices_on(key.devices, key.nodes), round_name(key.round)),
+        about=(group_name(key.group), verdict_words.devices_on(key.devices, key.nodes), round_name(key.round)),
         reference=sheet.reference if any(name == sheet.reference for name, _ in sheet.ours) else "",
         columns=tuple(_column(site, sheet, each) for each in sheet.columns),
         rows=tuple(
@@ -344,7 +344,7 @@ def _about(site: Site, suite: Suite, row: Row) -> Iterable[Text]:
     yield in_words(suite.other_options(row))
     yield row.round or ""
     yield _day(site, row) or phrase("stated.undated")
-    yield answers.times(row)
+    yield verdict_words.times(row)
     yield from reservations(row)
 
 

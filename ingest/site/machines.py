@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.compute.comparison import Candidate, LeftOut
+from perfledger.ingest.compute.comparison import Candidate, LeftOut, entrant
 from perfledger.ingest.site import addresses, published_lines
 from perfledger.ingest.site.answer_marks import (
     Mark,
@@ -25,7 +25,6 @@ from perfledger.ingest.site.answer_marks import (
     overturning,
     run_page,
 )
-from perfledger.ingest.site.answers import APART, LEADS, devices, repeats, times
 from perfledger.ingest.site.cards import Card, cards, lead_in_words
 from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.hardware_names import is_accelerator, newest_first, product, raw
@@ -48,6 +47,7 @@ from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.result_tables import own_marks, spread_marks, version_marks
 from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, name_on, standings
+from perfledger.ingest.site.verdict_words import APART, LEADS, devices, repeats, times
 
 #: Hardware that a reader sees without opening the list.
 CHIPS = 8
@@ -79,7 +79,9 @@ class EntrantColumn:
 
 @dataclass(frozen=True)
 class StandingEntry:
-    """A figure of a line: `percent` is its share of the fastest; without one it is outlined, and `why` says why.
+    """A figure of a line: `percent` is its share of the fastest, if results are compared.
+
+    `is_outlined`: it is shown and not ranked; `why` says why.
 
     `each`, `low` and `high` are of one device, for the chart. `about` says how it was measured, `caution` what speaks
     against it. `faster` are results of the same entrant that the case leaves out; `published` are figures of others.
@@ -88,6 +90,7 @@ class StandingEntry:
     figure: Text = ""
     page: str | None = None
     percent: float | None = None
+    is_outlined: bool = False
     why: Text = ""
     about: Text = ""
     caution: Text = ""
@@ -228,8 +231,8 @@ def _published_only(site: Site, hardware: str, key: str) -> Machine:
 
 
 def _table(site: Site, hardware: str, axis: str, found: Sequence[Standing]) -> AxisTable:
-    values = _values(site, axis, found)
-    lines = tuple(_line(site, each, values) for each in sorted(found, key=lambda each: not each.is_compared))
+    values = entrants(axis, found)
+    lines = tuple(line_of(site, each, values) for each in sorted(found, key=lambda each: not each.is_compared))
     compared = sum(each.is_compared for each in found)
     if axis == FRAMEWORK:
         return replace(_filled(site, hardware, values, lines), compared=compared)
@@ -265,10 +268,10 @@ def _published(found: Mapping[str, published_lines.PublishedFigure], framework: 
     return StandingEntry(published=found[framework]) if framework in found else None
 
 
-def _values(site: Site, axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
+def entrants(axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
     """Return the entrants of an axis: frameworks that lead most often first, other values by their names."""
     present = {candidate.entrant for each in found for candidate in _shown(each)}
-    present |= {_value(axis, row) for each in found if not each.verdict.ranked for row in each.rows}
+    present |= {entrant(row, axis) for each in found for row in each.rows}
     if axis != FRAMEWORK:
         order = {name: nth for nth, name in enumerate(_PRECISIONS)}
         return tuple(sorted(present, key=lambda each: (order.get(each, len(order)), each)))
@@ -279,10 +282,6 @@ def _values(site: Site, axis: str, found: Sequence[Standing]) -> tuple[str, ...]
 
 #: From the most bits to the fewest.
 _PRECISIONS = ("fp64", "fp32", "fp32_tf32", "tf32", "amp", "bf16", "fp16", "fp8", "fp4")
-
-
-def _value(axis: str, row: Row) -> str:
-    return row.framework or "" if axis == FRAMEWORK else str(row.precision or "")
 
 
 def _shown(found: Standing) -> list[Candidate]:
@@ -300,11 +299,12 @@ def _column(site: Site, axis: str, value: str) -> EntrantColumn:
     return EntrantColumn(name_on(axis, value), page, colours.ink(value).id)
 
 
-def _line(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
+def line_of(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
+    """Return the line of a standing, with an entry for each of some entrants."""
     verdict, suite = found.verdict, found.suite
     by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
-    for row in (each for each in found.rows if _value(found.axis, each) not in by_entrant):
-        by_entrant[_value(found.axis, row)] = _unranked(site, row)
+    for row in (each for each in found.rows if entrant(each, found.axis) not in by_entrant):
+        by_entrant[entrant(row, found.axis)] = _unranked(site, row)
     first = verdict.ranked[0].result if verdict.ranked else found.rows[0]
     return StandingLine(
         key=(suite.id, found.group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit),
@@ -312,7 +312,7 @@ def _line(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
         unit=verdict.unit,
         entries=tuple(by_entrant.get(each) for each in values),
         kind=verdict.kind,
-        sure=phrase(f"front.class_{verdict.kind}"),
+        sure=phrase(f"front.class_{'conditions' if _others_left_out(found) else verdict.kind}"),
         number=lead_in_words(found),
         detail=_detail(site, found),
         marks=marks(site, suite, verdict),
@@ -323,7 +323,7 @@ def _line(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
 def _unranked(site: Site, row: Row) -> StandingEntry:
     """Return the entry of a result with another unit, or without a figure."""
     if numbers.known(row.value):
-        return StandingEntry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row))
+        return StandingEntry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row), is_outlined=True)
     why = phrase("table.oom") if row.outcome == "oom" else reason(row.reason) or phrase("site.unknown")
     return StandingEntry(why, run_page(site, row))
 
@@ -342,13 +342,13 @@ def _place(found: Standing, row: Row) -> LinePlace:
 def _entry(site: Site, found: Standing, candidate: Candidate) -> StandingEntry:
     row, verdict = candidate.result, found.verdict
     left_out = next((each for each in verdict.left_out if each.candidate is candidate), None)
-    best = verdict.ranked[0].figure.value if verdict.ranked and verdict.kind not in APART else None
-    is_ranked = best is not None and left_out is None
+    best = verdict.ranked[0].figure.value if verdict.contrast and not left_out else None
     n = row.devices or 1
     return StandingEntry(
         figure=written(row) if row.unit == verdict.unit else phrase("front.cell", figure=written(row), unit=row.unit),
         page=run_page(site, row),
-        percent=100 * ((row.value or 0) / best) if is_ranked and best else None,
+        percent=100 * ((row.value or 0) / best) if best else None,
+        is_outlined=bool(left_out) or verdict.kind in APART,
         why=_why(found, left_out) if left_out else "",
         faster=tuple(
             StandingEntry(written(each.candidate.result), run_page(site, each.candidate.result), why=_why(found, each))
@@ -377,12 +377,19 @@ def _about(found: Standing, row: Row) -> Text:
     ])  # fmt: skip
 
 
+def _others_left_out(found: Standing) -> LeftOut | None:
+    """Return the best result of another entrant, if a case has one entrant only and leaves it out."""
+    verdict = found.verdict
+    others = (each for each in verdict.left_out if each.candidate.entrant != verdict.ranked[0].entrant)
+    return next(others, None) if verdict.kind == "alone" else None
+
+
 def _detail(site: Site, found: Standing) -> Text:
     """Return how often the two ran; or why they are not compared."""
     verdict = found.verdict
     if verdict.contrast:
         return repeats(verdict.pair, verdict.contrast.more)
-    if missed := overturning(verdict):
+    if missed := overturning(verdict) or _others_left_out(found):
         return _why(found, missed)
     if verdict.kind == "units":
         first, second, *_ = dict.fromkeys(row.unit for row in found.rows if numbers.known(row.value))

@@ -17,8 +17,8 @@ from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.result_lines import ACCUMULATION, lead
-from perfledger.ingest.site.result_tables import devices_text
 from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, standings
+from perfledger.ingest.site.verdict_words import devices
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _case(found: Standing, row: Row) -> Iterator[Text]:
         yield row.framework or ""
     if found.axis != "precision":
         yield group_name(found.group) if found.axis == FRAMEWORK else precision_name(row.precision)
-    yield devices_text(row.devices, row.nodes)
+    yield devices(row)
     if row.batch_size:
         yield phrase("front.batch_short", n=numbers.count(row.batch_size))
     names = {ACCUMULATION, "batch_size_of_job"} if numbers.known(row.value) else set()

@@ -9,11 +9,11 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, published_tables
-from perfledger.ingest.site.answers import devices_on
 from perfledger.ingest.site.model import Site, Suite, group_name
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.verdict_words import devices_on
 
 #: A place: suite, group of precisions, variant of the model, machines, devices, and unit.
 Key = tuple[str, str, str, int, int, str]

@@ -22,7 +22,8 @@ from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dot
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.result_lines import ACCUMULATION, Line, Slice, not_ranked
-from perfledger.ingest.site.result_tables import devices_text, representative, version_marks
+from perfledger.ingest.site.result_tables import representative, version_marks
+from perfledger.ingest.site.verdict_words import devices_on
 
 TOKENS = "tokens/s"
 #: Points of a chart of efficiency, at least: two lines of two points, or one of three, show more than a sentence.
@@ -37,7 +38,7 @@ def throughput(site: Site, suite: Suite, of: Slice) -> Iterator[tuple[Facets, Ch
             continue
         units = {unit for unit, _ in found}
         unit = units.pop() if len(units) == 1 else ""
-        place = devices_text(devices or None, nodes)
+        place = devices_on(devices or None, nodes)
         spec = Dots(
             title=phrase("model.chart_title", title=suite.title, where=listed((*of.title, place))),
             unit=phrase("chart.per_device", unit=unit) if unit and devices > 1 else unit,

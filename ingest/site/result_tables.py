@@ -116,12 +116,3 @@ def devices_cell(devices: int | None, nodes: int | None) -> Cell:
     several = nodes if (nodes or 1) > 1 else None
     text: Text = phrase("table.machines", devices=devices, nodes=nodes) if several else str(devices)
     return cell(text, value=devices, details=(("nodes", several),))
-
-
-def devices_text(devices: int | None, nodes: int | None) -> Text:
-    """Return a number of devices in words, and of machines if there are several."""
-    if devices is None:
-        return phrase("front.devices_unknown")
-    if (nodes or 1) > 1:
-        return phrase("front.machines", devices=devices, nodes=nodes)
-    return phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices)

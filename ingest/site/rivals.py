@@ -8,7 +8,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute import comparison
 from perfledger.ingest.compute.comparison import Candidate, Verdict
 from perfledger.ingest.compute.contrast import cliffs_delta, effect
-from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site import addresses, verdict_words
 from perfledger.ingest.site.answer_marks import best_of_case, named_left_out, overturning
 from perfledger.ingest.site.model import Row, Site, Suite, named
 from perfledger.ingest.site.render.table import Link
@@ -52,10 +52,12 @@ def _said(found: Verdict, framework: str) -> Text:
     first, second = (named(each.entrant) for each in found.pair)
     if found.contrast is None:
         return phrase("front.conditions", first=first, second=second)
-    sure = phrase(f"front.{answers.manner(found)}", first=first, second=second, ratio=answers.ratio(found.contrast))
-    if found.kind in answers.LEADS and found.pair[0].entrant != framework:
+    sure = phrase(
+        f"front.{verdict_words.manner(found)}", first=first, second=second, ratio=verdict_words.ratio(found.contrast)
+    )
+    if found.kind in verdict_words.LEADS and found.pair[0].entrant != framework:
         sure = phrase("proof.is_faster", name=first, verdict=sure)
-    verdict_text = phrase("front.verdict", verdict=sure, runs=answers.repeats(found.pair, found.contrast.more))
+    verdict_text = phrase("front.verdict", verdict=sure, runs=verdict_words.repeats(found.pair, found.contrast.more))
     delta = cliffs_delta(*(each.figure for each in found.pair))
     if delta is not None:
         size, won = phrase(f"compare.effect_{effect(delta)}"), round((1 + delta) * 50)

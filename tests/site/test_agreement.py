@@ -20,7 +20,6 @@ from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.compute.comparison_tables import ComparisonTables, Figures
 from perfledger.ingest.compute.contrast import written
-from perfledger.ingest.site import answers
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.data import results as data
 from perfledger.ingest.site.data.measured import figures, identity
@@ -35,6 +34,7 @@ from perfledger.schema.results import ResultRecord, ResultsDocument
 from tests import builders
 from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve
+from tests.site.shown import shown as shown_on
 
 DATA = ROOT / "docs" / "data"
 NONE: Figures = MappingProxyType({})
@@ -132,11 +132,11 @@ def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Sit
                 for of, row in leads
                 if (of, row.hardware) == (suite, hardware)
             }
-            shown = answers.answers(results_site, suite, hardware)
-            named = {(each.framework, each.figure) for each in shown if each.kind == "clear"}
+            standings = [each for each in shown_on(results_site, hardware) if each.standing.suite == suite]
+            named = {each.first for each in standings if each.kind == "clear"}
             # A page of a model shows cases that the front page only counts.
             assert named <= here, (suite.id, hardware)
-            assert named == here or any(each.others for each in shown), (suite.id, hardware)
+            assert named == here or any(each.standing.others for each in standings), (suite.id, hardware)
 
 
 def test_the_models_tables_call_the_leaders_clear_and_no_others(results_site: Site) -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.published import publications
-from perfledger.ingest.site import answers, builder, machines, published_figures, rivals
+from perfledger.ingest.site import builder, machines, published_figures, rivals
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.schema.records import Run
 from tests import builders
-from tests.builders import HARDWARE, absent, edited, run
+from tests.builders import absent, edited, run
+from tests.site.shown import Shown, only, shown
 
 WORDS = own()
 Runs = list[Run]
@@ -39,64 +39,40 @@ def site_of(runs: Runs) -> tuple[Site, Suite]:
     return site, site.shown[0]
 
 
-def answers_of(runs: Runs, level: Level = DEFAULT) -> tuple[answers.Answer, ...]:
-    return answers.answers(*site_of(runs), HARDWARE, level)
-
-
-def answer(runs: Runs, level: Level = DEFAULT) -> answers.Answer:
-    (found,) = answers_of(runs, level)
-    return found
-
-
-def said(found: answers.Answer, language: str = "en") -> str:
-    return WORDS.say(language, found.verdict)
-
-
-def marks(found: answers.Answer, language: str = "en") -> list[str]:
-    return [WORDS.say(language, each.text) for each in found.marks]
-
-
-def case(found: answers.Answer) -> str:
-    return " · ".join(WORDS.say("en", each) for each in found.case)
+def answer(runs: Runs) -> Shown:
+    return only(site_of(runs)[0])
 
 
 def test_the_fastest_is_named_with_its_lead_over_the_next() -> None:
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 200.0), *of("PaddlePaddle", 320.0)])
-    assert (found.kind, found.framework, found.figure, found.unit) == ("clear", "PyTorch", "400.4", "images/s")
-    assert said(found) == "clearly faster: 1.25 times PaddlePaddle, 3 runs each"
-    assert said(found, "zh") == "明显更快：是 PaddlePaddle 的 1.25 倍，各跑 3 次"
-    assert [bar.framework for bar in found.bars] == ["PyTorch", "PaddlePaddle", "TensorFlow"]
-    assert [round(bar.share or 0, 2) for bar in found.bars] == [1.0, 0.8, 0.5]
-    assert marks(found) == ["Repeated, no warning"]
+    assert (found.kind, found.first, found.line.unit) == ("clear", ("PyTorch", "400.4"), "images/s")
+    assert found.said() == "Clear | 1.25× PaddlePaddle | 3 runs each"
+    assert found.said("zh") == "明显领先 | 1.25× PaddlePaddle | 各跑 3 次"
+    assert found.percents == {"PyTorch": 100, "PaddlePaddle": 80, "TensorFlow": 50}
+    assert found.marks() == ["Repeated, no warning"]
 
 
 def test_a_lead_within_the_spread_is_too_close_to_call() -> None:
     found = answer([*of("PyTorch", 400.0), *of("PyTorch", 380.0), *of("TensorFlow", 385.0)])
     assert found.kind == "close"
-    assert (
-        said(found)
-        == "PyTorch and TensorFlow are within run-to-run variation: 0.99 to 1.04 times the speed, 6 and 3 runs; "
-        "about 29 each would settle it"
-    )
-    assert said(found, "zh").startswith(
-        "PyTorch 与 TensorFlow 的差距在波动范围内：前者为后者的 0.99～1.04 倍，分别跑 6 次和 3 次；"
-    )
+    assert found.said() == "Too close | 0.99–1.04× TensorFlow | 6 and 3 runs; about 29 each would settle it"
+    assert found.said("zh").startswith("差距不明显 | 0.99～1.04× TensorFlow | 分别跑 6 次和 3 次；")
 
 
 def test_a_lead_within_the_spread_of_the_third_is_none_either() -> None:
     slow = [*of("PaddlePaddle", 300.0, 1), *of("PaddlePaddle", 310.0, 1), *of("PaddlePaddle", 420.0, 1)]
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 380.0), *slow])
     assert found.kind == "close"
-    assert "PaddlePaddle" in said(found)
+    assert "PaddlePaddle" in found.said()
 
 
 def test_a_small_lead_of_few_repeats_names_the_repeats_that_would_settle_it() -> None:
     found = answer([*of("PyTorch", 403.0, 2), *of("TensorFlow", 395.0, 2)])
     assert found.kind == "close"
-    assert said(found) == "PyTorch at 1.02 times the speed of TensorFlow, 2 runs each; about 5 each would settle it"
-    assert said(found, "zh").endswith("各跑 2 次；各跑约 5 次才能定论")
+    assert found.said() == "Too close | 1.02× TensorFlow | 2 runs each; about 5 each would settle it"
+    assert found.said("zh").endswith("各跑 2 次；各跑约 5 次才能定论")
     found = answer([*of("PyTorch", 403.0), *of("TensorFlow", 400.0)])
-    assert (found.kind, said(found)) == ("likely", "likely faster: 1.01 times TensorFlow, 3 runs each")
+    assert (found.kind, found.said()) == ("likely", "Likely | 1.01× TensorFlow | 3 runs each")
 
 
 @pytest.mark.parametrize(
@@ -104,8 +80,8 @@ def test_a_small_lead_of_few_repeats_names_the_repeats_that_would_settle_it() ->
 )
 def test_a_single_run_is_likely_faster_at_most(repeats: tuple[int, int], runs: str) -> None:
     found = answer([*of("PyTorch", 400.0, repeats[0]), *of("TensorFlow", 200.0, repeats[1])])
-    assert (found.kind, said(found)) == ("likely", f"likely faster: 2.00 times TensorFlow, {runs}")
-    assert marks(found)[0].startswith("Single run")
+    assert (found.kind, found.said()) == ("likely", f"Likely | 2.00× TensorFlow | {runs}")
+    assert found.marks()[0].startswith("Single run")
     assert answer([*of("PyTorch", 210.0, repeats[0]), *of("TensorFlow", 205.0, repeats[1])]).kind == "close"
 
 
@@ -113,7 +89,7 @@ def test_a_winner_that_depends_on_the_rule_is_marked() -> None:
     runs = [*of("PyTorch", 400.0, 1), *of("TensorFlow", 350.0, 1)]
     found = answer([edited(runs[0], figures={"median": {"value": 340.0}}), runs[1]])
     assert found.kind == "close"
-    assert marks(found)[0] == "Winner depends on the rule: TensorFlow by “median”"
+    assert found.marks()[0] == "Winner depends on the rule: TensorFlow by “median”"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +103,7 @@ def test_a_winner_that_depends_on_the_rule_is_marked() -> None:
 )
 def test_what_speaks_against_a_figure_or_its_date_is_marked(change: Any, wanted: str) -> None:
     first = [edited(each, **change) for each in of("PyTorch", 400.0)]
-    assert marks(answer([*first, *of("TensorFlow", 300.0)])) == [wanted]
+    assert answer([*first, *of("TensorFlow", 300.0)]).marks() == [wanted]
 
 
 def test_a_single_run_of_the_third_is_no_reason_against_a_lead() -> None:
@@ -136,29 +112,28 @@ def test_a_single_run_of_the_third_is_no_reason_against_a_lead() -> None:
 
 def test_one_framework_alone_is_said_to_be_alone() -> None:
     found = answer(of("PyTorch", 400.0))
-    assert (found.kind, said(found)) == ("alone", "no rival result yet")
+    assert (found.kind, found.said()) == ("alone", "Only result | 3 runs")
 
 
 def test_figures_of_different_units_are_not_compared() -> None:
     found = answer([*of("PaddlePaddle", 8000.0, unit="words/s"), *of("PyTorch", 9000.0, unit="tokens/s")])
     assert found.kind == "units"
-    assert said(found) == "words/s vs. tokens/s"
-    assert [bar.share for bar in found.bars] == [None, None]
-    assert {bar.about[0] for bar in found.bars} == {"words/s", "tokens/s"}
+    assert found.said() == "Not comparable | words/s vs. tokens/s"
+    assert found.percents == {"PaddlePaddle": None, "PyTorch": None}
 
 
 def test_batch_sizes_are_never_compared_and_the_case_with_most_frameworks_is_shown() -> None:
     runs = [*of("PyTorch", 900.0, batch_size=128), *of("PyTorch", 400.0), *of("TensorFlow", 300.0)]
     found = answer(runs)
-    assert case(found) == "FP32 · 1 device · batch size 64"
-    assert (found.framework, found.figure, found.others) == ("PyTorch", "400.4", 1)
+    assert found.case == "FP32 · 1 device · batch size 64"
+    assert (found.first, found.standing.others) == (("PyTorch", "400.4"), 1)
 
 
 def test_of_cases_with_equally_many_frameworks_the_largest_batch_size_is_shown() -> None:
     runs = [
         each for size in (32, 256) for name in ("PyTorch", "TensorFlow") for each in of(name, 400.0, batch_size=size)
     ]
-    assert "batch size 256" in case(answer(runs))
+    assert "batch size 256" in answer(runs).case
 
 
 def test_of_workloads_of_one_batch_size_the_fastest_is_shown() -> None:
@@ -167,7 +142,7 @@ def test_of_workloads_of_one_batch_size_the_fastest_is_shown() -> None:
             each for side, speed in ((fast, 400.0), (slow, 300.0))
             for each in of("PyTorch", speed, options={"image_size": side})
         ]  # fmt: skip
-        assert answer(runs).figure == "400.4"
+        assert answer(runs).first[1] == "400.4"
 
 
 def test_another_workload_is_not_compared() -> None:
@@ -176,21 +151,23 @@ def test_another_workload_is_not_compared() -> None:
         other = {name: 1 if name == "threads" else 224 for name in stated}
         runs = [*of("PyTorch", 400.0, options=stated), *of("TensorFlow", 300.0, options=other)]
         found = answer(runs)
-        assert (found.kind, found.others) == ("alone", 1), stated
-        assert {"image_size": "image size 64", "threads": "threads 8"}[next(iter(stated))] in case(found)
+        assert (found.kind, found.standing.others) == ("alone", 1), stated
+        assert {"image_size": "image size 64", "threads": "threads 8"}[next(iter(stated))] in found.case
 
 
 def test_switches_are_compared_and_named() -> None:
     found = answer([*of("PyTorch", 400.0, options={"dali": True}), *of("TensorFlow", 300.0, options={"xla": True})])
     assert found.kind == "clear"
-    assert marks(found) == ["Different settings: DALI, XLA"]
-    assert marks(found, "zh") == ["运行选项不同（DALI、XLA）"]
-    assert [WORDS.say("en", bar.about[0]) for bar in found.bars] == ["DALI on", "XLA on"]
+    assert found.marks() == ["Different settings: DALI, XLA"]
+    assert found.marks("zh") == ["运行选项不同（DALI、XLA）"]
+    about = {name: WORDS.say("en", each.about) for name, each in found.entries.items()}
+    assert "DALI on" in about["PyTorch"]
+    assert "XLA on" in about["TensorFlow"]
 
 
 def test_a_workload_that_one_log_says_and_the_other_takes_for_granted_is_no_difference() -> None:
     found = answer([*of("PyTorch", 400.0, options={"image_size": 224}), *of("TensorFlow", 300.0)])
-    assert (found.kind, marks(found)) == ("clear", ["Repeated, no warning"])
+    assert (found.kind, found.marks()) == ("clear", ["Repeated, no warning"])
 
 
 @pytest.mark.parametrize(
@@ -217,24 +194,24 @@ def test_what_speaks_against_a_comparison_is_marked(first: Any, second: Any, kin
     both = {} if "precision" in first else {"precision": "fp32"}
     found = answer([*of("PyTorch", 400.0, **{**both, **first}), *of("TensorFlow", 300.0, **{**both, **second})])
     assert found.kind == kind
-    assert marks(found) == wanted
-    assert all(each.warns for each in found.marks) == (wanted != ["Repeated, no warning"])
+    assert found.marks() == wanted
+    assert all(each.warns for each in found.line.marks) == (wanted != ["Repeated, no warning"])
 
 
 def test_a_wide_spread_is_marked() -> None:
     found = answer([*of("PyTorch", 400.0), *of("PyTorch", 500.0), *of("TensorFlow", 100.0)])
-    (mark,) = found.marks
+    (mark,) = found.line.marks
     assert WORDS.say("en", mark.text) == "PyTorch varies by ±12.2% between runs"
     assert mark.page == "models/resnet50/index.md#beside"
-    assert found.bars[0].low is not None
+    assert found.entries["PyTorch"].low is not None
 
 
 def test_a_case_that_ran_out_of_memory_has_its_line_and_no_bar() -> None:
     figures = {"sustained": absent("not_stated", missing="summary")}
     broken = run("oom-1", framework="TensorFlow", outcome="oom", published=False, trace=None, figures=figures)
     found = answer([*of("PyTorch", 400.0), broken])
-    assert (found.kind, found.bars[1].share) == ("alone", None)
-    assert WORDS.say("en", found.bars[1].figure) == "OOM"
+    assert (found.kind, found.percents["TensorFlow"]) == ("alone", None)
+    assert WORDS.say("en", found.entries["TensorFlow"].figure) == "OOM"
     assert answer([broken]).kind == "none"
 
 
@@ -243,7 +220,7 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
         each for devices in (1, 8) for precision in ("fp32", "amp") for name in ("PyTorch", "TensorFlow")
         for each in of(name, 400.0 * devices, devices=devices, precision=precision)
     ]  # fmt: skip
-    assert [case(each) for each in answers_of(runs)] == [
+    assert [each.case for each in shown(site_of(runs)[0])] == [
         "FP32 · 1 device · batch size 64", "FP32 · 8 devices · batch size 64",
         "Mixed and half precision · 1 device · batch size 64", "Mixed and half precision · 8 devices · batch size 64",
     ]  # fmt: skip
@@ -252,32 +229,10 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
 def test_what_a_framework_reached_with_another_batch_size_is_named() -> None:
     elsewhere = [*of("MXNet", 90.0, batch_size=32), *of("PyTorch", 9.0, batch_size=8)]
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *elsewhere])
-    assert marks(found) == [
+    assert found.marks() == [
         "MXNet 90.09 images/s is left out: batch size per device 32 instead of 64", "Repeated, no warning",
     ]  # fmt: skip
-    assert marks(answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)])) == ["Repeated, no warning"]
-
-
-def test_the_level_decides_what_is_compared() -> None:
-    """PyTorch is faster with XLA; without, as TensorFlow ran, and with another batch size, it is slower."""
-    runs = [
-        *of("PyTorch", 500.0, precision="amp", options={"xla": True}),
-        *of("PyTorch", 200.0, precision="amp", options={"xla": False}),
-        *of("TensorFlow", 300.0, precision="amp", options={"xla": False}),
-        *of("TensorFlow", 900.0, precision="fp32", batch_size=8),
-    ]  # fmt: skip
-    names = {level: [(each.kind, each.framework) for each in answers_of(runs, level)] for level in LEVELS}
-    assert names == {
-        "identical": [("alone", "TensorFlow"), ("clear", "TensorFlow")],
-        "workload": [("alone", "TensorFlow"), ("clear", "PyTorch")],
-        "everything": [("clear", "TensorFlow")],
-    }
-    found = answer(runs, "everything")
-    assert case(found) == "1 device"
-    assert {bar.framework: [WORDS.say("en", each) for each in bar.differs] for bar in found.bars} == {
-        "TensorFlow": ["FP32", "batch size 8"], "PyTorch": ["AMP", "batch size 64"],
-    }  # fmt: skip
-    assert "Different batch size per device: 64 / 8" in marks(found)
+    assert answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)]).marks() == ["Repeated, no warning"]
 
 
 def test_the_page_of_a_run_says_how_its_result_compares_with_the_best_of_another_framework() -> None:
@@ -299,19 +254,13 @@ def test_the_page_of_a_run_says_how_its_result_compares_with_the_best_of_another
     }  # fmt: skip
 
 
-def test_units_are_never_compared_whatever_the_level() -> None:
-    runs = [*of("PyTorch", 400.0, unit="words/s"), *of("TensorFlow", 300.0, unit="tokens/s")]
-    assert [answer(runs, level).kind for level in LEVELS] == ["units"] * 3
-
-
 def test_others_that_ran_another_case_are_named() -> None:
     """A framework is not said to be the only one where another ran another batch size."""
     found = answer([*of("PyTorch", 400.0, batch_size=128), *of("TensorFlow", 300.0)])
-    assert (found.kind, said(found)) == (
-        "alone",
-        "only PyTorch ran this configuration; other configurations: TensorFlow",
-    )
-    assert said(found, "zh") == "该配置仅测试了 PyTorch；其他配置还有：TensorFlow"
+    assert found.kind == "alone"
+    assert found.said() == "Not comparable | batch size per device 64 instead of 128"
+    assert found.said("zh") == "不可比 | 单设备 batch size 64 而非 128"
+    assert found.percents == {"PyTorch": None, "TensorFlow": None}
 
 
 def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
@@ -352,9 +301,9 @@ def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> 
     alone = [edited(each, rule="reported", figures=figures) for each in of("MXNet", 140.0)]
     found = answer([*of("PyTorch", 100.0), *alone])
     assert found.kind == "conditions"
-    assert "Rules differ: trainer’s own summary (reported) / sustained" in marks(found)
-    assert "统计规则不同：训练脚本汇总值（reported） / 持续吞吐（sustained）" in marks(found, "zh")
-    assert "trainer’s own summary" in [WORDS.say("en", each) for each in found.bars[0].about]
+    assert "Rules differ: trainer’s own summary (reported) / sustained" in found.marks()
+    assert "统计规则不同：训练脚本汇总值（reported） / 持续吞吐（sustained）" in found.marks("zh")
+    assert "trainer’s own summary" in WORDS.say("en", found.entries["MXNet"].about)
 
 
 def published_site() -> Site:

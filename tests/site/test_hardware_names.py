@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perfledger.ingest.common.words import own
-from perfledger.ingest.site import answers, hardware_names
-from tests.builders import run
+from perfledger.ingest.site import hardware_names
 
 WORDS = own()
 
@@ -54,14 +53,3 @@ def test_accelerators(name: str) -> None:
 )
 def test_no_accelerators(name: str) -> None:
     assert not hardware_names.is_accelerator(name)
-
-
-def test_comparisons_come_before_singles_and_accelerators_before_processors() -> None:
-    runs = [
-        run(f"{hardware}-{framework}-{n}".lower().replace(" ", "-"), framework=framework, hardware=hardware)
-        for hardware, frameworks, times in (
-            ("Xeon 1", ("A", "B", "C"), 5), ("H100", ("A",), 9), ("V100", ("A", "B"), 1), ("Xeon 0", ("A",), 20),
-        )
-        for framework in frameworks for n in range(times)
-    ]  # fmt: skip
-    assert answers.hardware_by_coverage(runs) == ["V100", "Xeon 1", "H100", "Xeon 0"]

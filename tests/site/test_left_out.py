@@ -14,15 +14,15 @@ from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
-from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from perfledger.ingest.site import answers, builder, rivals, scorecards
+from perfledger.ingest.site import builder, rivals, scorecards, verdict_words
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.model import Row, Site, Suite, suites, written
 from perfledger.ingest.site.pages import compare
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
-from tests.builders import HARDWARE, run
+from tests.builders import run
 from tests.corpus import corpus
+from tests.site.shown import only, shown
 
 WORDS = own()
 
@@ -40,57 +40,52 @@ def site_of(runs: Sequence[Run]) -> Site:
     return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
 
 
-def answer(site: Site) -> answers.Answer:
-    (found,) = answers.answers(site, site.shown[0], HARDWARE)
-    return found
-
-
-def texts(found: answers.Answer, language: str = "en") -> list[str]:
-    return [WORDS.say(language, each) for each in (found.verdict, *(mark.text for mark in found.marks))]
-
-
 OVERTURNED = [of("PyTorch", 640.0, 704), of("TensorFlow", 530.0, 704), of("PaddlePaddle", 665.0, 88)]
 
 
 def test_a_faster_framework_that_is_left_out_overturns_a_lead() -> None:
     site = site_of(OVERTURNED)
-    found = answer(site)
-    assert found.kind == "conditions"
-    assert texts(found)[0] == (
-        "PaddlePaddle 665.0 sequences/s is faster but left out: gradient accumulation steps 88 instead of 704"
-    )
-    assert texts(found, "zh")[0] == "PaddlePaddle 的 665.0 sequences/s 更快，但未参与比较：梯度累积步数 88 而非 704"
-    assert [bar.framework for bar in found.bars] == ["PaddlePaddle", "PyTorch", "TensorFlow"]
-    assert all(bar.share is None for bar in found.bars)
+    found = only(site)
+    assert found.said() == "Not comparable | gradient accumulation steps 88 instead of 704"
+    assert found.said("zh") == "不可比 | 梯度累积步数 88 而非 704"
+    assert list(found.entries) == ["PaddlePaddle", "PyTorch", "TensorFlow"]
+    assert set(found.percents.values()) == {None}
+    assert all(each.is_outlined for each in found.entries.values())
     assert {each.kind for mine in scorecards.placings(site).values() for each in mine} == {"apart"}
     said = badges.badges(site, WORDS).values()
     assert len(said) == 3
     assert not any(b"fastest" in each for each in said)
     of_runs = {WORDS.say("en", each.text) for each in rivals.rivals(site).values()}
-    assert of_runs == {texts(found)[0]}, "the runs of the case do not name a slower one as the best other framework"
+    assert of_runs == {
+        "PaddlePaddle 665.0 sequences/s is faster but left out: gradient accumulation steps 88 instead of 704"
+    }, "the runs of the case do not name a slower one as the best other framework"
     (missed,) = {tuple(each) for each in compare._overturned(site)["workload"].values()}
     assert "paddlepaddle" in missed[0]
 
 
 def test_a_slower_framework_that_is_left_out_is_named_and_overturns_nothing() -> None:
-    found = answer(site_of([*OVERTURNED[:2], of("PaddlePaddle", 500.0)]))
-    assert (found.kind, found.framework) == ("likely", "PyTorch")
+    found = only(site_of([*OVERTURNED[:2], of("PaddlePaddle", 500.0)]))
+    assert (found.kind, found.first[0]) == ("likely", "PyTorch")
     wanted = "PaddlePaddle 500.0 sequences/s is left out: gradient accumulation steps not stated (704 for PyTorch)"
-    assert wanted in texts(found)
+    assert wanted in found.marks()
+    assert found.entries["PaddlePaddle"].is_outlined
 
 
 def test_a_framework_that_is_faster_with_another_batch_size_is_named_and_keeps_the_lead_of_a_case() -> None:
-    found = answer(site_of([*OVERTURNED[:2], of("TensorFlow", 700.0, 704, batch_size=8)]))
-    assert (found.kind, found.framework) == ("likely", "PyTorch")
-    (named,) = [each for each in found.marks if each.is_faster]
+    found = only(site_of([*OVERTURNED[:2], of("TensorFlow", 700.0, 704, batch_size=8)]))
+    assert (found.kind, found.first[0]) == ("likely", "PyTorch")
+    (faster,) = found.entries["TensorFlow"].faster
+    assert (faster.figure, WORDS.say("en", faster.why)) == ("700.0", "batch size per device 8 instead of 64")
+    (named,) = [each for each in found.line.marks if each.is_faster]
     said = WORDS.say("en", named.text)
     assert said == "TensorFlow 700.0 sequences/s is faster but left out: batch size per device 8 instead of 64"
 
 
 def test_a_case_without_a_rival_names_the_faster_results_that_it_leaves_out() -> None:
-    found = answer(site_of([of("PyTorch", 640.0, 704), of("PaddlePaddle", 665.0, 88, batch_size=32)]))
+    found = only(site_of([of("PyTorch", 640.0, 704), of("PaddlePaddle", 665.0, 88, batch_size=32)]))
     assert found.kind == "alone"
-    assert "PaddlePaddle 665.0 sequences/s is faster but left out" in " ".join(texts(found))
+    assert "PaddlePaddle 665.0 sequences/s is faster but left out" in " ".join(found.marks())
+    assert found.said().startswith("Not comparable | ")
 
 
 # ---- every row of the pages of a corpus of GPUs ----
@@ -109,9 +104,7 @@ def pages(of_corpus: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "docs"
 
 
-def faster_at(
-    site: Site, suite: Suite, place: Mapping[str, Any], value: float, level: Level = DEFAULT
-) -> Iterator[Row]:
+def faster_at(site: Site, suite: Suite, place: Mapping[str, Any], value: float) -> Iterator[Row]:
     """Yield the fastest result of each framework at a place, if it is faster than a value."""
     best: dict[str, Row] = {}
     for row in site.rows[suite.id]:
@@ -119,8 +112,7 @@ def faster_at(
             "hardware": row.hardware, "devices": row.devices, "unit": row.unit, "variant": suite.variant(row),
             "group": suite.group(row.precision), "nodes": row.nodes or 1,
         }  # fmt: skip
-        needed = [each for each in place if level != "everything" or each not in ("group", "nodes")]
-        if numbers.known(row.value) and all(of_row[each] == place[each] for each in needed):
+        if numbers.known(row.value) and all(of_row[each] == wanted for each, wanted in place.items()):
             best[row.framework or ""] = max(row, best.get(row.framework or "", row), key=lambda each: each.value or 0)
     yield from (each for each in best.values() if (each.value or 0) > value * (1 + 1e-9))
 
@@ -175,32 +167,27 @@ def test_every_row_of_every_table_names_what_is_faster(of_corpus: Site, pages: P
     assert compared > 10
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_every_verdict_of_the_model_pages_names_what_is_faster(of_corpus: Site, level: Level) -> None:
+def test_every_standing_names_what_is_faster(of_corpus: Site) -> None:
     checked = overturned = 0
-    for suite in of_corpus.shown:
-        for hardware in {row.hardware or "" for row in of_corpus.rows.get(suite.id, ())}:
-            for found in answers.answers(of_corpus, suite, hardware, level):
-                if not found.judged.ranked:
-                    continue
-                first, said = found.judged.ranked[0].result, " ".join(texts(found))
-                is_crowned = found.kind not in answers.APART
-                place = {
-                    "hardware": hardware, "devices": first.devices, "unit": first.unit, "variant": suite.variant(first),
-                    "group": suite.group(first.precision), "nodes": first.nodes or 1,
-                }  # fmt: skip
-                least = first.value or 0
-                if not is_crowned:
-                    least = min(each.figure.value for each in found.judged.ranked)
-                checked += 1
-                for each in faster_at(of_corpus, suite, place, least, level):
-                    shown = {bar.result.run_ids for bar in found.bars}
-                    assert each.run_ids in shown or f"{each.framework} {written(each)}" in said, (suite.id, found.case)
-                    overturned += found.kind == "conditions"
-                here = {each.framework for each in found.judged.ranked}
-                beaten = [
-                    each for each in faster_at(of_corpus, suite, place, least, level) if each.framework not in here
-                ]
-                assert not beaten or not is_crowned or found.kind == "alone", (suite.id, found.case, level)
+    for hardware in {row.hardware or "" for rows in of_corpus.rows.values() for row in rows}:
+        for found in shown(of_corpus, hardware):
+            suite, ranked = found.standing.suite, found.standing.verdict.ranked
+            if not ranked:
+                continue
+            first = ranked[0].result
+            is_crowned = found.kind not in verdict_words.APART
+            place = {
+                "hardware": hardware, "devices": first.devices, "unit": first.unit, "variant": suite.variant(first),
+                "group": suite.group(first.precision), "nodes": first.nodes or 1,
+            }  # fmt: skip
+            least = (first.value or 0) if is_crowned else min(each.figure.value for each in ranked)
+            checked += 1
+            here = {each.entrant for each in ranked}
+            for each in faster_at(of_corpus, suite, place, least):
+                mine = found.entries[each.framework or ""]
+                figures = {mine.figure, *(other.figure for other in mine.faster)}
+                assert written(each) in figures, (suite.id, found.case)
+                assert not is_crowned or each.framework in here or found.kind == "alone", (suite.id, found.case)
+                overturned += found.kind == "conditions"
     assert checked >= 20
-    assert overturned or level == "everything"
+    assert overturned

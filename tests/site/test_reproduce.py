@@ -12,14 +12,15 @@ import pytest
 
 from perfledger.ingest.common.words import own, phrase
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.site import answers, reproduce
 from perfledger.ingest.site import model_tables as tables
+from perfledger.ingest.site import reproduce
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
 from tests.site import markup
+from tests.site.shown import only
 
 WORDS = own()
 TOLD = builders.TOLD
@@ -201,8 +202,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
         builders.run("b-1", framework="JAX", speed=1.0),
     ]
     site = site_of(*runs)
-    (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
-    (mark,) = [each for each in answer.marks if "warnings" in each.page]
+    (mark,) = [each for each in only(site).line.marks if "warnings" in each.page]
     assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-1.md#warnings")
 
 
@@ -220,8 +220,7 @@ def test_the_page_of_a_disturbed_run_says_that_it_is_left_out_and_why() -> None:
     assert isinstance(shown, run_page.RunPage)
     assert (shown.run.disturbances, shown.run.disturbed) == (tuple(busy), True)
     # One that was accepted counts, and the answer that rests on it says so.
-    (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
-    (mark,) = [each for each in answer.marks if "disturbances" in each.page]
+    (mark,) = [each for each in only(site).line.marks if "disturbances" in each.page]
     assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-2.md#disturbances")
 
 
@@ -260,9 +259,9 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     ]  # fmt: skip
     site = site_of(*runs)
     suite = site.suite_of["JAX-1-1"]
-    (answer,) = answers.answers(site, suite, builders.HARDWARE)
-    assert (answer.kind, said(answer.framework), answer.others) == ("clear", "PyTorch", 1)
-    assert "image size 64, threads 2" in [said(each) for each in answer.case]
+    found = only(site)
+    assert (found.kind, found.first[0], found.standing.others) == ("clear", "PyTorch", 1)
+    assert "image size 64" in found.case
     (of,) = slices(site, suite)
     verdicts = {(said(line.workload), line.row.framework): said(line.verdict) for line in of.lines}
     for threads in (1, 2):

@@ -7,8 +7,8 @@ from typing import Any
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.site import answers, run_details
 from perfledger.ingest.site import model_tables as tables
+from perfledger.ingest.site import run_details
 from perfledger.ingest.site.model import Row, Site, Suite, suites
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.html_table import Writer
@@ -17,7 +17,8 @@ from perfledger.ingest.site.result_charts import efficiency, throughput
 from perfledger.ingest.site.result_lines import Slice, slices
 from perfledger.ingest.site.result_tables import units
 from perfledger.schema.records import Run
-from tests.builders import HARDWARE, edited, run
+from tests.builders import edited, run
+from tests.site.shown import only as only_shown
 from tests.site.tabled import tables_in
 
 
@@ -118,8 +119,8 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     lines = written(tables.results(site, suite, of), "en")
     assert sorted(column(lines, "Throughput")) == ["8,000 words/s", "9,000 tokens/s"]
     assert set(column(lines, "Verdict")) == {"Not ranked: another unit"}
-    (answer,) = answers.answers(site, suite, HARDWARE)
-    assert (answer.kind, answer.marks) == ("units", ())
+    found = only_shown(site)
+    assert (found.kind, found.marks()) == ("units", [])
 
 
 def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> Run:

@@ -8,13 +8,14 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.site import answers, caveats, steadiness
+from perfledger.ingest.site import caveats, steadiness
 from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
-from tests.builders import HARDWARE, edited, run
+from tests.builders import edited, run
+from tests.site.shown import only
 
 WORDS = own()
 
@@ -75,8 +76,7 @@ def test_a_figure_far_from_the_median_carries_a_caution_on_both_pages(median: fl
     share = f"{'−' if median > 400 else '+'}{abs(400 / median - 1):.1%}"
     cautions = [WORDS.say("en", each) for each in line.cautions]
     assert (f"PyTorch is {share} from its median step, unexplained" in cautions) is marked
-    (answer,) = answers.answers(site, suite, HARDWARE)
-    front = [WORDS.say("en", each.text) for each in answer.marks if each.warns]
+    front = [WORDS.say("en", each.text) for each in only(site).line.marks if each.warns]
     assert (f"PyTorch is {share} from its median step, unexplained" in front) is marked
 
 

@@ -12,15 +12,16 @@ from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
-from perfledger.ingest.site import answers, builder, caveats, witness_tables
-from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site import builder, caveats, witness_tables
+from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
-from tests.builders import HARDWARE, absent, edited, silent, witness
+from tests.builders import absent, edited, silent, witness
+from tests.site.shown import only
 from tests.site.tabled import plain
 
 WORDS = own()
@@ -162,17 +163,11 @@ def test_a_result_that_nothing_supports_carries_a_caution() -> None:
 
 def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
     def marks(*runs: Run) -> list[str]:
-        (answer,) = answers.answers(made := site(runs), _only(made), HARDWARE)
-        return [said(each.text) for each in answer.marks]
+        return only(site(runs)).marks()
 
     assert "Only the printed value supports it: Alone" in marks(AGREED, ALONE)
     assert "Printed speed known to be wrong, corrected by a witness: Corrected" in marks(AGREED, CORRECTED)
     assert not any("witness" in each for each in marks(AGREED))
-
-
-def _only(made: Site) -> Suite:
-    (suite,) = made.shown
-    return suite
 
 
 def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:

@@ -9,7 +9,6 @@ from itertools import accumulate
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, machines, unplaced
-from perfledger.ingest.site.answers import devices
 from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
@@ -17,6 +16,7 @@ from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.machines import FrontChoice, Machine
 from perfledger.ingest.site.model import Hit, Page, Row, Site, Suite, named, precision_name
 from perfledger.ingest.site.render.table import Link, Table
+from perfledger.ingest.site.verdict_words import devices
 
 #: So many changes are listed; all are in the data.
 LATEST = 3

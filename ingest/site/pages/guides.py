@@ -5,15 +5,16 @@ from __future__ import annotations
 from perfledger.ingest.common.files import MANY_LOGS
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute.change_points import ENOUGH, SHORTEST
-from perfledger.ingest.compute.contrast import SEVERAL
+from perfledger.ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL
 from perfledger.ingest.compute.publisher_windows import PUBLISHERS
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from perfledger.ingest.site import addresses, witness_tables
-from perfledger.ingest.site.answers import LIMITS
+from perfledger.ingest.site.answer_marks import FEW, WIDE
 from perfledger.ingest.site.data import badges, changes
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.render.table import Column, Table, cell
+from perfledger.ingest.site.steadiness import UNEVEN
 from perfledger.schema.submission import LARGEST, LARGEST_FILE, MOST_FILES
 
 
@@ -32,7 +33,11 @@ def _method(site: Site) -> Page:
             "limits": site.limits,
             "rules": rule_table(),
             "enough": {"records": ENOUGH_RECORDS, "seconds": int(ENOUGH_SECONDS)},
-            **LIMITS,
+            "wide": WIDE,
+            "uneven": UNEVEN,
+            "clear": LEAST_CLEAR,
+            "likely": LEAST_OF_FEW,
+            "few": FEW,
             "several": SEVERAL,
             "enough_points": ENOUGH,
             "level_points": SHORTEST,

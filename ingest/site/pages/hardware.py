@@ -11,7 +11,7 @@ from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.site import addresses, answers, hardware_tables, machines
+from perfledger.ingest.site import addresses, hardware_tables, machines, verdict_words
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
@@ -71,7 +71,7 @@ def _index(site: Site, names: Sequence[str]) -> HardwareIndex:
     return HardwareIndex(
         sheets=tuple(hardware_tables.drawn(site, each) for each in found),
         precisions=tuple((each, group_name(each)) for each in dict.fromkeys(each.group for each in keys)),
-        sizes=tuple((size, answers.devices_on(devices, nodes)) for devices, nodes, size in sizes),
+        sizes=tuple((size, verdict_words.devices_on(devices, nodes)) for devices, nodes, size in sizes),
         rounds=tuple((each, round_name(each)) for each in sorted({each.round for each in keys})),
         references=tuple(_references(found)),
         figures=figures,

@@ -11,7 +11,7 @@ from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
 from perfledger.ingest.compute.contrast import Contrast, written
 from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment
 from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
-from perfledger.ingest.site import addresses, answers, history, history_charts
+from perfledger.ingest.site import addresses, history, history_charts, verdict_words
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.history import OwnHistory, OwnPoint
 from perfledger.ingest.site.model import Page, Row, Site, Suite, named, precision_name
@@ -123,7 +123,9 @@ def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
     """Return the configuration in words, with the options in which the rows of the table differ."""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     options = {name: value for name, value in row.options.items() if name in varying}
-    return listed((precision_name(row.precision), answers.devices(row), batch, suite.case_words(row.model, options)))
+    return listed(
+        (precision_name(row.precision), verdict_words.devices(row), batch, suite.case_words(row.model, options))
+    )
 
 
 def _when(point: HistoryPoint, *more: Text) -> Cell:

@@ -1,0 +1,60 @@
+"""Words of verdicts and cases: ratios, numbers of runs, and numbers of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.contrast import SEVERAL, Contrast
+from perfledger.ingest.compute.contrast import written as ratio_ends
+from perfledger.ingest.site.model import Row
+
+LEADS = ("clear", "likely")  # verdicts that name a winner
+APART = ("units", "conditions")  # verdicts by which nothing is compared
+
+
+def manner(found: Verdict) -> str:
+    """Return the word for a verdict: of a few runs nobody knows the variation, and rules may disagree about any gap."""
+    few = min(each.figure.repeats for each in found.pair) < SEVERAL
+    against = found.contrast is not None and found.contrast.against
+    return "close_few" if found.kind == "close" and (few or against) else found.kind
+
+
+def ratio(found: Contrast, between: str = "front.range") -> Text:
+    """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
+    low, high = ratio_ends(found)
+    return low if low == high else phrase(between, low=low, high=high)
+
+
+def repeats(pair: Sequence[Candidate], more: int | None) -> Text:
+    """Write how often each of two ran, and how often it would have to for a clear difference."""
+    first, second = (each.figure.repeats for each in pair)
+    if first != second:
+        runs = phrase("front.runs_of", first=first, second=second)
+    else:
+        runs = phrase("front.once_each") if first == 1 else phrase("front.times_each", n=first)
+    return phrase("front.more_runs", runs=runs, n=more) if more else runs
+
+
+def times(row: Row) -> Text:
+    """Return how often a result was measured, and on how many machines if on several."""
+    if row.hosts > 1:
+        return phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
+    return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
+
+
+def devices(row: Row) -> Text:
+    """Return the number of devices in words, with that of machines where there are several."""
+    return devices_on(row.devices, row.nodes or 1)
+
+
+def devices_on(n: int | None, nodes: int) -> Text:
+    """Return a number of devices on some machines in words."""
+    return phrase("front.machines", devices=n, nodes=nodes) if n is not None and nodes > 1 else _devices(n)
+
+
+def _devices(n: int | None) -> Text:
+    if n is None:
+        return phrase("front.devices_unknown")
+    return phrase("front.one_device") if n == 1 else phrase("front.devices", n=n)

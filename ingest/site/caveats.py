@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Phrase, Text, phrase
+from perfledger.ingest.common.words import Phrase, phrase
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site import steadiness, witness_tables
-from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Row, Site, Suite, group_name, options_text
-from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import Cell, Column, Table, absent, cell
-from perfledger.ingest.site.result_tables import sections
 from perfledger.ingest.site.run_tables import run_cell, run_facets
 from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import NO_FIGURE
@@ -52,7 +48,7 @@ def remarks(site: Site, suite: Suite) -> list[Phrase]:
     """Return what is to be known of a model's results beyond the differences of single runs."""
     rows = site.rows.get(suite.id, ())
     alike = [] if differences(site, suite) else [phrase("notes.none")]
-    return [*alike, *_batch_sizes(site, suite), *_settings(suite, rows), *_counts(site, suite, rows)]
+    return [*alike, *_counts(site, suite, rows)]
 
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
@@ -80,44 +76,6 @@ def _cause(run: Run) -> Phrase:
     if even and abs(even.change) > steadiness.DIFFER:
         return phrase("notes.faster" if even.change > 0 else "notes.slower", change=numbers.signed_percent(even.change))
     return phrase("notes.between")
-
-
-def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
-    notes = []
-    for hardware, group, rows in sections(site, suite):
-        by_framework: dict[str, set[int]] = {}
-        for row in rows:
-            by_framework.setdefault(row.framework or "?", set()).add(row.batch_size or 0)
-        if len({frozenset(each) for each in by_framework.values()}) > 1:
-            values = "; ".join(
-                f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items())
-            )
-            where = product(hardware)
-            notes.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
-    return notes
-
-
-def _settings(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
-    """Return the options of each framework, where these differ."""
-    stated: dict[str, dict[str, Text]] = {}
-    for row in rows:
-        found = suite.other_options(row)
-        stated.setdefault(row.framework or "?", {})[options_text(found)] = in_words(found) or phrase("notes.unstated")
-    if len({frozenset(each) for each in stated.values()}) < 2:
-        return []
-    said = (
-        phrase("notes.settings_of", framework=name, settings=reduce(_or, (each[key] for key in sorted(each))))
-        for name, each in sorted(stated.items())
-    )
-    return [phrase("notes.options", values=reduce(_then, said))]
-
-
-def _or(first: Text, second: Text) -> Text:
-    return phrase("notes.or", first=first, second=second)
-
-
-def _then(first: Phrase, second: Phrase) -> Phrase:
-    return phrase("notes.then", first=first, second=second)
 
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:

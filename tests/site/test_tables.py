@@ -14,7 +14,7 @@ from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.site.model_tables import other_metrics, results
 from perfledger.ingest.site.render import prose
 from perfledger.ingest.site.render.html_table import Writer
-from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, TableError, View, absent, cell
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, TableError, absent, cell
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
 from tests import builders
@@ -57,25 +57,10 @@ def test_an_absent_figure_is_filled_up_too() -> None:
     assert '<span class="pl-v" data-l="0,00">—</span>' in written(table)
 
 
-VIEWS = (View("throughput", "Throughput", "images/s", "higher"), View("memory", "Memory", "MiB", "lower"))
-
-
-def test_a_view_without_a_figure_shows_none_of_another_view() -> None:
-    switched = (Column("case"), Column("speed", True, switched=True))
-    table = Table(switched, ((cell("x"), cell("3")),), views=VIEWS)
-    page = written(table)
-    assert page.count(">3<") == 1
-    assert re.search(r'data-view="memory" hidden><span class="pl-absent">—', page)
-
-
-def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
-    content = Cell(note="no run", views=(("memory", absent("not printed")),))
-    table = Table((Column("case"), Column("speed", True, switched=True)), ((absent("odd"), content),), views=VIEWS)
-    page = written(table)
-    assert [each.split("-")[-1] for each in re.findall(r'<li id="(\S+)"', page)] == ["a", "b", "c"]
-    assert re.search(r'<li id="\S+-a"><sup>a</sup> odd', page)
-    assert re.search(r'<li id="\S+-b" data-view="throughput"><sup>b</sup> no run', page)
-    assert re.search(r'<li id="\S+-c" data-view="memory" hidden><sup>c</sup> not printed', page)
+def test_each_note_has_a_letter_and_leads_back() -> None:
+    rows = ((absent("odd"), absent("no run")), (cell("x"), absent("odd")))
+    page = written(Table((Column("case"), Column("speed", True)), rows))
+    assert re.findall(r'<li id="\S+-[ab]"><sup>(.)</sup> ([a-z ]+?) <a', page) == [("a", "odd"), ("b", "no run")]
     for name in re.findall(r'href="#(f[nr]-[^"]+)"', page):
         assert page.count(f' id="{name}"') == 1
 

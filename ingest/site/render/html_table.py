@@ -26,7 +26,6 @@ from perfledger.ingest.site.render.table import (
     Table,
     Tag,
     details_of,
-    in_view,
     value_of,
     written,
 )
@@ -61,17 +60,15 @@ class _Room:
 
 @dataclass
 class _Notes:
-    """The notes of a table as it is written: a letter each, in order of appearance; those of the first view lead."""
+    """The notes of a table as it is written: a letter each, in order of appearance."""
 
     name: str
     letters: dict[Text, str]
-    views: dict[Text, list[str]]
-    first: str
     referred: set[Text] = field(default_factory=set)
 
-    def anchor(self, note: Text, view: str) -> str:
-        """Return the id of the reference that a note links back to: the first in the first view that shows it."""
-        if note in self.referred or view not in ("", *(self.views[note] or [self.first])[:1]):
+    def anchor(self, note: Text) -> str:
+        """Return the id of the reference that a note links back to, which is the first; empty for the others."""
+        if note in self.referred:
             return ""
         self.referred.add(note)
         return f"fr-{self.name}-{self.letters[note]}"
@@ -94,27 +91,23 @@ class Writer:
         name = self._name(table.name)
         notes = _notes(table, name)
         # Cells come first: they find out which reference a note leads back to.
-        rooms = self._rooms(table)
-        rows = [self._row(table, row, notes, rooms) for row in table.visible]
+        rooms = [self._room(table, at) if column.number else _Room() for at, column in enumerate(table.columns)]
+        rows = [self._row(table, row, notes, rooms) for row in table.rows]
         template: Any = environment().get_template("_table.html.j2").module
-        views = table.views if len(table.views) > 1 else ()
+        marked = table.best and any(entry.best for row in table.rows for each in row for entry in each.entries)
         written = template.table(
             {
                 "name": name,
                 "caption": self.say(table.caption) if table.caption else "",
                 "prose": table.prose,
                 "cards": table.cards,
-                "views": [Markup(escape_html(each.key)) for each in views],
-                "titles": [self.say(each.title) for each in views],
-                "filtered": len(table.visible) > FILTERED_ABOVE and not table.prose,
+                "filtered": len(table.rows) > FILTERED_ABOVE and not table.prose,
                 "heads": list(self._heads(table)),
                 "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),
-                "rest": self._rest(table, name),
                 "footnotes": list(self._footnotes(notes)),
                 "back": self.say(phrase("table.back")),
                 "notes": [self.say(each) for each in table.notes],
-                "legend": self._legend(table),
-                "tags": self._tags(table),
+                "legend": self.say(table.best) if marked else "",
             }
         )
         return Markup(written)
@@ -137,67 +130,36 @@ class Writer:
     def _heads(self, table: Table) -> Iterator[Mapping[str, object]]:
         for key, column in zip(table.keys(self.words), table.columns, strict=True):
             title = Markup(self._linked(column.title, column.page))
-            units = list(self._units(table, column))
-            facets = attributes(column.facets)
-            yield {"key": Markup(key), "number": column.number, "title": title, "units": units, "facets": facets}
-
-    def _units(self, table: Table, column: Column) -> Iterator[Mapping[str, object]]:
-        """Yield the line below the title of a column, in every view."""
-        if column.switched and table.views:
-            for view in table.views:
-                seen = _view([view.key], table.views[0].key) if len(table.views) > 1 else None
-                text = view.below_title(self.words, self.language, column.unit)
-                yield {
-                    "unit": escape("".join(self.words.say(self.language, each) for each in (column.unit, view.unit))),
-                    "view": seen,
-                    "text": escape(text),
-                }
-        elif unit := self.say(column.unit):
-            yield {"unit": unit, "view": None, "text": unit}
+            yield {"key": Markup(key), "number": column.number, "title": title, "unit": self.say(column.unit)}
 
     def _row(
-        self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]
+        self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[_Room]
     ) -> list[tuple[Markup, Markup]]:
         """Return the attributes and the content of each cell."""
         cells = []
         for column, content, room in zip(table.columns, row, rooms, strict=True):
-            inside, attributes = self._cell(table, column, content, notes, room)
+            several = len(content.entries) > 1
+            values = self._first_value(column, content) if several else self._attributes(column, content.entries)
             side = ' class="pl-n"' if column.number else ""
             side += f' data-label="{self.say(column.title)}"' if table.cards else ""
-            cells.append((Markup(side + attributes), Markup(inside)))
+            cells.append((Markup(side + values), Markup(self._content(column, content, notes, room))))
         return cells
 
-    def _cell(
-        self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]
-    ) -> tuple[str, str]:
-        """Return the content of a cell, and its attributes."""
-        if not (column.switched and len(table.views) > 1):
-            several = len(content.entries) > 1
-            attributes = self._first_value(column, content) if several else self._attributes(column, content.entries)
-            return self._content(column, content, notes, rooms[""], "", apart=several), attributes
-        parts = []
-        for view in table.views:
-            seen = in_view(table, content, view.key)
-            inside = self._content(column, seen, notes, rooms[view.key], view.key, apart=True)
-            hidden = " hidden" if view is not table.views[0] else ""
-            parts.append(f'<div data-view="{view.key}"{hidden}>{inside}</div>')
-        return "".join(parts), self._first_value(column, content)
-
-    def _content(self, column: Column, content: Cell, notes: _Notes, room: _Room, view: str, *, apart: bool) -> str:
-        """Entries, one below the other; `apart`, each carries its own values."""
-        mark = self._reference(content.note, notes, view) if content.note else ""
+    def _content(self, column: Column, content: Cell, notes: _Notes, room: _Room) -> str:
+        """Entries, one below the other; each of several carries its own values."""
+        mark = self._reference(content.note, notes) if content.note else ""
         if not content.entries:
             return f'<span class="pl-absent">{self._placed(column, ABSENT, room)}{mark}</span>'
         entries = [self._entry(column, each, room) for each in content.entries]
-        if apart:
+        if len(entries) > 1:
             entries = [
-                f'<span class="pl-entry{_tint(entry)}"{self._attributes(column, [entry])}>{written_entry}</span>'
+                f'<span class="pl-entry"{self._attributes(column, [entry])}>{written_entry}</span>'
                 for entry, written_entry in zip(content.entries, entries, strict=True)
             ]
-        return ("" if apart else "<br>").join(entries) + mark
+        return "".join(entries) + mark
 
-    def _reference(self, note: Text, notes: _Notes, view: str) -> str:
-        letter, anchor = notes.letters[note], notes.anchor(note, view)
+    def _reference(self, note: Text, notes: _Notes) -> str:
+        letter, anchor = notes.letters[note], notes.anchor(note)
         own = f' id="{anchor}"' if anchor else ""
         return f'<sup><a class="pl-ref" href="#fn-{notes.name}-{letter}"{own}>{letter}</a></sup>'
 
@@ -217,7 +179,6 @@ class Writer:
             said = self.say(entry.caution)
             text = f'{text} <span class="pl-caution" tabindex="0" role="img" aria-label="{said}"></span>'
         small = [str(self.say(each)) for each in entry.marks if each]
-        small += [str(self.tag(entry.tag))] if entry.tag else []
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
             return f'{text} <small class="pl-runs">{links}</small>' if links else text
@@ -259,50 +220,11 @@ class Writer:
 
     def _footnotes(self, notes: _Notes) -> Iterator[Mapping[str, object]]:
         for note, letter in notes.letters.items():
-            seen = _view(notes.views[note], notes.first)
-            yield {"name": f"{notes.name}-{letter}", "letter": letter, "text": self.say(note), "view": seen}
+            yield {"name": f"{notes.name}-{letter}", "letter": letter, "text": self.say(note)}
 
-    def _rest(self, table: Table, name: str) -> Mapping[str, object] | None:
-        """Return the link to the page with all rows; None where this one has them."""
-        if not table.rest or len(table.rows) <= table.rest.shown:
-            return None
-        address = self.link(f"{table.rest.page}#{name}")
-        return {"address": Markup(address), "text": self.say(phrase("table.rest", n=len(table.rows)))}
-
-    def _legend(self, table: Table) -> Mapping[str, object] | None:
-        """Return what bold figures mean, for a table that has one."""
-        views = table.switching
-        marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
-        return {"view": _view(marked, views[0]), "text": self.say(table.best)} if marked and table.best else None
-
-    def _tags(self, table: Table) -> Mapping[str, object] | None:
-        """Return what the tags of a table mean, which only its first view has."""
-        first = table.switching[0]
-        tags = dict.fromkeys(entry.tag for at in table.cells_in(first) for entry in at.entries if entry.tag)
-        texts = [
-            {
-                "text": self.say(each.text),
-                "tone": Markup(each.tone),
-                "means": Markup(self._linked(each.means, each.page)),
-            }
-            for each in tags
-        ]
-        return {"view": _view([first], first), "texts": texts} if texts else None
-
-    def _rooms(self, table: Table) -> list[dict[str, _Room]]:
-        """Per column and view, the room that its numbers need."""
-        views = [*table.switching, ""]
-        return [
-            {view: self._room(table, index, view) for view in dict.fromkeys(views)}
-            if column.number
-            else dict.fromkeys(views, _Room())
-            for index, column in enumerate(table.columns)
-        ]
-
-    def _room(self, table: Table, index: int, view: str) -> _Room:
-        switched = table.columns[index].switched and view
-        cells = (in_view(table, row[index], view) if switched else row[index] for row in table.visible)
-        texts = (self.words.say(self.language, entry.text) for each in cells for entry in each.entries)
+    def _room(self, table: Table, index: int) -> _Room:
+        """Return the room that the numbers of a column need."""
+        texts = (self.words.say(self.language, entry.text) for row in table.rows for entry in row[index].entries)
         found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
         if not found:
             return _Room()
@@ -325,28 +247,10 @@ def attributes(facets: Facets) -> Markup:
     return Markup("").join(Markup(' data-f-{}="{}"').format(name, str(value)) for name, value in facets)
 
 
-def _tint(entry: Entry) -> str:
-    """Return the class of a share of the best, in steps that a reader can distinguish."""
-    return "" if entry.share is None else f" pl-heat-{min(int(entry.share * 5), 4)}"
-
-
-def _view(keys: Sequence[str], first: str) -> Mapping[str, object] | None:
-    """Return the views of an element that is not in all views; without scripts, the first view is shown."""
-    return {"names": " ".join(keys), "hidden": bool(first) and first not in keys} if any(keys) else None
-
-
 def _notes(table: Table, name: str) -> _Notes:
-    """Return a letter per distinct note, and the views that show it; none if all do."""
-    views = list(table.switching)
-    found: dict[Text, list[str]] = {}
-    for view in views:
-        for content in table.cells_in(view):
-            if content.note:
-                seen = found.setdefault(content.note, [])
-                seen += [view] if view not in seen else []
-    letters = {note: _letters(index) for index, note in enumerate(found)}
-    everywhere = {note: [] if seen == views else seen for note, seen in found.items()}
-    return _Notes(name, letters, everywhere, views[0])
+    """Return a letter per distinct note."""
+    found = dict.fromkeys(each.note for row in table.rows for each in row if each.note)
+    return _Notes(name, {note: _letters(index) for index, note in enumerate(found)})
 
 
 def _letters(index: int) -> str:

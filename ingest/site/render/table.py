@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -52,10 +51,9 @@ class Tag:
 class Entry:
     """One figure in a cell: its text and link, small print next to it, and links to its runs.
 
-    `tag` is the last of the small print; `verdict` is linked and directly after the figure. `caution` is what speaks
-    against the figure: a dot, with words on hover, focus or tap. `value` is the figure before rounding, for sorting
-    and for programs; a plain number's text is its own value. `details` are named values: scripts read `low`, and
-    `verify` reads `unit`. `anchor` is the id that links use. `share` is that of the best of its row, which tints it.
+    `verdict` is linked and directly after the figure. `caution` is what speaks against it: a dot, with words on hover,
+    focus or tap. `value` is the figure before rounding, for sorting and for programs; a plain number's text is its own
+    value. `details` are named values: scripts read `low`, and `verify` reads `unit`. `anchor` is the id that links use.
     """
 
     text: Text
@@ -67,31 +65,23 @@ class Entry:
     value: Value | None = None
     details: tuple[tuple[str, Value | None], ...] = ()
     anchor: str = ""
-    tag: Tag | None = None
     verdict: Tag | None = None
-    share: float | None = None
     caution: Text = ""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The content of a cell: entries one below the other; or a note that says why it is empty.
-
-    `views` are the contents for the table's other views, by key, which the reader can switch to.
-    """
+    """The content of a cell: entries one below the other; or a note that says why it is empty."""
 
     entries: tuple[Entry, ...] = ()
     note: Text | None = None
-    views: tuple[tuple[str, Cell], ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
     """A column's title, unit, and kind: the figures of a `number` column are aligned at the decimal point.
 
-    `key` is its name for programs, in every language; without one it is made from the English title. In a `switched`
-    column, cells change with the table's view, and so does the unit, which then follows the column's own. `facets` are
-    its names and values for the filters of a page.
+    `key` is its name for programs, in every language; without one it is made from the English title.
     """
 
     title: Text
@@ -99,45 +89,15 @@ class Column:
     page: str | None = None
     key: str = ""
     unit: Text = ""
-    switched: bool = False
-    facets: Facets = ()
-
-
-@dataclass(frozen=True)
-class Rest:
-    """How many rows a page shows of a table, and the page that has all of them, under the same name."""
-
-    shown: int
-    page: str
-
-
-@dataclass(frozen=True)
-class View:
-    """One of the figures that a table's cells can show; `better` is `higher` or `lower`, or empty."""
-
-    key: str
-    title: Text
-    unit: Text = ""
-    better: str = ""
-
-    def below_title(self, words: Words, language: str, own: Text = "") -> str:
-        """Return the text below a column's title: the unit, or else the view's title, and which direction is better.
-
-        `own` is the unit of the column, where columns differ in it; that of the view is what follows it.
-        """
-        better = words.say(language, phrase(f"metric.{self.better}")) if self.better else ""
-        unit = "".join(words.say(language, each) for each in (own, self.unit))
-        return " ".join(filter(None, (unit or words.say(language, self.title), better)))
 
 
 @dataclass(frozen=True)
 class Table:
     """Columns, rows of as many cells, and a caption if the text around does not say it.
 
-    The first of `views` is what the cells' own entries show. `name` is numbered within a page.
-    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. `best` says
-    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only. The
-    rows of a table of `cards` are cards on a narrow screen.
+    `name` is numbered within a page. `prose` is a table of sentences: it is searched, and has no heads of rows and no
+    field to filter by. `best` says what bold figures are. `facets` are those of each row, if any. The rows of a table
+    of `cards` are cards on a narrow screen.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -147,12 +107,10 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: Text | None = None
     notes: tuple[Text, ...] = field(default=())
-    views: tuple[View, ...] = ()
     name: str = "table"
     prose: bool = False
     best: Text = BEST_OF_ROW
     facets: tuple[Facets, ...] = ()
-    rest: Rest | None = None
     cards: bool = False
 
     def __post_init__(self) -> None:
@@ -164,16 +122,6 @@ class Table:
                     f" ({titles}); give each row one cell per column"
                 )
 
-    @property
-    def visible(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows that the page shows."""
-        return self.rows[: self.rest.shown] if self.rest else self.rows
-
-    @property
-    def switching(self) -> tuple[str, ...]:
-        """The keys of the views that a reader can switch between; one empty key without a choice."""
-        return tuple(each.key for each in self.views) if len(self.views) > 1 else ("",)
-
     def keys(self, words: Words) -> list[str]:
         """Return the columns' names for programs: unique, and the same in every language."""
         found: list[str] = []
@@ -182,12 +130,6 @@ class Table:
             again = sum(each == wanted or each.startswith(f"{wanted}__") for each in found)
             found.append(f"{wanted}__{again + 1}" if again else wanted)
         return found
-
-    def cells_in(self, view: str) -> Iterator[Cell]:
-        """Yield all cells that the page shows as they are in a view."""
-        for row in self.visible:
-            for column, content in zip(self.columns, row, strict=True):
-                yield in_view(self, content, view) if column.switched and view else content
 
 
 def cell(
@@ -205,12 +147,6 @@ def cell(
 def absent(note: Text | None) -> Cell:
     """Return a cell without a figure, and why."""
     return Cell(note=note)
-
-
-def in_view(table: Table, content: Cell, view: str) -> Cell:
-    """Return what a cell of a switched column shows in a view, never a figure of another view."""
-    own = not table.views or view == table.views[0].key
-    return content if own else dict(content.views).get(view, Cell())
 
 
 def value_of(words: Words, column: Column, entry: Entry) -> Value | None:

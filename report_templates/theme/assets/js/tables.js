@@ -24,19 +24,15 @@
 
   const bodyRows = (box) => [...box.querySelectorAll(".pl-grid > tbody > tr")];
 
-  // What a cell shows now: of a cell with several views, the one that is not hidden.
-  const seen = (cell) => cell.querySelector(":scope > [data-view]:not([hidden])") || cell;
-
   // A number, a text, or null for what is absent.
   function valueOf(row, index) {
     const cell = row.cells[index];
     if (!cell) return null;
-    const part = seen(cell);
-    const stated = part === cell && cell.dataset.value !== undefined ? cell : part.querySelector("[data-value]");
+    const stated = cell.dataset.value !== undefined ? cell : cell.querySelector("[data-value]");
     if (stated) return Number(stated.dataset.value);
-    if (part === cell && cell.dataset.dLow !== undefined) return Number(cell.dataset.dLow); // from the least to the most
-    if (part.querySelector(".pl-absent")) return null;
-    return part.textContent.trim() || null;
+    if (cell.dataset.dLow !== undefined) return Number(cell.dataset.dLow); // from the least to the most
+    if (cell.querySelector(".pl-absent")) return null;
+    return cell.textContent.trim() || null;
   }
 
   // Absent ones come last whichever way; words (out of memory) stand between them and the numbers.
@@ -104,7 +100,7 @@
     box.plHeld = asked.length > 0;
     let shown = 0;
     for (const row of box.plRows) {
-      const text = [...row.cells].map((cell) => seen(cell).textContent).join(" ").toLowerCase();
+      const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
       row.hidden = !asked.every((each) => text.includes(each));
       shown += row.hidden ? 0 : 1;
     }
@@ -140,46 +136,6 @@
       setTimeout(() => (button.textContent = say("table_copy")), 2000);
     });
     box.append(button);
-  }
-
-  // Views: throughput, speed-up, memory. The choice holds for all tables of the page, and is kept in its address.
-  const viewsOf = (box) => {
-    const tools = box.querySelector(":scope > .pl-tools[data-views]");
-    return tools ? tools.dataset.views.split(" ") : [];
-  };
-
-  function addViews(box, tools, number) {
-    const titles = tools.dataset.titles.split("|");
-    const group = make("fieldset", { className: "pl-views" }, make("legend", { textContent: say("table_view") }));
-    viewsOf(box).forEach((key, index) => {
-      const radio = make("input", { type: "radio", name: `pl-view-${number}`, value: key, checked: index === 0 });
-      radio.addEventListener("change", () => choose(key));
-      group.append(make("label", {}, radio, titles[index]));
-    });
-    tools.prepend(group);
-  }
-
-  function show(box, asked) {
-    const views = viewsOf(box);
-    if (!views.length) return;
-    const view = views.includes(asked) ? asked : views[0];
-    for (const each of box.querySelectorAll("[data-view]")) each.hidden = !each.dataset.view.split(" ").includes(view);
-    for (const radio of box.querySelectorAll(".pl-views input")) radio.checked = radio.value === view;
-    if (sorted.has(box)) arrange(box);
-    if (box.plFilter) box.plFilter();
-  }
-
-  function choose(view) {
-    for (const box of boxes) show(box, view);
-    const address = new URL(location.href);
-    const first = boxes.every((box) => !viewsOf(box).includes(view) || viewsOf(box)[0] === view);
-    if (first) address.searchParams.delete("metric");
-    else address.searchParams.set("metric", view);
-    try {
-      history.replaceState(history.state, "", address);
-    } catch {
-      // Some browsers refuse this for files; the choice then lasts as long as the page.
-    }
   }
 
   // What scrolls can be reached by keyboard, and has a name, only while there is something to scroll to.
@@ -229,25 +185,11 @@
     return many;
   }
 
-  // Another script has put another table into the box.
-  function renew(box) {
-    sorted.delete(box);
-    const chosen = box.querySelector(".pl-views input:checked");
-    const tools = box.querySelector(":scope > .pl-tools");
-    const many = addHeads(box);
-    if (tools && many && !box.plFilter) addFilter(box, tools);
-    if (chosen) show(box, chosen.value);
-  }
-
-  boxes.forEach((box, number) => {
+  boxes.forEach((box) => {
     const tools = box.querySelector(":scope > .pl-tools");
     const many = addHeads(box);
     if (tools && many) addFilter(box, tools);
-    if (tools && tools.dataset.views) addViews(box, tools, number);
     if (box.plRows.length > SORTED_ABOVE) addCopy(box);
   });
-  window.plTables = { renew };
   addNotes();
-  const asked = new URLSearchParams(location.search).get("metric");
-  if (asked) for (const box of boxes) show(box, asked);
 })();

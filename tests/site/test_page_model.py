@@ -63,12 +63,12 @@ def test_answers_charts_and_rows_follow_one_selection(visit: Visit, home: str) -
     }
     places = [(group, devices) for group in ("fp32", "half") for devices in ("1", "8")]
     assert set(facts(page, ROWS)) == {*places, ("fp32", "2")}
-    assert facts(page, ".pl-shown-charts > div:visible") == places
+    assert facts(page, ".pl-part-charts > div:visible") == places
     for name, value in (("devices", "8"), ("precision", "half")):
         chip(page, name, value).click()
         assert f"{name}={value}" in page.url
     assert set(facts(page, ROWS)) == {("half", "8")}
-    assert facts(page, ".pl-shown-charts > div:visible") == [("half", "8")]
+    assert facts(page, ".pl-part-charts > div:visible") == [("half", "8")]
     assert {each[1] for each in facts(page, ".pl-answers > li:visible")} == {"8"}
     assert page.locator(".pl-results .pl-slice:visible").count() == 1
     # TensorFlow did not run on 8 devices: its chip says so and cannot be chosen.
@@ -248,7 +248,7 @@ def test_a_chart_is_pointed_at_saved_and_reached_by_keyboard(visit: Visit, home:
     assert waiting.value.suggested_filename.endswith(".svg")
     saved = Path(waiting.value.path()).read_text("utf-8")
     assert not re.search(r"var\(|currentColor|class=", saved)
-    texts = [each.text for each in ET.fromstring(saved).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [each.text or "" for each in ET.fromstring(saved).iter("{http://www.w3.org/2000/svg}text")]
     title = chart.locator("figcaption b").text_content()
     assert texts == [title, *chart.locator(".pl-wide text").all_text_contents()]
     with page.expect_download() as waiting:

@@ -24,7 +24,7 @@ window.plSelection = (() => {
     sheet.replaceSync([
       ...parts.map((part, at) => `.md-content [${part.slice(1).split("~")[0]}]:not(${parts[at]})`),
       `.pl-slice:not(:has(${row}))`,
-      `.pl-shown:not(:has([data-f-hardware]${parts.join("")}))`,
+      `.pl-part:not(:has([data-f-hardware]${parts.join("")}))`,
       `.pl-results:has(${row}, .pl-only-published${parts.filter((part) => part.includes("hardware")).join("")}) .pl-nothing`,
     ].map((selector) => `${selector} { display: none !important; }`).join("\n"));
   }

@@ -216,7 +216,8 @@ def test_paper_has_the_selection_and_readers_without_scripts_have_all_of_it(visi
     assert page.locator(ROWS).count() == rows
     assert page.locator(".pl-panel:visible").count() == 1
     assert not page.locator(".pl-chips:visible, .pl-tabs:visible, .pl-sort:visible, .pl-saves:visible").count()
-    assert page.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill") == "rgb(0, 0, 0)"
+    ink = page.locator("figure svg text:visible").first.evaluate("node => getComputedStyle(node).fill")
+    assert max(map(int, re.findall(r"\d+", ink))) < 100, "dark, whatever the reader's scheme"
     plain = visit(f"{home}{MODEL}?devices=8", wide=390, java_script_enabled=False)
     assert plain.locator(".pl-panel:visible").count() == 4
     assert not plain.locator(".pl-chips").is_visible()

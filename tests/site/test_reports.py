@@ -181,6 +181,11 @@ def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> 
     assert {"en": "Published by others", "zh": "第三方公布"}[language] in head
 
 
+def test_every_table_and_chart_of_a_report_is_open() -> None:
+    """Without plans there are no recipes, which are the one fold of a page."""
+    assert [path for (_, path), text in markdown().items() if "<details" in text] == []
+
+
 def test_commands_of_reports_are_shell_that_can_be_copied() -> None:
     steps = [step for each in ALL for block in each.blocks for step in block.code]
     assert len(steps) > 30

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
@@ -16,6 +15,7 @@ from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
 from perfledger.ingest.site.machine_tables import machines as machines_of
+from perfledger.ingest.site.machines import FrontChoice, Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_figures import source_anchors
@@ -35,7 +35,7 @@ def pages(site: Site) -> list[Page]:
     index = Page(
         addresses.HARDWARE, "hardware_list", *described, partial(_index, site, names), order=0, scripts=SCRIPTS
     )
-    return [index, *(_hardware(site, each, place) for place, each in enumerate(names, 1))]
+    return [index, *(_page(site, each, place) for place, each in enumerate(names, 1))]
 
 
 # ---- all hardware ----
@@ -150,30 +150,47 @@ def _day(run: Run) -> str:
 # ---- one hardware ----
 
 
-def _hardware(site: Site, hardware: str, order: int) -> Page:
-    def context() -> Mapping[str, Any]:
-        runs = [run for run in site.counted if hardware_of(run) == hardware]
-        frameworks = sorted({framework_of(run) for run in runs}, key=str.casefold)
-        return {
-            "hardware": product(hardware),
-            "raw": raw(hardware),
-            "group": group(hardware),
-            "runs": len(runs),
-            "frameworks": [Link(named(each), addresses.scorecard_page(site, each)) for each in frameworks],
-            "machine": (found := next(each for each in site.once(machines.machines) if each.hardware == hardware)),
-            "choice": machines.choice([found]),
-            "machines": machines_of(runs),
-            "sources": _sources(site, hardware),
-        }
+@dataclass(frozen=True)
+class HardwarePage:
+    """One hardware: its comparisons as on the front page, its machines, and who else published results on it."""
 
+    hardware: Text
+    raw: str
+    group: Text
+    runs: int
+    frameworks: tuple[Link, ...]
+    machine: Machine
+    choice: FrontChoice
+    machines: Table | None
+    sources: Sequence[tuple[Link, str]]
+
+
+def _page(site: Site, hardware: str, order: int) -> Page:
     return Page(
         addresses.hardware_page(site, hardware),
         "hardware",
         product(hardware),
         phrase("describe.hardware", hardware=product(hardware)),
-        context,
+        partial(_hardware, site, hardware),
         order=order,
         scripts=machines.SCRIPTS,
+    )
+
+
+def _hardware(site: Site, hardware: str) -> HardwarePage:
+    runs = [run for run in site.counted if hardware_of(run) == hardware]
+    names = sorted({framework_of(run) for run in runs}, key=str.casefold)
+    machine = next(each for each in site.once(machines.machines) if each.hardware == hardware)
+    return HardwarePage(
+        hardware=product(hardware),
+        raw=raw(hardware),
+        group=group(hardware),
+        runs=len(runs),
+        frameworks=tuple(Link(named(each), addresses.scorecard_page(site, each)) for each in names),
+        machine=machine,
+        choice=machines.choice([machine]),
+        machines=machines_of(runs),
+        sources=_sources(site, hardware),
     )
 
 

@@ -76,47 +76,50 @@ def _history(site: Site, suite: Suite) -> HistoryPage:
     )
 
 
-# ---- our results ----
-
-
 @dataclass(frozen=True)
-class _OwnMoment:
-    """A point of a history of ours, with the point before it."""
+class _HistoryRow:
+    """A point of a history as a row of a table."""
 
-    history: OwnHistory
-    moment: Moment[OwnPoint]
-    before: OwnPoint | None
+    framework: Text
+    configuration: Text
+    when: Cell
+    figure: Cell
+    previous: Cell
+    changed: Cell
 
-    @property
-    def row(self) -> Row:
-        """A result of the history."""
-        return self.history.row
+
+def _table(name: str, lines: Sequence[_HistoryRow]) -> Table | None:
+    columns = (
+        ColumnOf[_HistoryRow](phrase("table.framework"), lambda each: cell(each.framework, None, each.configuration)),
+        ColumnOf[_HistoryRow](phrase("history.when"), lambda each: each.when, key="date"),
+        ColumnOf[_HistoryRow](phrase("table.figure"), lambda each: each.figure, True),
+        ColumnOf[_HistoryRow](phrase("history.previous"), lambda each: each.previous, key="previous", optional=True),
+        ColumnOf[_HistoryRow](phrase("history.changed"), lambda each: each.changed, key="changed", optional=True),
+    )
+    return table_of(name, lines, columns)
+
+
+# ---- our results ----
 
 
 def own_table(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> Table | None:
     """Return a row per point of the histories on one hardware."""
-    rows = [
-        _OwnMoment(each, moment, each.moments[at - 1].point if at else None)
+    options = [each.row.options for each in found]
+    names = {name for each in options for name in each}
+    varying = {name for name in names if len({str(each.get(name)) for each in options}) > 1}
+    lines = [
+        _HistoryRow(
+            framework=named(each.row.framework),
+            configuration=_configuration(suite, each.row, varying),
+            when=_when(moment.point),
+            figure=_own_figure(site, each, moment),
+            previous=_steps(moment),
+            changed=_changed(site, each.row, moment, each.moments[at - 1].point if at else None),
+        )
         for each in found
         for at, moment in enumerate(each.moments)
     ]
-    varying = {
-        name for each in found for name in each.row.options
-        if len({str(other.row.options.get(name)) for other in found}) > 1
-    }  # fmt: skip
-    columns = (
-        ColumnOf[_OwnMoment](
-            phrase("table.framework"),
-            lambda each: cell(named(each.row.framework), None, _configuration(suite, each.row, varying)),
-        ),
-        ColumnOf[_OwnMoment](phrase("history.when"), lambda each: _when(each.moment.point), key="date"),
-        ColumnOf[_OwnMoment](phrase("table.figure"), lambda each: _own_figure(site, each), True),
-        ColumnOf[_OwnMoment](phrase("history.previous"), lambda each: _steps(each.moment), key="previous"),
-        ColumnOf[_OwnMoment](
-            phrase("history.changed"), lambda each: _changed(site, each), key="changed", optional=True
-        ),
-    )
-    return table_of("history", rows, columns)
+    return _table("history", lines)
 
 
 def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
@@ -128,19 +131,18 @@ def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
     )
 
 
-def _when(point: HistoryPoint, *more: Text) -> Cell:
+def _when(point: HistoryPoint) -> Cell:
     """Return the day with version and round in small print; the first of them that is known leads."""
     first, *rest = [each for each in (point.date, point.version, point.round) if each] or [""]
-    return cell(first, None, listed((*more, *rest))) if first else absent(None)
+    return cell(first, None, listed(rest)) if first else absent(None)
 
 
-def _own_figure(site: Site, found: _OwnMoment) -> Cell:
+def _own_figure(site: Site, found: OwnHistory, moment: Moment[OwnPoint]) -> Cell:
     """Return the figure of a point, linked to its run; a figure of several runs has a link to each instead."""
-    point = found.moment.point
-    figure = point.figure
-    unit = figure.unit if found.history.metric == THROUGHPUT else METRICS[found.history.metric].unit
+    point, figure = moment.point, moment.point.figure
+    unit = figure.unit if found.metric == THROUGHPUT else METRICS[found.metric].unit
     spread = f"±{numbers.percent(figure.spread)}" if figure.spread is not None and figure.repeats > 1 else ""
-    level = phrase("history.level") if found.moment.mark else ""
+    level = phrase("history.level") if moment.mark else ""
     pages = [site.page(run) for run in point.runs]
     sources = tuple(Link(phrase("run.nth", n=number), each) for number, each in enumerate(pages, 1))
     text = numbers.figure(figure.value, figure.spread, point.resolution)
@@ -185,11 +187,10 @@ def _label(point: HistoryPoint, other: HistoryPoint) -> str:
 # ---- what changed ----
 
 
-def _changed(site: Site, found: _OwnMoment) -> Cell:
-    row, point = found.row, found.moment.point
-    conditions = [Entry(_condition(each)) for each in found.moment.changed if each.name not in _NOT_CAUSES]
+def _changed(site: Site, row: Row, moment: Moment[OwnPoint], before: OwnPoint | None) -> Cell:
+    conditions = [Entry(_condition(each)) for each in moment.changed if each.name not in _NOT_CAUSES]
     about = (row.model or "", row.framework or "", row.hardware or "")
-    return Cell((*conditions, *_notes(site, about, found.before, point)))
+    return Cell((*conditions, *_notes(site, about, before, moment.point)))
 
 
 def _notes(
@@ -217,66 +218,37 @@ def _condition(found: ChangedCondition) -> Text:
 # ---- what others published ----
 
 
-@dataclass(frozen=True)
-class _PrintedMoment:
-    """A published figure with its ratio to the one before, and notes on the step."""
-
-    point: PrintedPoint
-    previous: Judgment[PrintedPoint] | None = None
-    notes: tuple[Entry, ...] = ()
-
-
 def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table | None:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
-    rows = []
+    lines = []
     for moments in found:
-        before = None
+        before: PrintedPoint | None = None
         for each in moments:
             row = each.point.printed
             notes = _notes(site, (row.model, row.framework, row.hardware), before, each.point)
-            rows.append(_PrintedMoment(each.point, each.previous, tuple(notes)))
+            ratio = cell(_ratio(each.previous.contrast)) if each.previous else absent(None)
+            lines.append(_printed_line(site, each.point, ratio, Cell(tuple(notes))))
             before = each.point
-    return _printed_table(site, "published-history", rows)
+    return _table("published-history", lines)
 
 
 def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Table | None:
     """Return a table with a row per edition: the highest figure of a framework on a number of devices."""
-    return _printed_table(site, "editions", [_PrintedMoment(each) for points in found for each in points])
+    return _table("editions", [_printed_line(site, each, absent(None), Cell()) for points in found for each in points])
 
 
-def _printed_table(site: Site, name: str, rows: Sequence[_PrintedMoment]) -> Table | None:
-    columns = (
-        ColumnOf[_PrintedMoment](
-            phrase("table.framework"), lambda each: cell(each.point.printed.framework, None, _printed_case(each.point))
-        ),
-        ColumnOf[_PrintedMoment](phrase("history.when"), lambda each: _printed_when(site, each.point), key="date"),
-        ColumnOf[_PrintedMoment](phrase("table.figure"), lambda each: _printed_figure(site, each.point), True),
-        ColumnOf[_PrintedMoment](
-            phrase("history.previous"),
-            lambda each: _ratio(each.previous.contrast) if each.previous else None, True, "previous", True,
-        ),
-        ColumnOf[_PrintedMoment](
-            phrase("history.changed"), lambda each: Cell(each.notes), key="changed", optional=True
-        ),
-    )  # fmt: skip
-    return table_of(name, rows, columns)
-
-
-def _printed_case(point: PrintedPoint) -> Text:
-    """Return what is printed of the configuration; the hardware is named as its source names it."""
+def _printed_line(site: Site, point: PrintedPoint, previous: Cell, changed: Cell) -> _HistoryRow:
+    """Return a published figure as a row; the hardware is named as its source names it."""
     row = point.printed
+    source = site.published.sources[row.source]
     on = phrase("round.devices_of", devices=row.devices or "—", hardware=row.hardware)
     machines = phrase("round.machines_of", nodes=row.nodes) if (row.nodes or 1) > 1 else ""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    return listed((on, machines, precision_name(row.precision), batch, in_words(row.options)))
-
-
-def _printed_when(site: Site, point: PrintedPoint) -> Cell:
-    source = site.published.sources[point.printed.source]
-    return cell(point.date, None, listed((source.title, point.version or point.printed.framework_source)))
-
-
-def _printed_figure(site: Site, point: PrintedPoint) -> Cell:
-    row = point.printed
-    page = site.published.sources[row.source].address_of(row)
-    return cell(printed(row), page, row.unit, value=row.value, details=(("unit", row.unit),))
+    return _HistoryRow(
+        framework=row.framework,
+        configuration=listed((on, machines, precision_name(row.precision), batch, in_words(row.options))),
+        when=cell(point.date, None, listed((source.title, point.version or row.framework_source))),
+        figure=cell(printed(row), source.address_of(row), row.unit, value=row.value, details=(("unit", row.unit),)),
+        previous=previous,
+        changed=changed,
+    )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.site import addresses, run_tables
 from perfledger.ingest.site.data import explorer
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
-from perfledger.ingest.site.render.table import Cell, Column, Table, cell
+from perfledger.ingest.site.render.table import Table, cell
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
@@ -57,34 +58,46 @@ class FactChoices:
 def pages(site: Site) -> list[Page]:
     """Return the page of all runs."""
     described = phrase("nav.runs"), phrase("describe.runs")
-    return [Page(addresses.RUNS, "runs", *described, lambda: _context(site), scripts=EXPLORER_SCRIPTS)]
+    return [Page(addresses.RUNS, "runs", *described, partial(_runs, site), scripts=EXPLORER_SCRIPTS)]
 
 
-def _context(site: Site) -> Mapping[str, Any]:
+@dataclass(frozen=True)
+class RunsPage:
+    """The page of all runs; `config` is for its script, and `own` are the runs that have pages if not all have."""
+
+    count: int
+    logs: int
+    published: int
+    limits: Limits
+    own: Table | None
+    details: tuple[tuple[str, Text], ...]
+    choices: tuple[FactChoices, ...]
+    columns: tuple[tuple[str, Text], ...]
+    config: Mapping[str, Sequence[tuple[str, int, object]]]
+    tables: tuple[tuple[Text, Table | None], ...]
+
+
+def _runs(site: Site) -> RunsPage:
     parts, details = site.once(explorer.parts), site.once(explorer.details)
-    return {
-        "count": len(site.runs),
-        "logs": len({run.path for run in site.runs}),
-        "published": sum(run.published for run in site.runs),
-        "limits": site.limits,
-        "own": run_tables.run_list(site, filter(site.has_page, site.runs)) if details else None,
-        "details": DETAILS,
-        "choices": choices(site.runs),
-        "columns": [(each, _title(each)) for each in COLUMNS],
-        "config": {
+    by_hardware: dict[str, list[Run]] = {}
+    for run in site.runs:
+        by_hardware.setdefault(hardware_of(run), []).append(run)
+    shown = count_table if details else run_tables.run_list
+    return RunsPage(
+        count=len(site.runs),
+        logs=len({run.path for run in site.runs}),
+        published=sum(run.published for run in site.runs),
+        limits=site.limits,
+        own=run_tables.run_list(site, list(filter(site.has_page, site.runs))) if details else None,
+        details=DETAILS,
+        choices=tuple(choices(site.runs)),
+        columns=tuple((each, _title(each)) for each in COLUMNS),
+        config={
             "parts": [(each.name, len(each.runs), each.models) for each in parts],
             "details": [(each.details, len(each.runs), each.first) for each in details],
         },
-        "tables": [
-            (
-                product(each),
-                (count_table if details else run_tables.run_list)(
-                    site, [run for run in site.runs if hardware_of(run) == each]
-                ),
-            )
-            for each in sorted({hardware_of(run) for run in site.runs})
-        ],
-    }
+        tables=tuple((product(each), shown(site, by_hardware[each])) for each in sorted(by_hardware)),
+    )
 
 
 def choices(runs: Sequence[Run]) -> list[FactChoices]:
@@ -122,24 +135,20 @@ def _title(column: str) -> Text:
     return phrase({"throughput": "table.view_throughput", "date": "explorer.date"}.get(column, f"table.{column}"))
 
 
-def count_table(site: Site, runs: Sequence[Run]) -> Table:
+def count_table(site: Site, runs: Sequence[Run]) -> Table | None:
     """Return for each suite the number of runs."""
-    head = (
-        Column(phrase("table.model")),
-        Column(phrase("runs.runs"), True),
-        Column(phrase("runs.in_tables"), True),
-        Column(phrase("runs.not_completed"), True),
-    )
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(site.suite_of[run.id].id, []).append(run)
-    return Table(head, tuple(_count_line(site, found[each]) for each in sorted(found)))
-
-
-def _count_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
-    return (
-        cell(site.suite_of[runs[0].id].title, addresses.model_page_of(site, runs[0])),
-        cell(numbers.count(len(runs))),
-        cell(numbers.count(sum(run.published for run in runs))),
-        cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
+    columns = (
+        ColumnOf[list[Run]](
+            phrase("table.model"),
+            lambda each: cell(site.suite_of[each[0].id].title, addresses.model_page_of(site, each[0])),
+        ),
+        ColumnOf[list[Run]](phrase("runs.runs"), len, True),
+        ColumnOf[list[Run]](phrase("runs.in_tables"), lambda each: sum(run.published for run in each), True),
+        ColumnOf[list[Run]](
+            phrase("runs.not_completed"), lambda each: sum(run.outcome != "completed" for run in each), True
+        ),
     )
+    return table_of("runs", [found[each] for each in sorted(found)], columns)

@@ -160,7 +160,7 @@ def document(site: Site, words: Words, run: Run) -> bytes:
         sections=[(each, Markup(_REFERENCE.sub(_as_itself, lines))) for each, lines in sections(run, found)],
         left_out=anchors_left_out(run, found),
         marks=marked_lines(run),
-        keys=KEYS,
+        keys=[(name, phrase(f"log.key_{name}")) for name in KEYS],
         two=partial(_two, words),
         phrase=phrase,
         count=numbers.count,

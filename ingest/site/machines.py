@@ -323,7 +323,9 @@ def line_of(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
 def _unranked(site: Site, row: Row) -> StandingEntry:
     """Return the entry of a result with another unit, or without a figure."""
     if numbers.known(row.value):
-        return StandingEntry(phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row), is_outlined=True)
+        return StandingEntry(
+            phrase("front.cell", figure=written(row), unit=row.unit), run_page(site, row), is_outlined=True
+        )
     why = phrase("table.oom") if row.outcome == "oom" else reason(row.reason) or phrase("site.unknown")
     return StandingEntry(why, run_page(site, row))
 

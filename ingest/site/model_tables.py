@@ -10,7 +10,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, reason, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
-from perfledger.ingest.site.result_lines import Line, Slice, not_ranked
+from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,
     metric_title,
@@ -28,7 +28,7 @@ from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.vocabulary import METRICS
 
 
-def results(site: Site, suite: Suite, of: Slice) -> Table:
+def results(site: Site, suite: Suite, of: ResultSlice) -> Table:
     """Return a row per result: its figure, its configuration, its runs, and its place among comparable results."""
     mixed = "," in (unit := units(of.rows))
     columns = [
@@ -47,12 +47,14 @@ def results(site: Site, suite: Suite, of: Slice) -> Table:
     return _filtered(table_of("results", of.lines, columns), of.lines)
 
 
-def scaling(suite: Suite, of: Slice) -> Table | None:
+def scaling(suite: Suite, of: ResultSlice) -> Table | None:
     """Return speed-up and efficiency of the results of several devices; None if all results are of one."""
     lines = [each for each in of.lines if (each.row.devices or 1) > 1]
     columns = [
         _framework(of.rows),
-        ColumnOf[Line](phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True),
+        ColumnOf[ResultLine](
+            phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True
+        ),
         ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
         ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
         ColumnOf(phrase("table.speedup"), lambda each: _against_one(each.row, each.row.speedup, numbers.ratio), True),
@@ -63,7 +65,7 @@ def scaling(suite: Suite, of: Slice) -> Table | None:
     return _filtered(table_of("scaling", lines, columns), lines) if lines else None
 
 
-def other_metrics(suite: Suite, of: Slice) -> Table | None:
+def other_metrics(suite: Suite, of: ResultSlice) -> Table | None:
     """Return the figures besides the throughput, with unit and direction; None if no log has any."""
     names = [name for name in METRICS if any(name in row.metrics for row in of.rows)]
     lines = [each for each in of.lines if each.row.metrics]
@@ -72,12 +74,12 @@ def other_metrics(suite: Suite, of: Slice) -> Table | None:
         *_devices(lines),
         ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
         ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
-        *(ColumnOf[Line](metric_title(each), _metric(each, of.rows), True, each) for each in names),
+        *(ColumnOf[ResultLine](metric_title(each), _metric(each, of.rows), True, each) for each in names),
     ]
     return _filtered(table_of("beside", lines, columns), lines) if names else None
 
 
-def largest(site: Site, suite: Suite, of: Slice, option: str = "num_classes") -> Table | None:
+def largest(site: Site, suite: Suite, of: ResultSlice, option: str = "num_classes") -> Table | None:
     """Return the largest value of an option that each framework trained with, and the smallest that ran out of memory.
 
     None if the results do not differ in the option: then nobody looked for its largest value.
@@ -85,13 +87,13 @@ def largest(site: Site, suite: Suite, of: Slice, option: str = "num_classes") ->
     stated = [each for each in of.lines if isinstance(each.row.options.get(option), int)]
     if len({each.row.options[option] for each in stated}) < 2:
         return None
-    groups: dict[object, list[Line]] = {}
+    groups: dict[object, list[ResultLine]] = {}
     for each in stated:
         row = each.row
         key = (row.framework or "", suite.variant(row), row.nodes or 1, row.devices, row.batch_size, row.precision)
         groups.setdefault(key, []).append(each)
     columns = [
-        ColumnOf[list[Line]](phrase("table.framework"), lambda of: _name_in(suite, of[0].row)),
+        ColumnOf[list[ResultLine]](phrase("table.framework"), lambda of: _name_in(suite, of[0].row)),
         ColumnOf(phrase("table.devices"), lambda of: devices_cell(of[0].row.devices, of[0].row.nodes), True),
         ColumnOf(phrase("table.batch_size"), lambda of: _batch_size(of[0]), True),
         ColumnOf(phrase("table.largest"), lambda of: _largest(site, of, option), True),
@@ -100,7 +102,7 @@ def largest(site: Site, suite: Suite, of: Slice, option: str = "num_classes") ->
     return table_of("largest", [groups[key] for key in sorted(groups, key=repr)], columns)
 
 
-def _filtered(found: Table | None, lines: Sequence[Line]) -> Table:
+def _filtered(found: Table | None, lines: Sequence[ResultLine]) -> Table:
     """Return a table whose rows the filters of the page know, as cards on a narrow screen."""
     table = found or Table((), ())
     return dataclasses.replace(table, facets=tuple(each.facets for each in lines), cards=True)
@@ -109,14 +111,14 @@ def _filtered(found: Table | None, lines: Sequence[Line]) -> Table:
 # ---- columns ----
 
 
-def _framework(rows: Sequence[Row]) -> ColumnOf[Line]:
+def _framework(rows: Sequence[Row]) -> ColumnOf[ResultLine]:
     several = len({row.precision for row in rows}) > 1
     mine: dict[str | None, list[Row]] = {}
     for row in rows:
         mine.setdefault(row.framework, []).append(row)
     alike = {framework: _first_of_versions(of) for framework, of in mine.items()}
 
-    def framework(each: Line) -> Cell:
+    def framework(each: ResultLine) -> Cell:
         row = each.row
         precision = precision_name(row.precision) if several else ""
         return _name(row, precision, *version_marks(row, alike[row.framework]))
@@ -137,14 +139,16 @@ def _name(row: Row, *marks: Text) -> Cell:
     return cell(named(row.framework), None, *(mark for mark in (*marks, *own_marks(row)) if mark))
 
 
-def _devices(lines: Sequence[Line]) -> list[ColumnOf[Line]]:
+def _devices(lines: Sequence[ResultLine]) -> list[ColumnOf[ResultLine]]:
     """Return the column of the devices, if the results differ in them."""
     several = len({(each.row.nodes or 1, each.row.devices) for each in lines}) > 1
-    column = ColumnOf[Line](phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True)
+    column = ColumnOf[ResultLine](
+        phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True
+    )
     return [column] if several else []
 
 
-def _throughput(site: Site, each: Line, *, with_unit: bool) -> Cell:
+def _throughput(site: Site, each: ResultLine, *, with_unit: bool) -> Cell:
     row = each.row
     if not each.is_known:
         return without_figure(site, row)
@@ -159,7 +163,7 @@ def _throughput(site: Site, each: Line, *, with_unit: bool) -> Cell:
     return Cell((entry,))
 
 
-def _per_device(each: Line) -> Cell | None:
+def _per_device(each: ResultLine) -> Cell | None:
     row, devices = each.row, each.row.devices or 0
     if devices < 2 or not each.is_known:
         return None
@@ -167,7 +171,7 @@ def _per_device(each: Line) -> Cell | None:
     return cell(numbers.figure(value, row.spread, row.resolution or 0.0), value=value)
 
 
-def _batch_size(each: Line) -> Cell:
+def _batch_size(each: ResultLine) -> Cell:
     marks: list[Text] = []
     if (each.accumulation or 1) > 1:
         marks.append(phrase("source_form.accumulated", n=each.accumulation))
@@ -180,7 +184,7 @@ def _batch_size(each: Line) -> Cell:
     return cell(or_unknown(each.row.batch_size), None, *_joined(marks), value=each.row.batch_size)
 
 
-def _configuration(suite: Suite, each: Line) -> Text:
+def _configuration(suite: Suite, each: ResultLine) -> Text:
     """Return the variant of the model and the options in words, without those that other columns show."""
     shown = {name: value for name, value in each.row.options.items() if name not in _IN_OTHER_COLUMNS}
     return suite.case_words(each.row.model, shown)
@@ -189,12 +193,12 @@ def _configuration(suite: Suite, each: Line) -> Text:
 _IN_OTHER_COLUMNS = ("accumulation", "batch_size_of_job")
 
 
-def _runs(each: Line) -> Cell:
+def _runs(each: ResultLine) -> Cell:
     """Return the spread of a figure and the number of its runs."""
     return cell(listed((*spread_marks(each.row), repeats_text(each.row))), value=each.row.spread)
 
 
-def _verdict(each: Line) -> Cell | None:
+def _verdict(each: ResultLine) -> Cell | None:
     if each.apart:
         return cell(not_ranked(each), tone="outline")
     return cell(each.verdict) if each.verdict else None
@@ -206,8 +210,8 @@ def _against_one(row: Row, value: float | None, said: Callable[[float], str]) ->
     return cell(said(value), value=value)
 
 
-def _metric(name: str, rows: Sequence[Row]) -> Callable[[Line], Cell | None]:
-    def shown(each: Line) -> Cell | None:
+def _metric(name: str, rows: Sequence[Row]) -> Callable[[ResultLine], Cell | None]:
+    def shown(each: ResultLine) -> Cell | None:
         found = each.row.metrics.get(name)
         if found is None:
             return None
@@ -232,11 +236,11 @@ def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
     return numbers.ratio(mine / min(known))
 
 
-def _largest(site: Site, of: Sequence[Line], option: str) -> Cell:
+def _largest(site: Site, of: Sequence[ResultLine], option: str) -> Cell:
     return _extreme(site, [each.row for each in of if each.row.value], option, max)
 
 
-def _smallest_failing(site: Site, of: Sequence[Line], option: str) -> Cell:
+def _smallest_failing(site: Site, of: Sequence[ResultLine], option: str) -> Cell:
     return _extreme(site, [each.row for each in of if each.row.outcome == "oom"], option, min)
 
 

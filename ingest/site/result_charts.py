@@ -21,7 +21,7 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.result_lines import ACCUMULATION, Line, Slice, not_ranked
+from perfledger.ingest.site.result_lines import ACCUMULATION, ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import representative, version_marks
 from perfledger.ingest.site.verdict_words import devices_on
 
@@ -30,7 +30,7 @@ TOKENS = "tokens/s"
 POINTS = 3
 
 
-def throughput(site: Site, suite: Suite, of: Slice) -> Iterator[tuple[Facets, Chart]]:
+def throughput(site: Site, suite: Suite, of: ResultSlice) -> Iterator[tuple[Facets, Chart]]:
     """Yield a chart per number of devices that has two results to compare, with what the page filters it by."""
     for (nodes, devices), lines in of.by_devices.items():
         found = list(_panels(site, suite, lines))
@@ -49,7 +49,7 @@ def throughput(site: Site, suite: Suite, of: Slice) -> Iterator[tuple[Facets, Ch
         yield facets_of(of.hardware, of.group, [devices], frameworks), Chart(name, spec, phrase("model.chart_text"))
 
 
-def efficiency(site: Site, suite: Suite, of: Slice) -> Chart | None:
+def efficiency(site: Site, suite: Suite, of: ResultSlice) -> Chart | None:
     """Return a line per framework, where there is more than one line between two points."""
     known = [each.row for each in of.lines if numbers.known(each.row.efficiency) and each.row.devices]
     first = ordered({row.framework or "" for row in known}, suite.frameworks)
@@ -74,11 +74,11 @@ def efficiency(site: Site, suite: Suite, of: Slice) -> Chart | None:
     return Chart(f"{_name(suite, of)}-efficiency", spec, phrase("chart.efficiency_text"))
 
 
-def _panels(site: Site, suite: Suite, lines: Sequence[Line]) -> Iterator[tuple[str, Panel]]:
+def _panels(site: Site, suite: Suite, lines: Sequence[ResultLine]) -> Iterator[tuple[str, Panel]]:
     """Yield a panel per workload and unit, with its unit; the panels of most results first."""
     known = [each for each in lines if each.is_known]
     differing = _differing_workload(suite, known)
-    by_workload: dict[str, list[Line]] = {}
+    by_workload: dict[str, list[ResultLine]] = {}
     for each in known:
         key = suite.workload_text(each.row.model, each.row.options, ACCUMULATION)
         by_workload.setdefault(key, []).append(each)
@@ -98,26 +98,26 @@ def _workload(suite: Suite, row: Row) -> Mapping[str, object]:
     return {name: value for name, value in stated if value is not None and name != ACCUMULATION}
 
 
-def _differing_workload(suite: Suite, lines: Sequence[Line]) -> list[str]:
+def _differing_workload(suite: Suite, lines: Sequence[ResultLine]) -> list[str]:
     found = [_workload(suite, each.row) for each in lines]
     return [name for name in suite.row_options if len({repr(each.get(name)) for each in found}) > 1]
 
 
-def _by_unit(lines: Sequence[Line]) -> Mapping[str, list[Line]]:
+def _by_unit(lines: Sequence[ResultLine]) -> Mapping[str, list[ResultLine]]:
     """Return the lines of a workload by unit; sequences count as tokens next to results in tokens."""
     tokens = any(each.row.unit == TOKENS for each in lines)
-    found: dict[str, list[Line]] = {}
+    found: dict[str, list[ResultLine]] = {}
     for each in lines:
         unit = TOKENS if tokens and each.in_tokens is not None else each.row.unit
         found.setdefault(unit, []).append(each)
     return found
 
 
-def _name(suite: Suite, of: Slice) -> str:
+def _name(suite: Suite, of: ResultSlice) -> str:
     return f"{suite.id}-{slug(of.hardware or 'unknown')}-{of.group}"
 
 
-def _dot(site: Site, of: Line, unit: str, label: Text) -> Dot:
+def _dot(site: Site, of: ResultLine, unit: str, label: Text) -> Dot:
     row, devices = of.row, of.row.devices or 1
     factor = (of.in_tokens or 0) / row.value if unit != row.unit and row.value else 1.0
     value, low, high = (

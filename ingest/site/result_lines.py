@@ -32,7 +32,7 @@ LEADS = {"clear": "model.lead_clear", "likely": "model.lead_likely", "close": "m
 
 
 @dataclass(frozen=True)
-class Line:
+class ResultLine:
     """A result on the page of its model.
 
     Attributes:
@@ -82,12 +82,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Slice:
+class ResultSlice:
     """The results of one hardware and group of precisions, the fastest of each comparison first."""
 
     hardware: str
     group: str
-    lines: tuple[Line, ...]
+    lines: tuple[ResultLine, ...]
 
     @property
     def title(self) -> tuple[Text, ...]:
@@ -105,19 +105,19 @@ class Slice:
         return tuple(each.row for each in self.lines)
 
     @cached_property
-    def by_devices(self) -> Mapping[tuple[int, int], Sequence[Line]]:
+    def by_devices(self) -> Mapping[tuple[int, int], Sequence[ResultLine]]:
         """Its lines by machines and devices."""
-        found: dict[tuple[int, int], list[Line]] = {}
+        found: dict[tuple[int, int], list[ResultLine]] = {}
         for each in self.lines:
             found.setdefault((each.row.nodes or 1, each.row.devices or 0), []).append(each)
         return found
 
 
-def slices(site: Site, suite: Suite) -> tuple[Slice, ...]:
+def slices(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
     """Return the results of a model by hardware and group of precisions; the page opens with the first."""
     order = hardware_of_suite(site, suite)
     found = sorted(sections(site, suite), key=lambda each: order.index(each[0]))
-    return tuple(Slice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
+    return tuple(ResultSlice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
 
 
 def hardware_of_suite(site: Site, suite: Suite) -> list[str]:
@@ -135,8 +135,8 @@ def accumulated(site: Site, row: Row) -> int | None:
     return 1 if all(fact and fact.value == 1 for fact in facts) else None
 
 
-def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[Line, ...]:
-    found: list[Line] = []
+def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[ResultLine, ...]:
+    found: list[ResultLine] = []
     for of_place in places(suite, rows):
         judged = sorted(verdicts(site, suite, of_place), key=lambda each: _weight(*each), reverse=True)
         entrants = {each.result.run_ids: each for each in candidates(site, of_place)}
@@ -148,11 +148,11 @@ def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[L
     return tuple(sorted(found, key=lambda each: (each.row.nodes or 1, each.row.devices or 0, each.place)))
 
 
-def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Text, place: int) -> Line:
+def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Text, place: int) -> ResultLine:
     known = numbers.known(row.value)
     against = (*cautions(site, suite, row), *reservations(row)) if known else ()
     workload = suite.workload_words(row.model, row.options, ACCUMULATION)
-    return Line(row, group, said, apart, against, accumulated(site, row), workload, place)
+    return ResultLine(row, group, said, apart, against, accumulated(site, row), workload, place)
 
 
 def _weight(case: Sequence[Row], found: Verdict) -> tuple[int, int, float]:
@@ -195,7 +195,7 @@ def _difference(mine: Candidate, best: Candidate, suite: Suite) -> Text:
     return left_out_reasons(LeftOut(mine, False, reasons), best)
 
 
-def not_ranked(found: Line) -> Text:
+def not_ranked(found: ResultLine) -> Text:
     """Return in words why a result is not ranked; empty if it is."""
     return phrase("model.apart", reason=found.apart) if found.apart else ""
 

@@ -14,7 +14,7 @@ from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_charts import efficiency, throughput
-from perfledger.ingest.site.result_lines import Slice, slices
+from perfledger.ingest.site.result_lines import ResultSlice, slices
 from perfledger.ingest.site.result_tables import units
 from perfledger.schema.records import Run
 from tests.builders import edited, run
@@ -28,7 +28,7 @@ def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
     return site, suite, site.rows[suite.id]
 
 
-def only(runs: list[Run]) -> tuple[Site, Suite, Slice]:
+def only(runs: list[Run]) -> tuple[Site, Suite, ResultSlice]:
     """Return the site of some runs, which are all of one hardware and group of precisions."""
     site, suite, _ = parts(runs)
     (found,) = slices(site, suite)

@@ -15,7 +15,7 @@ from perfledger.ingest.common import words
 from perfledger.ingest.site import builder, model_tables
 from perfledger.ingest.site.model import Site, Suite
 from perfledger.ingest.site.render.table import Table
-from perfledger.ingest.site.result_lines import Slice
+from perfledger.ingest.site.result_lines import ResultSlice
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.records import Problem, Run
 from tests import builders
@@ -62,7 +62,7 @@ def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
     made: list[str] = []
     results = model_tables.results
 
-    def noted(site: Site, suite: Suite, of: Slice) -> Table:
+    def noted(site: Site, suite: Suite, of: ResultSlice) -> Table:
         made.append(suite.id)
         return results(site, suite, of)
 

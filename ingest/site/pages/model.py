@@ -33,7 +33,7 @@ from perfledger.ingest.site.published_figures import PublishedTable
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Facets, Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
-from perfledger.ingest.site.result_lines import Line, Slice, hardware_of_suite, slices
+from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, hardware_of_suite, slices
 from perfledger.ingest.site.source_form import Summary
 from perfledger.schema.records import Run
 
@@ -45,7 +45,7 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """A value of a filter: `published` counts the figures of others, if there are no results of our own."""
 
     value: str
@@ -59,7 +59,7 @@ class Filter:
     """A choice of the page, by its name in the address."""
 
     name: str
-    choices: tuple[Choice, ...]
+    choices: tuple[ModelChoice, ...]
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _all_results(site: Site, suite: Suite) -> Page:
     )
 
 
-def _on_page(site: Site, suite: Suite, of: Slice) -> SliceOnPage:
+def _on_page(site: Site, suite: Suite, of: ResultSlice) -> SliceOnPage:
     return SliceOnPage(
         of.title,
         of.facets,
@@ -213,11 +213,11 @@ def _published_on(site: Site, suite: Suite) -> Counter[str]:
     return Counter(row.hardware for row in rows if row.hardware and published_figures.is_shown(row))
 
 
-def _filters(site: Site, suite: Suite, found: Sequence[Slice]) -> tuple[Filter, ...]:
+def _filters(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[Filter, ...]:
     """Return the filters with several values, each value with its number of results."""
     lines = [line for each in found for line in each.lines]
     groups = list(dict.fromkeys(each.group for each in found))
-    every: dict[str, tuple[Choice, ...]] = {
+    every: dict[str, tuple[ModelChoice, ...]] = {
         "hardware": _hardware_choices(site, suite, lines),
         "devices": _choices(Counter(each.row.devices or 0 for each in lines), lambda n: str(n) if n else "?"),
         "precision": _choices(Counter(each.group for each in lines), group_name, groups),
@@ -229,17 +229,19 @@ def _filters(site: Site, suite: Suite, found: Sequence[Slice]) -> tuple[Filter, 
     return tuple(Filter(name, choices) for name, choices in every.items() if len(choices) > 1)
 
 
-def _hardware_choices(site: Site, suite: Suite, lines: Iterable[Line]) -> tuple[Choice, ...]:
+def _hardware_choices(site: Site, suite: Suite, lines: Iterable[ResultLine]) -> tuple[ModelChoice, ...]:
     own, published = Counter(each.row.hardware or "" for each in lines), _published_on(site, suite)
     names = [*hardware_of_suite(site, suite), *sorted({*published} - {*own}, key=newest_first)]
-    return tuple(Choice(token(each), product(each), own[each], 0 if own[each] else published[each]) for each in names)
+    return tuple(
+        ModelChoice(token(each), product(each), own[each], 0 if own[each] else published[each]) for each in names
+    )
 
 
-def _choices(found: Counter[Any], name: Any, order: Sequence[Any] | None = None) -> tuple[Choice, ...]:
-    return tuple(Choice(token(str(each)), name(each), found[each]) for each in order or sorted(found))
+def _choices(found: Counter[Any], name: Any, order: Sequence[Any] | None = None) -> tuple[ModelChoice, ...]:
+    return tuple(ModelChoice(token(str(each)), name(each), found[each]) for each in order or sorted(found))
 
 
-def _only_published(site: Site, suite: Suite, found: Sequence[Slice]) -> Iterable[tuple[Facets, Text]]:
+def _only_published(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> Iterable[tuple[Facets, Text]]:
     """Yield a sentence for each hardware on which others have measured and we have not."""
     own = {each.hardware for each in found}
     for hardware, n in _published_on(site, suite).items():

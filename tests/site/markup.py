@@ -92,6 +92,11 @@ def pages(site: Path) -> list[Path]:
     return found
 
 
+def translated(site: Path) -> list[Path]:
+    """Return the pages that exist in each language: a page of a log is one for both."""
+    return [each for each in pages(site) if each.parent != site / "logs"]
+
+
 def article(path: Path) -> Element:
     """Return the article of a page, which holds its content."""
     [found] = read(path).elements("article")

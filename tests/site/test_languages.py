@@ -45,7 +45,7 @@ def built(request: Any) -> Path:
 
 def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
     """Yield each English page with the Chinese one."""
-    for path in markup.pages(site):
+    for path in markup.translated(site):
         below = path.relative_to(site)
         if below.parts[0] != "zh" and below.name != "404.html":
             yield path, site / "zh" / below

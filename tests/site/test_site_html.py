@@ -17,7 +17,7 @@ def test_data_are_published_with_the_site(whole: Path) -> None:
 
 def test_charts_are_in_the_page_and_their_ids_are_unique(whole: Path) -> None:
     page = (whole / "models" / "resnet50" / "index.html").read_text("utf-8")
-    assert page.count('<svg class="pl-svg pl-wide"') == page.count('<svg class="pl-svg pl-narrow"') == 3
+    assert page.count('<svg class="pl-svg pl-wide"') == page.count('<svg class="pl-svg pl-narrow"') == 6
     ids = [part.partition('"')[0] for part in page.split(' id="')[1:]]
     assert len(ids) == len(set(ids))
 
@@ -43,7 +43,7 @@ def test_no_page_shows_markdown(whole: Path) -> None:
     typed = re.compile(r"\*\*[^*\s]|\]\([\w./#-]+\)")
     shown = {
         str(path.relative_to(whole)): found
-        for path in markup.pages(whole)
+        for path in markup.translated(whole)
         if (found := typed.findall(markup.article(path).text(lambda each: each.tag in {"pre", "code"})))
     }
     assert shown == {}

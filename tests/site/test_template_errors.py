@@ -23,7 +23,7 @@ from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1")
-PAGE = Path("report_templates/pages/index.en.md.j2")
+PAGE = Path("report_templates/pages/index.md.j2")
 WORDS = Path("report_templates/words.toml")
 SUITE = Path("report_templates/suites/resnet50.toml")
 SHARED = Path("report_templates/reports/_shared.toml")

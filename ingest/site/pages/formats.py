@@ -146,8 +146,14 @@ def _distinct(readings: Sequence[Reading]) -> list[Reading]:
     return list(reversed(told.values()))
 
 
-def _names(reading: Reading) -> Text:
-    return ", ".join(name for name in reading.columns if not is_private(name)) or phrase("formats.computed")
+def _names(reading: Reading) -> str:
+    return ", ".join(name for name in reading.columns if not is_private(name))
+
+
+def _numbers(reading: Reading) -> Cell:
+    """Return the names of a reading's numbers, as a format writes them."""
+    names = _names(reading)
+    return cell(Markup("<code>{}</code>").format(names)) if names else cell(phrase("formats.computed"))
 
 
 def _span(reading: Reading) -> Text:
@@ -158,7 +164,7 @@ def _span(reading: Reading) -> Text:
 
 #: What one kind of line yields.
 _COLUMNS = (
-    ColumnOf[Reading](phrase("formats.columns"), _names, key="columns"),
+    ColumnOf[Reading](phrase("formats.columns"), _numbers, key="columns"),
     ColumnOf[Reading](phrase("formats.unit"), lambda each: each.unit, key="unit"),
     ColumnOf[Reading](phrase("formats.scope"), lambda each: word_for("scope", each.scope), key="scope"),
     ColumnOf[Reading](phrase("formats.span"), _span, key="span"),

@@ -34,10 +34,13 @@ def trace_chart(run: Run) -> Chart | None:
     steps = trace.step if rising else tuple(map(float, range(1, len(trace.value) + 1)))
     axis = Axis(phrase("chart.step" if rising else "chart.record"))
     slow = _slow(trace, steps)
-    share = next(iter(slow.values()), numbers.percent(1 - SLOW, 0))
+    title = phrase("chart.steady", share=numbers.percent(1 - SLOW, 0))
+    if slow:
+        step, share = next(iter(slow.items()))
+        title = phrase("chart.slowest", axis=axis.label, step=numbers.quantity(step), share=share)
     line = ChartLine("", colours.ink(framework_of(run)).id, tuple(_points(trace, steps, slow, axis.label)))
     spec = Lines(
-        title=phrase("chart.slowest" if slow else "chart.steady", share=share), unit=trace.unit, x=axis, series=(line,),
+        title=title, unit=trace.unit, x=axis, series=(line,),
         levels=_levels(run, trace), shade=_warmup(trace, steps),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))
@@ -52,14 +55,14 @@ def _slow(trace: Trace, steps: Sequence[float]) -> Mapping[float, str]:
 
 
 def _points(trace: Trace, steps: Sequence[float], slow: Mapping[float, str], axis: Text) -> Iterator[Point]:
-    """Yield a point per record; slow records have a mark, and the slowest has words next to it."""
+    """Yield a point per record; slow records have a mark that says how slow."""
     for step, value in zip(steps, trace.value, strict=True):
         if step not in slow:
             yield Point(x=step, y=value)
             continue
         written = {"step": numbers.quantity(step), "value": numbers.figure(value), "unit": trace.unit}
         words = phrase("chart.slow", axis=axis, share=slow[step], **written)
-        yield Point(x=step, y=value, text=words, label=words if step == next(iter(slow)) else "")
+        yield Point(x=step, y=value, text=words)
 
 
 def _warmup(trace: Trace, steps: Sequence[float]) -> Tick | None:

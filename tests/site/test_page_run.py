@@ -104,4 +104,5 @@ def test_a_phone_shows_a_log_as_the_file_has_it_and_a_trace_record_by_record(vis
     page.keyboard.press("ArrowRight")
     assert area.get_attribute("aria-valuetext") != first
     assert figure.locator(".pl-tip").inner_text().split("\n")[0] in area.get_attribute("aria-valuetext")
-    assert "below the median" in " ".join(figure.locator(".pl-noted:visible").all_text_contents())
+    assert "slowest at step 21, 93% below the median" in str(figure.locator("figcaption").text_content())
+    assert figure.locator(".pl-mark:visible").count() == 4  # slow records

@@ -66,14 +66,10 @@ class Dots(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kin
 
 
 class Point(ChartMark, frozen=True, omit_defaults=True, kw_only=True):
-    """A value at a place; without `text` it has no mark. `label` is written at it.
-
-    `step` says what begins there, at a line up to the top.
-    """
+    """A value at a place; without `text` it has no mark. `step` says what begins there, at a line up to the top."""
 
     x: float
     y: float
-    label: Text = ""
     step: Text = ""
 
 
@@ -156,7 +152,7 @@ def values(spec: Spec) -> Iterator[Phrase]:
     for line in spec.series:
         for point in line.points:
             if point.text:
-                group = point.label or place_of(spec.x, point.x)
+                group = place_of(spec.x, point.x)
                 yield phrase("chart.value_of", name=line.label or spec.unit, group=group, value=point.text)
 
 

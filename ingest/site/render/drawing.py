@@ -341,22 +341,8 @@ def _point(data: Lines, line: ChartLine, point: Point, frame: _Frame, pen: Pen) 
     if point.step:
         shapes.append(svg.path("pl-stem pl-cut-2", (x, y - 6, x, float(_TOP))))
         shapes.append(svg.text(x - 4, _TOP + 6, str(point.step), "pl-tick pl-end"))
-    if point.label:
-        shapes.append(_written(str(point.label), x, y, frame))
-    group = point.label or f"{data.x.label} {place_of(data.x, point.x)}"
+    group = f"{data.x.label} {place_of(data.x, point.x)}"
     return _marked(point, tip(point, line.label, group), pen, line.ink, *shapes)
-
-
-def _written(words: str, x: float, y: float, frame: _Frame) -> str:
-    """Write words next to a point: on its side with more room, or above it if neither has room."""
-    room = (frame.right - frame.left) / scale.BOLD
-    lines = scale.wrapped(words, room)
-    wide = scale.widest(lines) * scale.BOLD
-    wanted = x - 10 - wide if x > (frame.left + frame.right) / 2 else x + 10
-    left = max(frame.left, min(wanted, frame.right - wide))
-    if left == wanted and len(lines) == 1:
-        return svg.text(left, y, words, "pl-noted")
-    return svg.texts(left, max(_TOP + 8, y - 16 - svg.LINE * (len(lines) - 1)), lines, "pl-noted")
 
 
 @cache

@@ -166,34 +166,6 @@ def test_a_badge_names_a_clear_and_a_likely_lead_alone() -> None:
     assert b"fastest" not in shown[badges.path(rows["Device third"])]
 
 
-def test_the_compare_page_marks_the_leaders_and_no_others(
-    results_site: Site, visit: Callable[..., Any], home: str
-) -> None:
-    page = opened(visit, home, data.records(results_site, own()), figures(results_site))
-    choices = [
-        {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [precision],
-         "batch": [str(row.batch_size)]}
-        for suite in results_site.shown for row in results_site.rows.get(suite.id, ())
-        for precision in (row.precision, suite.group(row.precision))
-    ]  # fmt: skip
-    for view in VIEWS:
-        found = page.evaluate(
-            """async ([choices, metric]) => {
-              const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
-              const board = perfledger.compare.board;
-              const all = (await (await fetch("../data/results.json")).json()).results;
-              const tables = await (await fetch("../data/comparisons.json")).json();
-              return choices.flatMap((wanted) => {
-                const settled = board.settle(all, { ...wanted, metric: metric }, config.suites);
-                const shown = board.board(settled.results, settled.choice, config.suites, tables);
-                return settled.choice.metric === metric ? shown.drawn.filter((each) => each.best) : [];
-              }).map((each) => each.result.id);
-            }""",
-            [choices, view],
-        )
-        assert set(found) == {identity(row) for _, row in leading(results_site, view)}, view
-
-
 def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_places(
     real: Path, visit: Callable[..., Any], real_home: str
 ) -> None:
@@ -206,32 +178,32 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
         ("throughput", list(comparison.DIMENSIONS), 8, 15_000), ("memory", ["framework"], 1, 20),
         ("speedup", ["devices"], 1, 50),
     ):  # fmt: skip
-        found = json.loads(page.evaluate(PLACED, [dimensions, metric, workloads, every]))
+        found = json.loads(page.evaluate(PLACED, [dimensions, metric, every]))
         assert len(found) > least
         stated = {each.id: statement(each, metric) for each in records}
         assert {level for level, *_ in found} == set(LEVELS)
         for level, by, a, b, shown in found:
             expected = outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {}), level)
             # Results of the same workload have notes, which agree for a pair at this level.
-            names = ("reasons", "differs") if level == "everything" else tuple(expected)
+            names = ("reasons", "differs") if level == "everything" else ("reasons", "differs", "unknown")
             assert {name: sorted(shown[name]) for name in names} == {name: expected[name] for name in names}, (a, b, by)
 
 
 #: Returns, as text for speed, the verdict of the page on each pair of results that it places together.
-PLACED = """async ([dimensions, metric, workloads, every]) => {
+PLACED = """async ([dimensions, metric, every]) => {
   let count = 0;
-  const board = perfledger.compare.board;
+  const { PLACE, item, outcome } = perfledger.compare;
   const all = (await (await fetch("../data/results.json")).json()).results;
   const tables = await (await fetch("../data/comparisons.json")).json();
-  return JSON.stringify(Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
+  return JSON.stringify(Object.keys(PLACE).flatMap((level) => dimensions.flatMap((by) => {
     const choice = { by: by, metric: metric, level: level }, settings = {};
     all.forEach((each) => {
-      const item = board.item(each, choice, workloads[each.suite] || {});
-      if (item.figure.value !== null) (settings[each.suite + item.setting] ||= []).push(item);
+      const found = item(each, choice);
+      if (found.figure.value !== null) (settings[each.suite + found.setting] ||= []).push(found);
     });
     return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
-      .filter((b) => count++ % every === 0 && !board.unrelated(a, b, by))
-      .map((b) => [level, by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
+      .filter((b) => count++ % every === 0 && (by === "framework" || a.series === b.series || a.x === b.x))
+      .map((b) => [level, by, a.result.id, b.result.id, outcome(a, b, choice, tables)])));
   })));
 }"""
 
@@ -344,18 +316,17 @@ def test_the_script_says_of_every_pair_what_the_front_page_says(
     choices = [
         {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],
          "devices": [str(first.result.devices)], "batch": [str(first.result.batch_size)],
-         "precision": [suite.group(first.result.precision), first.result.precision], "ref": identity(first.result)}
-        for suite, (first, second), _ in expected
+         "precision": [suite.group(first.result.precision), first.result.precision], "ids": said.ids}
+        for suite, (first, second), said in expected
     ]  # fmt: skip
     found = page.evaluate(
         """async (choices) => {
-          const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
-          const board = perfledger.compare.board;
+          const { board, settle } = perfledger.compare;
           const all = (await (await fetch("../data/results.json")).json()).results;
           const tables = await (await fetch("../data/comparisons.json")).json();
           return choices.map((wanted) => {
-            const settled = board.settle(all, wanted, config.suites);
-            return board.board(settled.results, settled.choice, config.suites, tables).rows
+            const settled = settle(all, wanted);
+            return board(settled.results.filter((each) => wanted.ids.includes(each.id)), settled.choice, tables).rows
               .map((each) => [each.result.id, each.behind || null, Boolean(each.apart)]);
           });
         }""",

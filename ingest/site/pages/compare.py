@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product as product_of
+from typing import Any
 
 from msgspec import structs
 
@@ -14,10 +16,12 @@ from perfledger.ingest.compute.comparison_tables import tables
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import overturning
 from perfledger.ingest.site.data import measured
+from perfledger.ingest.site.defaults import default_hardware
 from perfledger.ingest.site.hardware_names import product, raw
 from perfledger.ingest.site.model import Page, Row, Site, Suite, framework_of, hardware_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import CHARTS
+from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import sections
 from perfledger.ingest.site.table_metrics import places, verdicts
 from perfledger.schema.records import text_of
@@ -31,8 +35,18 @@ COMPARE_WORDS = (
 COMPARE_SCRIPTS = (
     CHARTS,
     addresses.SITE_SCRIPT,
-    *(f"assets/js/compare{each}.js" for each in ("-board", "-address", "-words", "-chart", "")),
+    *(f"assets/js/compare{each}.js" for each in ("-choice", "-board", "-words", "")),
 )
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """The page for its script: its settings, words, and names of hardware; `models` are for other readers."""
+
+    config: Mapping[str, Any]
+    word_tables: tuple[str, ...]
+    models: tuple[Link, ...]
+    hardware: tuple[tuple[str, Text], ...]
 
 
 def pages(site: Site) -> list[Page]:
@@ -42,20 +56,15 @@ def pages(site: Site) -> list[Page]:
         "dimensions": DIMENSIONS,
         "levels": tuple(PLACE.items()),
         "level": DEFAULT,
+        "opens": default_hardware(site),
         "follows": {fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     hardware = {*map(hardware_of, site.runs), *(row.hardware for row in site.published.rows)} - {""}
-    models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]
-    page = Page(
-        addresses.COMPARE,
-        "compare",
-        phrase("nav.compare"),
-        phrase("describe.compare"),
-        lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models, "hardware": _products(hardware)},
-        scripts=COMPARE_SCRIPTS,
-    )
-    return [page]
+    models = tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown)
+    page = ComparePage(config, COMPARE_WORDS, models, tuple(_products(hardware)))
+    described = phrase("nav.compare"), phrase("describe.compare")
+    return [Page(addresses.COMPARE, "compare", *described, lambda: page, scripts=COMPARE_SCRIPTS)]
 
 
 def data(site: Site, found: Sequence[ResultRecord]) -> bytes:

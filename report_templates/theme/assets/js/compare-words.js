@@ -3,8 +3,7 @@
   "use strict";
 
   const compare = window.perfledger.compare;
-  const stated = compare.board.stated;
-  const LISTED = 4;
+  const stated = compare.stated;
 
   /** `config`: {language, words: {table.key: text}}. Returns the functions that say things. */
   function speaker(config) {
@@ -41,9 +40,9 @@
       return words["compare.fact_" + each.name] || (each.kind !== "condition" && words["fact." + each.name]) || word(table, each.name);
     }
 
-    /** A reason as `batch size per device 32 against 64`. */
+    /** A reason as `batch size per device: 32 instead of 64`; of what has no readable value, the name. */
     function reason(each) {
-      if (each.kind === "same") return say("compare.reason_same", each);
+      if (each.mine === undefined && each.theirs === undefined) return nameOf(each);
       return say("compare.reason", { name: nameOf(each), mine: value(each.name, each.mine), theirs: value(each.name, each.theirs) });
     }
 
@@ -81,36 +80,14 @@
       return parts.join(say("site.comma"));
     }
 
-    /** Names without doubles; a long list is cut. */
-    function names(items) {
-      const found = Array.from(new Set(Array.from(items).map(framework)));
-      const more = found.length - LISTED;
-      return listed(found.slice(0, LISTED)) + (more > 0 ? say("compare.and_more", { n: more }) : "");
-    }
-
-    /** Notes on what is not stated: a line per fact, and one for all options. Of published figures a note says it all. */
-    function unknown(found) {
-      const options = found.filter((each) => each.kind === "option").map(nameOf);
-      const facts = found.filter((each) => each.kind !== "option").map((each) => ({ each: each, items: Array.from(each.items).filter((one) => one.result.origin === "measured") }));
-      const said = facts.filter((each) => each.items.length).map((each) => upper(say("compare.not_known_for", { name: nameOf(each.each), names: names(each.items) })));
-      return options.length ? said.concat(upper(say("compare.options_unstated", { names: listed(options) }))) : said;
-    }
-
-    function upper(text) {
-      return text.charAt(0).toUpperCase() + text.slice(1);
-    }
-
-    function follows(each, by) {
-      return upper(say("compare.follows", { name: nameOf(each), by: facet(by) }));
-    }
-
     function metric(name) {
       if (name === "throughput") return say("compare.throughput");
       if (name === "speedup" || name === "efficiency") return say("table." + name);
       return words["metric." + name] || word("published_metric", name);
     }
 
-    return { say: say, value: value, facet: facet, reason: reason, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
+    const optionName = (name) => nameOf({ kind: "option", name: name });
+    return { say, value, facet, reason, size, sized, source, framework, result, metric, nameOf, listed, optionName, language: config.language };
   }
 
   compare.speaker = speaker;

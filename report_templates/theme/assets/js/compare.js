@@ -3,9 +3,9 @@
   "use strict";
 
   const compare = window.perfledger.compare;
-  const FACETS = compare.board.FACETS;
-  const REASONS_SHOWN = 12;
+  const { ALL, FACETS, PLACE } = compare;
   const RUNS_SHOWN = 5;
+  const CUTS = ["micro_batch", "pipeline_parallel", "tensor_parallel", "data_parallel", "expert_parallel", "context_parallel"];
   const place = document.getElementById("pl-compare");
   const config = JSON.parse(place.dataset.config);
   const words = compare.speaker(config);
@@ -35,15 +35,14 @@
   /* ---- the choice ---- */
 
   function wantedNow() {
-    const wanted = Object.assign({}, state.choice, { options: Object.assign({}, state.choice.options) });
-    FACETS.filter((facet) => compare.board.leftOpen(facet, wanted)).forEach((facet) => { wanted[facet] = [compare.board.ALL]; });
+    const wanted = Object.assign({}, state.choice);
+    FACETS.filter((facet) => compare.leftOpen(facet, wanted)).forEach((facet) => { wanted[facet] = [ALL]; });
     return wanted;
   }
 
   /** A choice of the reader. What it makes impossible is replaced without a word; a link's is not. */
   function choose(change) {
     const wanted = Object.assign(wantedNow(), change);
-    if (change.ref === undefined) delete wanted.ref;
     state = settled(wanted);
     // What is compared, or of which model, matters more than the rest, which is chosen anew where nothing is left.
     if (!state.board.drawn.length && (change.by || change.model)) state = settled({ by: wanted.by, model: wanted.model, published: wanted.published });
@@ -53,13 +52,16 @@
   }
 
   function settled(wanted) {
-    const found = compare.board.settle(results, wanted, config.suites);
-    found.board = compare.board.board(found.results, found.choice, config.suites, tables);
+    const found = compare.settle(results, wanted);
+    found.board = compare.board(found.results, found.choice, tables);
+    const first = found.board.rows.length ? found.board.rows[0].result : {};
+    const varies = (name) => found.board.rows.some((each) => compare.optionOf(each.result, name) !== compare.optionOf(first, name));
+    found.varied = Object.keys(compare.workloadOf(first)).sort().filter(varies); // options of the workload that tell results apart
     return found;
   }
 
   function fromAddress() {
-    const wanted = compare.address.read(location.search);
+    const wanted = compare.read(location.search);
     state = settled(wanted);
     const [hardware] = wanted.hardware || [];
     if (hardware && !wanted.published && !state.choice.hardware.includes(hardware)) {
@@ -71,11 +73,17 @@
 
   function remember(how) {
     try {
-      history[how](null, "", compare.address.written(state.choice));
+      history[how](null, "", compare.written(state.choice));
     } catch (error) {
       // A browser may keep the address of a page from the disk as it is; the link to copy has the choice all the same.
     }
-    window.plSite.switchLanguages(compare.address.written(state.choice));
+    travel();
+  }
+
+  /** The choice goes along to the other language, and what other pages know of it to these. */
+  function travel() {
+    window.plSite.switchLanguages(compare.written(state.choice));
+    window.plSite.travel({ model: state.choice.model, hardware: state.choice.hardware[0], precision: state.choice.precision[0], devices: state.choice.devices.length === 1 ? state.choice.devices[0] : "" });
   }
 
   /* ---- controls ---- */
@@ -84,10 +92,9 @@
     const choice = state.choice, offers = state.offers;
     const selects = [
       select("by", offers.by, choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
-      select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [], options: {} })),
+      select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [] })),
       select("level", offers.level, choice.level, (each) => say("compare.level_" + each), (value) => choose({ level: value, precision: [], batch: [] })),
       ...["hardware", "precision", "batch", "version", "round"].filter((facet) => facet !== choice.by).map(facetSelect),
-      ...Object.keys(offers.options).map(optionSelect),
       select("metric", offers.metric, choice.metric, words.metric, (value) => choose({ metric: value })),
     ];
     const sets = Array.from(new Set(["framework", "devices", choice.by])).filter((facet) => offers[facet].length > 1).map(checkboxes);
@@ -106,26 +113,16 @@
     const id = "pl-c-" + name;
     const options = values.map((each) => make("option", { value: "=" + each, selected: each === chosen }, label(each)));
     if (all) options.push(make("option", { value: "", selected: chosen === undefined }, all));
-    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, name.startsWith("option.") ? words.upper(words.optionName(name.slice(7))) : words.facet(name)),
+    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, words.facet(name)),
       make("select", { id: id, onchange: (event) => changed(event.target.value.slice(1), event.target.value === "") }, ...options));
   }
 
   /** One value of a facet, or all where that makes sense; a facet of a single value needs no control. */
   function facetSelect(facet) {
     const offered = state.offers[facet];
-    if (offered.length < 2 && !compare.board.needed(facet, state.choice.level)) return null;
-    const all = compare.board.needed(facet, state.choice.level) ? null : say("compare.all");
-    return select(facet, offered, state.choice[facet][0], (each) => words.value(facet, each), (value, every) => choose({ [facet]: [every ? compare.board.ALL : value] }), all);
-  }
-
-  function optionSelect(name) {
-    const changed = (value, every) => {
-      const options = Object.assign({}, state.choice.options);
-      if (every) delete options[name];
-      else options[name] = value;
-      choose({ options: options });
-    };
-    return select("option." + name, state.offers.options[name], state.choice.options[name], (each) => words.value(name, each), changed, say("compare.any"));
+    if (offered.length < 2 && !compare.needed(facet, state.choice.level)) return null;
+    const all = compare.needed(facet, state.choice.level) ? null : say("compare.all");
+    return select(facet, offered, state.choice[facet][0], (each) => words.value(facet, each), (value, every) => choose({ [facet]: [every ? ALL : value] }), all);
   }
 
   function checkboxes(facet) {
@@ -148,17 +145,13 @@
   /* ---- the page ---- */
 
   function frame() {
-    const button = (name, action) => make("button", { type: "button", class: "pl-compare-button", id: "pl-c-" + name, onclick: action }, say("compare." + name));
     parts.choice = make("form", { class: "pl-compare-choice", "aria-label": say("compare.choice"), onsubmit: (event) => event.preventDefault() });
     parts.gone = make("div", { class: "pl-compare-gone", role: "alert" });
     parts.status = make("p", { class: "pl-compare-status", role: "status" });
     parts.chart = make("figure", { class: "pl-chart", id: "pl-compare-chart" }, make("figcaption", {}, say("compare.whiskers")));
-    parts.table = make("div", { class: "pl-scroll pl-compare-table", tabindex: "0", role: "region", "aria-label": say("compare.table") });
+    parts.table = make("div", { class: "pl-compare-table" });
     parts.notes = make("div", { class: "pl-compare-notes" });
-    parts.out = make("section", { class: "pl-compare-out" });
-    parts.copied = make("span", { class: "pl-compare-copied", role: "status" });
-    const tools = make("p", { class: "pl-compare-tools" }, button("copy", copyLink), button("csv", () => save("csv", csv())), button("json", () => save("json", json())), parts.copied);
-    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, tools, parts.notes, parts.out);
+    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, parts.notes);
   }
 
   function show() {
@@ -171,52 +164,38 @@
     showTable();
     showChart();
     showNotes();
-    showOut();
-    parts.copied.textContent = "";
   }
 
   function goneText(each) {
-    const name = each.facet === "option" ? words.optionName(each.name) : each.facet === "ref" ? say("compare.result") : words.facet(each.facet);
-    return say("compare.gone", { name: name, value: words.value(each.facet, each.value) });
+    return say("compare.gone", { name: words.facet(each.facet), value: words.value(each.facet, each.value) });
   }
 
   function statusText() {
-    const { drawn, listed, out } = state.board;
+    const { rows, elsewhere } = state.board;
     if (!results.length) return say("compare.no_data");
     if (!state.results.length) return say("compare.none_measured");
-    if (!drawn.length) return say("compare.none");
-    const apart = listed.filter((each) => each.apart).length;
-    const said = [say("compare.status", { n: drawn.length + listed.length })];
+    if (!rows.length) return say("compare.none");
+    const apart = rows.filter((each) => each.apart).length;
+    const said = [say("compare.status", { n: rows.length })];
     if (apart) said.push(say("compare.status_apart", { n: apart }));
-    if (out.length) said.push(say("compare.status_out", { n: out.length }));
+    if (elsewhere.length) said.push(say("compare.elsewhere", { names: words.listed(elsewhere.map((each) => words.value(state.choice.by, each))) }));
     return said.join(config.language === "zh" ? "" : " ");
   }
 
   /* ---- the chart ---- */
 
-  function several(name) {
-    return new Set(shown().map((each) => JSON.stringify(name === "options" ? workloadOf(each.result) : each.result[name]))).size > 1;
-  }
-
-  function workloadOf(result) {
-    const workload = compare.board.workloadOf(config.suites, state.choice.model);
-    return Object.keys(workload).sort().map((name) => [name, compare.board.optionOf(result, name, workload)]).filter((each) => each[1] !== "");
+  function several(fact) {
+    return new Set(shown().map((each) => each.result[fact])).size > 1;
   }
 
   function workloadText(result) {
-    return workloadOf(result).map((each) => words.optionName(each[0]) + " " + words.value(each[0], each[1])).join(say("site.comma"));
+    const said = state.varied.filter((name) => compare.optionOf(result, name) !== "");
+    return said.map((name) => words.optionName(name) + " " + words.value(name, compare.optionOf(result, name))).join(say("site.comma"));
   }
 
   /** Whether results differ in this only if they are at different places. */
   function placed(name) {
-    return compare.board.PLACE[state.choice.level].includes(name);
-  }
-
-  function xLabel(item) {
-    if (state.choice.by !== "framework") return words.value(state.choice.by, item.x);
-    const devices = placed("nodes") ? words.size(item.result) : words.value("devices", item.result.devices);
-    const sized = placed("batch_size") && several("batch_size") ? say("table.case_of", { devices: devices, batch_size: words.value("batch", item.result.batch_size) }) : devices;
-    return placed("workload") && several("options") ? [sized, workloadText(item.result)] : sized;
+    return PLACE[state.choice.level].includes(name);
   }
 
   function seriesLabel(item) {
@@ -224,57 +203,55 @@
     if (state.choice.by !== "framework") {
       if (state.choice.by !== "devices" && several("devices")) added.push(words.sized(item.result));
       if (state.choice.by !== "batch" && several("batch_size")) added.push(say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }));
-      if (several("options")) added.push(workloadText(item.result));
+      added.push(workloadText(item.result));
     }
-    return [words.framework(item)].concat(added).join(say("site.comma"));
+    return [words.framework(item)].concat(added).filter(Boolean).join(say("site.comma"));
   }
 
   function unitsOf() {
     return Array.from(new Set(state.board.drawn.map((each) => each.figure.unit).filter(Boolean))).join(say("site.comma"));
   }
 
-  function plotted() {
-    const all = state.board.drawn.concat(state.board.absent), choice = state.choice;
+  /** What the chart shows: numbers of devices make lines, all else is compared in panels. */
+  function spec() {
+    const { drawn, absent, xs, series } = state.board, all = drawn.concat(absent), by = state.choice.by;
     const at = new Map(all.map((each) => [each.series + "\u0000" + each.x, each]));
     const first = (key, value) => all.find((each) => each[key] === value);
-    const figures = (key) => state.board.xs.map((x) => at.get(key + "\u0000" + x)).map((each) => (each ? plottedFigure(each) : null));
-    return {
-      scaling: choice.by === "devices" && state.board.xs.length > 1, title: chartTitle(), unit: headOf(),
-      xs: state.board.xs.map((x) => ({ label: placeLabel(first("x", x)), at: Number(x) })),
-      series: state.board.series.map((key) => ({ label: seriesLabel(first("series", key)), ink: config.inks[first("series", key).result.framework] || "", figures: figures(key) })),
-      across: words.facet(choice.by), ideal: choice.metric === "efficiency" ? 100 : null,
-      // The work of one device and that of many are no sizes that one scale tells apart.
-      apart: several("devices") && choice.metric === "throughput",
-    };
+    const head = { title: modelName(state.choice.model) + say("site.colon") + headOf(), unit: headOf() };
+    const look = (key) => ({ label: seriesLabel(first("series", key)), ink: config.inks[first("series", key).result.framework] || "" });
+    const figures = (x) => series.filter((key) => at.has(key + "\u0000" + x)).map((key) => Object.assign(look(key), plottedFigure(at.get(key + "\u0000" + x))));
+    if (by === "devices" && xs.length > 1) {
+      const points = (key) => xs.filter((x) => at.has(key + "\u0000" + x)).map((x) => plottedFigure(at.get(key + "\u0000" + x), Number(x))).filter((each) => each.value !== null);
+      const lines = series.map((key) => Object.assign(look(key), { points: points(key) })).filter((each) => each.points.length);
+      const isShare = state.choice.metric === "efficiency";
+      return Object.assign(head, { kind: "lines", ideal: isShare ? 100 : null, near: isShare, series: lines, x: { label: words.facet(by), log2: true, ticks: xs.map((x) => ({ at: Number(x), label: placeLabel(first("x", x)) })) } });
+    }
+    const panels = xs.map((x) => ({ label: placeLabel(first("x", x)), rows: figures(x) })).filter((panel) => panel.rows.length);
+    const isOne = panels.length > 1 && series.length === 1;
+    const rows = () => panels.map((panel) => Object.assign({}, panel.rows[0], { label: panel.label }));
+    // The work of one device and that of many are no sizes that one scale tells apart.
+    const apart = several("devices") && state.choice.metric === "throughput" && !isOne;
+    return Object.assign(head, { kind: "dots", apart, panels: isOne ? [{ label: panels[0].rows[0].label, rows: rows() }] : panels });
   }
 
   /** The same place in words, as the title of a panel: `8 devices, batch size 64`. */
   function placeLabel(item) {
-    if (state.choice.by !== "framework") return xLabel(item);
+    if (state.choice.by !== "framework") return words.value(state.choice.by, item.x);
     const sized = placed("batch_size") && several("batch_size") ? say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }) : "";
-    return [words.sized(item.result), sized, placed("workload") && several("options") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
+    return [words.sized(item.result), sized, placed("workload") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
   }
 
-  function plottedFigure(each) {
+  function plottedFigure(each, x) {
     const result = each.result, figure = each.figure;
     if (figure.value === null) return { value: null, text: absentWord(each), about: absentReason(each) };
     const percent = state.choice.metric === "efficiency" ? 100 : 1;
     const scaled = (value) => (typeof value === "number" ? value * percent : null);
-    const said = [result.batch_size ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "", optionsText(result), result.framework_version || "", lastDay(result)];
+    const said = [result.batch_size ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "", optionsText(result), result.framework_version || "", (result.runs || []).map((run) => run.date || "").sort().pop()];
     return {
-      value: scaled(figure.value), low: scaled(figure.low), high: scaled(figure.high), n: (result.runs || []).length || null,
+      x, y: scaled(figure.value), value: scaled(figure.value), low: scaled(figure.low), high: scaled(figure.high), n: (result.runs || []).length || null,
       text: [figure.text, ["speedup", "efficiency"].includes(state.choice.metric) ? "" : figure.unit].filter(Boolean).join(" "),
       about: said.filter(Boolean).join(say("site.comma")), href: targetOf(each) || "",
     };
-  }
-
-  /** The day of the last run; empty where no run states one. */
-  function lastDay(result) {
-    return (result.runs || []).map((run) => run.date || "").sort().pop() || "";
-  }
-
-  function chartTitle() {
-    return modelName(state.choice.model) + say("site.colon") + headOf();
   }
 
   function headOf() {
@@ -290,104 +267,61 @@
     const there = state.board.drawn.length > 0;
     parts.chart.hidden = !there;
     if (!there) return;
-    window.plChart.draw(parts.chart, compare.chart.spec(plotted()));
-    parts.chart.setAttribute("aria-label", described());
-  }
-
-  /** What the chart shows, in one sentence; the table says all of it. */
-  function described() {
-    const said = state.board.drawn.slice(0, 12).map((each) => say("chart.value_of", { name: seriesLabel(each), group: [].concat(xLabel(each)).join(say("site.comma")), value: each.figure.text }));
-    return say("compare.described", { metric: headOf(), by: words.facet(state.choice.by) }) + " " + said.join(" ");
+    window.plChart.draw(parts.chart, spec());
+    parts.chart.setAttribute("aria-label", say("compare.described", { metric: headOf(), by: words.facet(state.choice.by) }));
   }
 
   /* ---- the table ---- */
-
-  function columns() {
-    const by = state.choice.by;
-    const fact = (facet, key, said) => ({ facet: facet, title: words.facet(facet), wanted: facet === by || several(key), text: (each) => said ? said(each.result) : words.value(facet, each.result[key]) });
-    const facts = [
-      fact("hardware", "hardware"), fact("precision", "precision"),
-      Object.assign(fact("devices", "devices", words.size), { wanted: true, number: true }),
-      Object.assign(fact("batch", "batch_size"), { wanted: true, number: true }),
-      { title: say("table.options"), wanted: several("options") || hasOptions(), text: (each) => optionsText(each.result) },
-      Object.assign(fact("version", "framework_version"), { wanted: by === "version" || shown().some((each) => each.result.framework_version) }),
-      Object.assign(fact("round", "round"), { wanted: by === "round" || shown().some((each) => each.result.origin === "measured" && each.result.round) }),
-    ].filter((each) => each.wanted);
-    const framework = { facet: "framework", title: say("table.framework"), cell: frameworkCell };
-    // The figure comes before what is known of it: a phone shows the first columns.
-    const [figure, ...rest] = figureColumns();
-    const compared = facts.filter((each) => each.facet === by);
-    return [...compared, framework, figure, ...leadColumns(), ...facts.filter((each) => each.facet !== by), ...rest];
-  }
 
   function shown() {
     return state.board.rows;
   }
 
-  function hasOptions() {
-    return shown().some((each) => Object.keys(each.result.options || {}).length);
+  /** A column: its title, the content of its cells, and whether it is shown. */
+  function columns() {
+    const by = state.choice.by, any = (test) => shown().some(test);
+    const along = { title: words.facet(by), cell: (each) => [words.value(by, each.result[compare.KEYS[by]])], number: by === "devices" || by === "batch" };
+    return [
+      by !== "framework" && along,
+      { title: say("table.framework"), cell: frameworkCell },
+      { title: headOf(), cell: figureCell, number: true },
+      any((each) => each.share !== undefined) && { title: say(by === "framework" ? "compare.share_best" : "compare.share_first"), cell: shareCell, kind: "pl-compare-share" },
+      any((each) => differsCell(each).some(Boolean)) && { title: say("compare.differs"), cell: differsCell, kind: "pl-compare-differs" },
+      any((each) => optionsText(each.result)) && { title: say("table.options"), cell: (each) => [optionsText(each.result)], kind: "pl-compare-options" },
+      any((each) => each.result.origin === "measured") && { title: say("compare.runs"), cell: runsCell, kind: "pl-runs" },
+    ].filter(Boolean);
   }
 
+  /** Options in words, without ways of cutting a model or its batch that are not used. */
   function optionsText(result) {
-    return Object.keys(result.options || {}).sort().map((name) => (words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
+    const isUsed = (name) => !(CUTS.includes(name) && result.options[name] === 1);
+    return Object.keys(result.options || {}).sort().filter(isUsed).map((name) => (words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
   }
 
-  /** What a figure is held against: the best of its place, or the first along the dimension. */
-  function leadColumns() {
-    const any = (test) => shown().some(test);
-    return [
-      { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), text: shareText },
-      { title: say("compare.behind"), wanted: any((each) => each.behind), cell: behindCell },
-      { title: say("compare.differs"), kind: "pl-compare-differs", wanted: any((each) => each.refusal || each.missed || (each.differs || []).length), cell: differsCell },
-    ].filter((each) => each.wanted);
-  }
-
-  function figureColumns() {
-    const any = (test) => shown().some(test);
-    return [
-      { title: headOf(), number: true, cell: figureCell },
-      { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any((each) => each.figure.range), text: (each) => each.figure.range },
-      { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
-      { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
-      { title: say("compare.witnesses"), wanted: state.choice.metric === "throughput" && any((each) => each.result.witnesses), cell: witnessCell },
-      { title: say(shown().every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
-    ].filter((each) => each.wanted !== false);
-  }
-
+  /** The framework with its version, and what else a choice leaves open. */
   function frameworkCell(each) {
-    const name = words.value("framework", each.result.framework);
-    return each.result.origin === "published" ? [name, make("small", {}, say("compare.of_others"))] : [name];
-  }
-
-  function spreadText(each) {
-    return typeof each.figure.spread === "number" ? "±" + (each.figure.spread * 100).toFixed(1) + "%" : "";
-  }
-
-  function firstRun(result) {
-    return (result.runs || []).find((each) => each.page);
+    const result = each.result, name = words.value("framework", result.framework);
+    if (result.origin === "published") return [name, make("small", {}, say("compare.of_others") + say("site.colon") + words.source(result))];
+    const open = ["hardware", "precision", "batch_size"].filter((fact) => several(fact) && !placed(fact) && fact !== compare.KEYS[state.choice.by]);
+    const facts = [result.framework_version, ...open.map((fact) => (fact === "batch_size" ? say("compare.batch_n", { n: result.batch_size }) : words.value(fact, result[fact]))), result.round];
+    return [name, make("small", {}, facts.filter(compare.stated).join(say("site.comma")))];
   }
 
   function targetOf(each) {
-    const run = firstRun(each.result);
-    return each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
+    const run = (each.result.runs || []).find((one) => one.page);
+    return each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
   }
 
-  /** The figure leads to its run; one of others to where they published it. */
+  /** The figure leads to its run, or to where others published it; below it, its range and its cautions. */
   function figureCell(each) {
-    if (each.figure.value === null) return [make("span", { class: "pl-absent" }, absentWord(each)), make("small", {}, absentReason(each))];
-    const target = targetOf(each);
-    const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
-    const marks = ["diverged", "unproven"].filter((name) => each.result[name]).map((name) => make("small", {}, say("metric." + name)));
-    return [target ? make("a", { href: target }, text) : text, ...marks];
-  }
-
-  /** What a throughput rests on; what others published has no witnesses. */
-  function witnessCell(each) {
-    const rests = each.result.witnesses;
-    if (!rests) return [];
-    const means = say("support." + rests + "_means");
-    const tone = rests === "agree" ? "pl-tag pl-good" : "pl-tag pl-warn";
-    return [make("span", { class: tone, role: "img", title: means, "aria-label": means }, say("support." + rests))];
+    const { figure, result } = each;
+    if (figure.value === null) return [make("span", { class: "pl-absent" }, absentWord(each)), make("small", {}, absentReason(each))];
+    const target = targetOf(each), text = unitsOf().includes(figure.unit || "") ? figure.text : figure.text + " " + figure.unit;
+    const runs = result.origin === "measured" && figure.repeats ? say(figure.repeats === 1 ? "compare.run_one" : "compare.runs_n", { n: figure.repeats }) : "";
+    const marks = ["diverged", "unproven"].filter((name) => result[name]).map((name) => say("metric." + name));
+    if (state.choice.metric === "throughput" && result.witnesses && result.witnesses !== "agree") marks.push(say("support." + result.witnesses));
+    const small = [figure.range, runs, ...marks].filter(Boolean);
+    return [target ? make("a", { href: target }, text) : text, small.length ? make("small", {}, small.join(say("site.comma"))) : ""];
   }
 
   function absentReason(each) {
@@ -395,27 +329,23 @@
     return (reason && reason.text && reason.text[config.language]) || say("compare.not_stated");
   }
 
-  function shareText(each) {
-    return typeof each.share === "number" ? (each.share * 100).toFixed(1) + "%" : "";
-  }
-
-  /** How far the best is ahead of a figure, and how sure that is. */
-  function behindCell(each) {
-    const lead = each.behind;
-    if (!lead) return [];
+  /** The share of the reference, and how sure its lead is. */
+  function shareCell(each) {
+    if (typeof each.share !== "number") return [];
+    const lead = each.behind, share = (each.share * 100).toFixed(1) + "%";
+    if (!lead) return [share];
     const ratio = lead.low === lead.high ? lead.low : say("compare.ratio_range", { low: lead.low, high: lead.high });
-    const more = lead.more ? make("small", {}, say("compare.more_runs", { n: lead.more })) : null;
-    const wins = lead.effect ? make("small", {}, say("compare.wins", { n: lead.wins, effect: say("compare.effect_" + lead.effect) })) : null;
-    return [say("compare.lead_" + lead.grade, { ratio: ratio }), wins, more].filter(Boolean);
+    return [share, make("small", {}, say("compare.lead_" + lead.grade, { ratio: ratio })), lead.more ? make("small", {}, say("compare.more_runs", { n: lead.more })) : ""];
   }
 
-  /** What differs from what a figure is held against; first, that this forbids a ratio. */
+  /** What differs from the reference; of a result without a ratio, why it has none. */
   function differsCell(each) {
-    const found = (each.differs || []).length || !each.refusal ? each.differs || [] : each.refusal.reasons;
-    const said = found.map(words.reason).join(say("compare.semicolon"));
-    if (each.missed) return each.missed.map(missedText);
-    if (!each.apart) return [said];
-    return [make("span", { class: "pl-tag pl-warn" }, say("compare.apart")), " ", said, " ", insteadButton(each)];
+    if (each.missed && each.missed.length) return each.missed.map(missedText);
+    const said = (each.differs || []).map(words.reason).join(say("compare.semicolon"));
+    if (each.apart) return [make("b", {}, say("compare.apart")), " ", said];
+    if ((each.unknown || []).length) return [said, make("small", {}, say("compare.unstated", { names: words.listed(each.unknown.map(words.nameOf)) }))];
+    const isAlone = state.choice.by === "framework" && each.figure.value !== null && each.share === undefined;
+    return [said || (isAlone ? say("compare.lone") : "")];
   }
 
   function missedText(each) {
@@ -423,17 +353,7 @@
     return make("small", { class: "pl-missed" }, say("compare.missed", args));
   }
 
-  function insteadButton(each) {
-    const button = make("button", { type: "button", class: "pl-compare-instead", onclick: () => instead(each.result) }, say("compare.instead"));
-    button.setAttribute("aria-label", say("compare.instead") + say("site.colon") + words.result(each));
-    return button;
-  }
-
   function runsCell(each) {
-    if (each.result.origin === "published") {
-      const source = each.result.source || {};
-      return [source.address ? make("a", { href: source.address }, words.source(each.result)) : words.source(each.result)];
-    }
     const there = (each.result.runs || []).filter((run) => run.page);
     const links = there.slice(0, RUNS_SHOWN).flatMap((run, index) => [index ? " " : "", make("a", { href: pageAddress(run.page), title: run.id, "aria-label": run.id }, String(index + 1))]);
     const more = there.length - RUNS_SHOWN;
@@ -441,13 +361,18 @@
   }
 
   function showTable() {
-    parts.table.hidden = !shown().length;
-    if (parts.table.hidden) return parts.table.replaceChildren();
+    if (!shown().length) return parts.table.replaceChildren();
     const found = columns();
     const head = make("tr", {}, ...found.map((each) => make("th", { scope: "col", class: each.number && "pl-n" }, each.title)));
-    const rows = shown().map((each) => row(each, found));
-    parts.table.replaceChildren(make("table", { class: "pl-grid" }, make("caption", {}, ...captionText()), make("thead", {}, head), make("tbody", {}, ...rows)));
-    return undefined;
+    const bodies = state.board.groups.map((group) => make("tbody", {}, make("tr", { class: "pl-compare-group" }, make("th", { colspan: found.length, scope: "rowgroup" }, groupText(group))), ...group.rows.map((each) => row(each, found))));
+    return parts.table.replaceChildren(make("table", { class: "pl-compare-grid" }, make("caption", {}, ...captionText()), make("thead", {}, head), ...bodies));
+  }
+
+  function groupText(group) {
+    const each = group.reference;
+    if (state.choice.by !== "framework") return seriesLabel(each);
+    const batch = placed("batch_size") ? say("compare.batch_n", { n: words.value("batch", each.result.batch_size) }) : "";
+    return [words.sized(each.result), batch].filter(Boolean).join(say("site.comma"));
   }
 
   function captionText() {
@@ -459,102 +384,18 @@
   }
 
   function row(each, found) {
-    const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number ? "pl-n" : column.kind }, ...(column.cell ? column.cell(each) : [column.text(each)])));
-    return make("tr", { class: [each.result.origin === "published" && "pl-of-others", each.apart && "pl-apart"].filter(Boolean).join(" ") || null, "data-id": each.result.id }, ...cells);
+    const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number ? "pl-n" : column.kind, "data-head": column.title }, ...column.cell(each)));
+    return make("tr", { class: (each.result.origin === "published" || each.apart) && "pl-apart", "data-id": each.result.id }, ...cells);
   }
 
-  /* ---- notes and reasons ---- */
+  /* ---- notes ---- */
 
   function showNotes() {
-    const notes = state.board.notes;
-    const said = words.unknown(notes.unknown).concat(notes.follows.filter((each) => each.name !== "framework_version").map((each) => words.follows(each, state.choice.by)));
-    if (state.board.drawn.some((each) => each.result.origin === "published")) said.unshift(say("compare.note_published"));
+    const said = [];
+    if (shown().some((each) => each.result.origin === "published")) said.push(say("compare.note_published"));
     if (state.board.unplaced) said.push(say("compare.unplaced", { n: state.board.unplaced, by: words.facet(state.choice.by) }));
     if (state.board.alone) said.push(say("compare.alone", { n: state.board.alone, by: words.facet(state.choice.by) }));
-    parts.notes.replaceChildren(...(said.length ? [make("h2", {}, say("compare.notes")), make("ul", {}, ...said.map((each) => make("li", {}, each)))] : []));
-  }
-
-  function showOut() {
-    const out = state.board.out;
-    if (!out.length) return parts.out.replaceChildren();
-    const entries = out.map(outEntry);
-    const more = entries.slice(REASONS_SHOWN);
-    const rest = more.length ? make("details", {}, make("summary", {}, say("compare.more_reasons", { n: more.length })), make("ul", {}, ...more)) : null;
-    parts.out.replaceChildren(...[make("h2", {}, say("compare.out")), make("p", {}, say("compare.out_text")), make("ul", {}, ...entries.slice(0, REASONS_SHOWN)), rest].filter(Boolean));
-    return undefined;
-  }
-
-  function outEntry(each) {
-    const reasons = each.reasons.map(words.reason).join(say("compare.semicolon"));
-    const alike = words.result(each.item) === words.result(each.against);
-    const text = say(alike ? "compare.out_alike" : "compare.out_entry", { result: words.result(each.item), other: words.result(each.against), reasons: reasons });
-    return make("li", {}, text, " ", insteadButton(each.item));
-  }
-
-  /** What was left out becomes what the others are held against. */
-  function instead(result) {
-    const change = { ref: result.id, options: {} };
-    FACETS.forEach((facet) => {
-      const value = compare.board.valueOf(result, facet);
-      if (compare.board.allowed(result, facet, state.choice)) return;
-      if (!compare.board.several(facet, state.choice.by)) change[facet] = [value];
-      else change[facet] = state.choice[facet].concat(value);
-    });
-    choose(change);
-    parts.status.scrollIntoView({ block: "center" });
-  }
-
-  /* ---- taking it along ---- */
-
-  function copyLink() {
-    const address = linkHere();
-    const done = () => { parts.copied.textContent = say("compare.copied"); };
-    const failed = () => { parts.copied.textContent = address; };
-    if (navigator.clipboard) navigator.clipboard.writeText(address).then(done, failed);
-    else failed();
-  }
-
-  function linkHere() {
-    return new URL(compare.address.written(state.choice), location.href).href;
-  }
-
-  function records() {
-    return shown().map((each) => each.result);
-  }
-
-  function json() {
-    return JSON.stringify({ address: linkHere(), choice: state.choice, results: records() }, null, 1) + "\n";
-  }
-
-  const COLUMNS = ["id", "origin", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule"];
-
-  /** Speed-up and efficiency are kept as plain ratios: 0.95 is no percentage. */
-  function unitForPrograms(unit) {
-    return ["speedup", "efficiency"].includes(state.choice.metric) ? "" : unit;
-  }
-
-  /** The table for a spreadsheet, with figures as they are kept, not as they are shown. */
-  function csv() {
-    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, unitForPrograms(each.figure.unit), each.figure.value, each.figure.low, each.figure.high, each.figure.repeats, Boolean(each.apart), (each.behind || {}).grade]));
-    return [COLUMNS.concat(["metric", "unit", "value", "low", "high", "repeats", "not_compared", "behind_best"])].concat(lines).map((line) => line.map(field).join(",")).join("\n") + "\n";
-  }
-
-  /** A text that a spreadsheet would take for a formula gets a quote in front. */
-  function field(value) {
-    if (value === null || value === undefined) return "";
-    if (typeof value === "number") return String(value);
-    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const safe = /^(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/.test(text) ? "'" + text : text;
-    return /[",\n\r]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
-  }
-
-  function save(kind, text) {
-    const address = URL.createObjectURL(new Blob([text], { type: kind === "csv" ? "text/csv" : "application/json" }));
-    const link = make("a", { href: address, download: "compare-" + state.choice.model + "." + kind });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    parts.notes.replaceChildren(...said.map((each) => make("p", {}, each)));
   }
 
   /* ---- start ---- */
@@ -563,21 +404,16 @@
     results = data.results.filter((each) => each.placed !== false);
     tables = decided;
     frame();
-    place.hidden = false;
     fromAddress();
     remember("replaceState");
-    window.addEventListener("popstate", () => { fromAddress(); window.plSite.switchLanguages(compare.address.written(state.choice)); });
-    compare.shown = () => state;
+    window.addEventListener("popstate", () => { fromAddress(); travel(); });
   }
 
   function failed(error) {
     console.error(error);
-    models.hidden = false;
-    place.hidden = false;
+    document.getElementById("pl-compare-models").classList.add("pl-needed");
     place.replaceChildren(make("p", { class: "pl-compare-gone", role: "alert" }, say(location.protocol === "file:" ? "compare.no_file" : "compare.no_answer")));
   }
 
-  const models = document.getElementById("pl-compare-models");
-  models.hidden = true;
   Promise.all(["results", "comparisons"].map(window.plSite.load)).then(start).catch(failed);
 })();

@@ -54,5 +54,17 @@ window.plSite = (() => {
     });
   }
 
-  return { file, load, page, switchLanguages };
+  /** What pages have in common of a choice goes along to the front page and to Compare. */
+  function travel(choice) {
+    const known = Object.entries(choice).filter(([, value]) => value);
+    document.querySelectorAll(".md-tabs a, .md-nav--primary a, .md-header__button.md-logo").forEach((link) => {
+      const target = new URL(link.href), path = target.pathname.replace(/(?:index)?\.html$/, "").replace(/\/$/, "");
+      const root = new URL("../../", script).pathname.replace(/\/$/, "");
+      if (![root, root + "/zh", root + "/compare", root + "/zh/compare"].includes(path)) return;
+      target.search = new URLSearchParams(known);
+      link.href = target.href;
+    });
+  }
+
+  return { file, load, page, switchLanguages, travel };
 })();

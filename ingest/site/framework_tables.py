@@ -72,7 +72,7 @@ def _dot(framework: str, found: Sequence[Placing]) -> Dot:
 
 
 def comparisons(site: Site, score: Score) -> Table | None:
-    """Return a row per comparison with the fastest rival, the highest ratio first."""
+    """Return a row per comparison with the fastest rival."""
     columns = (
         ColumnOf[Placing](phrase("scorecard.case"), _case),
         ColumnOf[Placing](

@@ -47,7 +47,7 @@ class Placing:
 
 @dataclass(frozen=True)
 class Score:
-    """Comparisons of a framework, the highest ratio first."""
+    """Comparisons of a framework, those on accelerators first, and then the highest ratio."""
 
     compared: tuple[Placing, ...]
 
@@ -75,7 +75,11 @@ def scores(site: Site) -> Mapping[str, Score]:
     """Return the score of each framework."""
     found = placings(site)
     compared = {name: [each for each in found.get(name, ()) if each.kind in COMPARED] for name in frameworks(site)}
-    return {name: Score(tuple(sorted(mine, key=lambda each: -each.ratio))) for name, mine in compared.items()}
+    return {name: Score(tuple(sorted(mine, key=_order))) for name, mine in compared.items()}
+
+
+def _order(placing: Placing) -> tuple[bool, float]:
+    return not is_accelerator(placing.standing.hardware), -placing.ratio
 
 
 def placings(site: Site) -> Mapping[str, Sequence[Placing]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from perfledger.ingest.site.hardware_names import is_accelerator, newest_first
 from perfledger.ingest.site.model import Site
+from perfledger.ingest.site.standings import standings
 
 
 def default_hardware(site: Site) -> str:
@@ -29,10 +29,9 @@ def _rank(hardware: str, compared: Mapping[str, int]) -> tuple[object, ...]:
 
 
 def _compared(site: Site) -> Mapping[str, int]:
-    """Return for each hardware how many models on some devices have several results of ours."""
-    counted: dict[str, Counter[tuple[str, int | None]]] = {}
-    for suite, rows in site.rows.items():
-        for row in rows:
-            if row.hardware and row.value is not None:
-                counted.setdefault(row.hardware, Counter())[suite, row.devices] += 1
-    return {hardware: sum(each > 1 for each in places.values()) for hardware, places in counted.items()}
+    """Return the number of comparisons on each hardware, along any axis."""
+    found = {row.hardware: 0 for rows in site.rows.values() for row in rows if row.hardware and row.value is not None}
+    for (hardware, _), of_axis in site.once(standings).items():
+        if hardware in found:
+            found[hardware] += sum(each.is_compared for each in of_axis)
+    return found

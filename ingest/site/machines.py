@@ -53,7 +53,7 @@ from perfledger.ingest.site.verdict_words import APART, LEADS, devices, repeats,
 CHIPS = 8
 #: Lines that a screen has room for.
 SCREEN = 14
-SCRIPTS = ("assets/js/front.js",)
+SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/front.js")
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def line_of(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
     by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
     for row in (each for each in found.rows if entrant(each, found.axis) not in by_entrant):
         by_entrant[entrant(row, found.axis)] = _unranked(site, row)
-    first = verdict.ranked[0].result if verdict.ranked else found.rows[0]
+    first = best_of_case(verdict).result if verdict.ranked else found.rows[0]
     return StandingLine(
         key=(suite.id, found.group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit),
         place=_place(found, first),

@@ -20,11 +20,15 @@ _COLUMNS = ("run", "figure", "not_stated", "model", "framework")
 
 
 def of_front(site: Site) -> tuple[Table | None, Link | None]:
-    """Return the table of the front page, and a link to all runs if it leaves some out."""
-    rows = site.unplaced
-    more = len(rows) - ROWS_SHOWN
+    """Return the table of the front page, and a link to all runs if it leaves some out: it has one of each kind."""
+    kinds: dict[tuple[object, ...], Row] = {}
+    for row in site.unplaced:
+        run = site.by_id[row.run_ids[0]]
+        kinds.setdefault((run.case.model, run.case.framework, run.format, row.unit, *(run.missing or ())), row)
+    shown = list(kinds.values())[:ROWS_SHOWN]
+    more = len(site.unplaced) - len(shown)
     link = Link(phrase("unplaced.more", n=numbers.count(more)), addresses.RUNS) if more > 0 else None
-    return _table(site, rows[:ROWS_SHOWN]), link
+    return _table(site, shown), link
 
 
 def of_suite(site: Site, suite: Suite) -> Table | None:

@@ -149,7 +149,7 @@ def _model(site: Site, suite: Suite, counted: bool) -> Page:
         phrase("describe.model", title=suite.title),
         partial(_content, site, suite, counted),
         order=suite.order,
-        scripts=("assets/js/panels.js",),
+        scripts=(addresses.SITE_SCRIPT, "assets/js/panels.js"),
         basis=partial(site.basis, suite),
         boost=RANKED_FIRST if counted else RANKED_NEXT,
         first_hardware=hardware[0] if hardware else "",

@@ -100,11 +100,8 @@
 
   /** The choice goes along to the other language, and to the pages that compare the same. */
   function follow() {
-    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
-      const target = new URL(link.href);
-      target.search = location.search;
-      link.href = target.href;
-    });
+    window.plSite.switchLanguages(location.search);
+    window.plSite.travel({ hardware: valueOf("hardware"), devices: valueOf("devices"), precision: valueOf("precision") });
   }
 
   /** Call `then` as soon as the table of a hardware is here: that of a hardware without room is on its own page. */

@@ -49,8 +49,11 @@
     });
   }
 
-  // The other language shows the same choice and the same tab.
+  // The other language shows the same choice and the same tab; the front page and Compare know the same choice.
   function carry() {
+    const { hardware, devices, precision } = selection.chosen();
+    const shared = (value) => (value === "all" ? "" : value.replace(/_/g, " "));
+    window.plSite.travel({ hardware: shared(hardware), devices: shared(devices), precision: shared(precision) });
     document.querySelectorAll("a.md-select__link").forEach((link) => {
       const address = new URL(link.href);
       address.search = location.search;

@@ -31,13 +31,15 @@ BANNED = {
         r"\blies? (?:in|below|beside|under|there|where)\b": "is",
         r"\bis a slip\b": "contains a typo",
         r"\bno figure\b|\b[Ff]igures? (?:that others|of others|published by)\b": "result",
-        r"\bothers published\b": "published by others",
+        r"\b[Oo]thers published\b": "published by others",
+        r"\b[Tt]hird[- ]part(?:y|ies)\b(?! librar)": "published by others",
         r"\b(?:[Oo]ptimis(?!tic)|[Ss]ynchronis|[Uu]tilis|[Rr]ecognis)\w+": "American spelling",
         r"\b(?:[Bb]ehaviour|[Cc]olour)": "American spelling",
     },
     "zh": {
         "末次|精度（↑）|准确度": "最终 loss, 最终准确率",
-        "他人公布|他人发布|已发布的报告": "第三方",
+        "他人公布|他人发布|已发布的报告|第三方(?:数据|结果|报告|来源)": "第三方公布",
+        "案例": "测试配置",
         "收回": "取回",
         "配方": "测试方案（recipe）",
         "遥测": "监控数据",
@@ -81,9 +83,10 @@ def texts() -> Iterator[tuple[str, str, str]]:
     for term in (*vocabulary.FACTS.values(), *vocabulary.METRICS.values(), *vocabulary.OUTCOMES.values()):
         yield f"vocabulary.toml: {term.en}", "en", term.meaning
         yield f"vocabulary.toml: {term.en}", "zh", term.meaning_zh
-    for path in [*sorted((TEMPLATES / "pages").glob("*.j2")), ROOT / "README.md", ROOT / "README.zh.md"]:
+    guides = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+    for path in [*sorted((TEMPLATES / "pages").glob("*.j2")), *guides]:
         language = "zh" if ".zh." in path.name else "en"
-        if language == "zh" or ".en." in path.name or path.name == "README.md":
+        if language == "zh" or ".en." in path.name or path in guides:
             yield path.name, language, re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
 
 

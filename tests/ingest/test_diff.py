@@ -295,7 +295,7 @@ def test_published_figures_of_others_are_counted_by_row(repository: Path, ingest
     git(repository, "commit", "-qm", "published")
     other.write_text("source,value\na,1\nb,3\nc,4\n", "utf-8")
     text = ingest("diff", "HEAD", "--out", repository / "docs").out
-    assert "- rows of third-party results: 2 new, 1 removed\n" in text
+    assert "- rows of results published by others: 2 new, 1 removed\n" in text
     assert "published figures" not in ingest("diff", "HEAD", "--out", repository / "docs", "--language", "zh").out
 
 

@@ -176,7 +176,7 @@ def test_without_figures_the_page_says_so_and_tables_go(changing: Path, remember
         (changing / "cache.sqlite").unlink()
     built = build(changing, Publications())
     assert {"data/audit.csv", "data/published.csv"} <= set(built.removed)
-    assert "The log folders contain no tables of third-party results" in page(changing, "en")
+    assert "The log folders contain no tables of results published by others" in page(changing, "en")
 
 
 def test_the_page_is_in_the_navigation(whole: Path) -> None:

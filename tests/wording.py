@@ -78,8 +78,9 @@ def texts() -> Iterator[tuple[str, str, str]]:
     for folder in ("suites", "reports"):
         for path in sorted((TEMPLATES / folder).glob("*.toml")):
             yield from bilingual(tomllib.loads(path.read_text("utf-8")), path.name)
-    for table, entries in tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8")).items():
-        yield from ((f"formats.zh.toml: {table}.{key}", "zh", text) for key, text in entries.items())
+    for name in ("formats.zh.toml", "recipes.zh.toml"):
+        for table, entries in tomllib.loads((TEMPLATES / name).read_text("utf-8")).items():
+            yield from ((f"{name}: {table}.{key}", "zh", text) for key, text in entries.items())
     for term in (*vocabulary.FACTS.values(), *vocabulary.METRICS.values(), *vocabulary.OUTCOMES.values()):
         yield f"vocabulary.toml: {term.en}", "en", term.meaning
         yield f"vocabulary.toml: {term.en}", "zh", term.meaning_zh

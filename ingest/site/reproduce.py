@@ -11,13 +11,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from perfledger import as_called
-from perfledger.ingest.common.words import Text, phrase
+from perfledger import TEMPLATES, as_called
+from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.common.words import Bilingual, Text, phrase
 from perfledger.ingest.compute.comparison import image_of
 from perfledger.ingest.site.model import Site, Suite, framework_of, named
 from perfledger.ingest.site.options import listed
@@ -52,8 +53,8 @@ class CommandBlock:
 
     `again` has a line per case that runs it again, and `more` counts the cases left out. `hosts` and `data` say whether
     the reader has to fill them in. `facts` are source, image and launcher; `install` are the steps of the set-up, and
-    `setup` the command that runs them. Only plans have `told`, the recipe's own words, which are English; the data
-    set's `folder` and the `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
+    `setup` the command that runs them. Only plans have `told`, the recipe's own words; the data set's `folder` and the
+    `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
     """
 
     title: Text
@@ -67,7 +68,7 @@ class CommandBlock:
     template: str
     executed: tuple[Executed, ...]
     late: bool
-    told: str = ""
+    told: Bilingual | None = None
     folder: str = ""
     layout: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
@@ -173,6 +174,23 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
     )
 
 
+def described(plan: Plan) -> Bilingual:
+    """Return the recipe's own words; the Chinese is empty unless all of them have one."""
+    title, known = plan.title.rstrip("."), _chinese()
+    texts = [" ".join(each.split()) for each in (plan.text, plan.notes) if each]
+    chinese = [known["title"].get(title, ""), *(known["text"].get(each, "") for each in texts)]
+    return Bilingual(
+        en=" ".join([f"{title}.", *texts]),
+        zh=f"{chinese[0]}。{''.join(chinese[1:])}" if all(chinese) else "",
+    )
+
+
+@cache
+def _chinese() -> Mapping[str, Mapping[str, str]]:
+    """Return Chinese texts by what recipes say in English: titles (`title`), and notes and set-ups (`text`)."""
+    return read(TEMPLATES / "recipes.zh.toml", dict[str, dict[str, str]]).data
+
+
 def _of_plan(plan: Plan) -> CommandBlock:
     shown, data_set = plan.cases[:CASES_SHOWN], plan.data_set
     tool = tool_of(plan)
@@ -189,9 +207,7 @@ def _of_plan(plan: Plan) -> CommandBlock:
         template="",
         executed=(),
         late=any(_LATE.search(each.command) for each in shown),
-        told=" ".join(
-            f"{each}." if each[-1].isalnum() else each for each in (plan.title, plan.text, plan.notes) if each
-        ),
+        told=described(plan),
         folder=data_set.below.replace("{data}", EXAMPLE_DATA),
         layout=data_set.layout,
         planned=tuple(each.command for each in shown),

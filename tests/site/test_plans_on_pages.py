@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perfledger import TEMPLATES
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
@@ -94,6 +96,19 @@ def test_a_plan_without_an_image_says_so_and_names_no_container() -> None:
     assert "not specified" in said(block.facts[0])
     assert "未指定" in said(block.facts[0], "zh")
     assert not any("--container" in each for each in block.again)
+
+
+def test_what_every_recipe_of_a_page_says_has_chinese_and_no_more() -> None:
+    found = plans.found([ROOT / "raw_logs"]).by_recipe.values()
+    assert [each.recipe for each in found if not reproduce.described(each).zh] == []
+    chinese = tomllib.loads((TEMPLATES / "recipes.zh.toml").read_text("utf-8"))
+    said = {" ".join(text.split()) for each in found for text in (each.text, each.notes) if text}
+    assert (set(chinese["title"]), set(chinese["text"])) == ({each.title for each in found}, said)
+
+
+def test_a_recipe_without_chinese_is_shown_in_english() -> None:
+    told = reproduce.described(builders.plan("a", title="Trainer of ours", text="Read the manual.", notes=""))
+    assert (told.en, told.zh) == ("Trainer of ours. Read the manual.", "")
 
 
 def test_what_is_told_of_runs_is_not_told_again() -> None:

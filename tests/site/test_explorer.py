@@ -130,7 +130,7 @@ def test_options_and_outcomes_are_in_words_of_both_languages() -> None:
     early = {"unit": "epoch", "done": 3, "total": 90}
     run = builders.run("a", options={"dali": False, "threads": 2}, outcome="truncated", progress=early)
     (row,) = rows(files(site_of([run]))).values()
-    assert row["options"] == ["DALI off, threads 2", "DALI 关、线程数 2"]
+    assert row["options"] == ["DALI off, threads 2", "DALI 关闭、线程数 2"]
     assert row["said"] == ["ended early: epoch 3 of 90", "提前结束：第 3 个 epoch，共 90 个"]
 
 

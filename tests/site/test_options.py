@@ -19,10 +19,10 @@ from tests import builders
     [
         ({}, "", ""),
         ({"threads": 2, "image_size": 64}, "image size 64, threads 2", "图像边长 64、线程数 2"),
-        ({"xla": True, "dali": False}, "DALI off, XLA on", "DALI 关、XLA 开"),
-        ({"xla": "yes", "clip": "no"}, "gradient clipping off, XLA on", "梯度裁剪 关、XLA 开"),
+        ({"xla": True, "dali": False}, "DALI off, XLA on", "DALI 关闭、XLA 启用"),
+        ({"xla": "yes", "clip": "no"}, "gradient clipping off, XLA on", "梯度裁剪 关闭、XLA 启用"),
         ({"reader": "DataSet", "partial_fc": 0.1}, "sampled share of the classes 0.1, data reader DataSet", None),
-        ({"input": "resident"}, "input resident on the device", "输入数据 常驻设备内存"),
+        ({"input": "resident"}, "input resident on the device", "输入数据 常驻显存"),
         ({"trainer": "static"}, "trainer static graph", "训练程序 静态图"),
         ({"weights": "bfloat16"}, "weights BF16", "权重格式 BF16"),
         ({"quite_new": 3}, "quite_new 3", "quite_new 3"),

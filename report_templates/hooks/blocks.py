@@ -25,8 +25,8 @@ _TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
 #: A chart, as ingest/site/render/jinja.py writes it.
 _CHART = r'^<figure class="pl-chart">\n.*?^</figure>$'
 _BLOCK = re.compile(f"{_TABLE}|{_CHART}", re.MULTILINE | re.DOTALL)
-#: White space that browsers show as one blank; in what is preformatted they show all of it.
-_BLANKS = re.compile(r"(?P<kept><(?P<tag>pre|textarea)\b.*?</(?P=tag)>)|[ \t\r]*\n\s*", re.DOTALL)
+#: Browsers show white space around line ends as one blank; in what is preformatted they show all of it.
+_PREFORMATTED = re.compile(r"(<pre\b.*?</pre>|<textarea\b.*?</textarea>)", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 #: A sign of Markdown or of a log, as a reference of five to seven bytes; those of HTML and ends of lines stay.
 _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
@@ -87,8 +87,9 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
 
     Signs that only Markdown would have read are written as themselves again.
     """
-    tight = _BLANKS.sub(lambda found: found["kept"] or "\n", output)
-    return _REFERENCE.sub(_as_itself, _PLACE.sub(lambda place: page.blocks[int(place[1])], tight))
+    parts = _PREFORMATTED.split(output)
+    parts[::2] = map(_tight, parts[::2])
+    return _REFERENCE.sub(_as_itself, _PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts)))
 
 
 def on_post_build(config: Any) -> None:
@@ -126,6 +127,15 @@ def label(html: str, blocks: list[str]) -> str:
     return _LABELS.sub(labelled, html)
 
 
+def _tight(html: str) -> str:
+    """Return HTML without blanks around line ends, and without empty lines."""
+    first, *others = html.split("\n")
+    if not others:
+        return html
+    between = [stripped for line in others[:-1] if (stripped := line.strip())]
+    return "\n".join([first.rstrip(), *between, others[-1].lstrip()])
+
+
 def _as_itself(reference: re.Match[str]) -> str:
     sign = chr(int(reference[1]))
     return sign if sign.isprintable() else reference[0]
@@ -140,7 +150,7 @@ def _forge(config: Any) -> forge.Forge | None:
 
 def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
     target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), link["file"]))
-    file = files.get_file_from_path(target)
+    file = files.src_uris.get(target) or files.get_file_from_path(target)  # the second way is slow
     if file is None:
         LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link["file"])
         return link[0]

@@ -63,6 +63,7 @@ class About:
 def on_config(config: Any) -> Any:
     """Read who publishes the site, after the pages and their data are written."""
     _words.cache_clear()
+    _texts.cache_clear()
     publisher = _publisher(config)
     config["site_name"] = config["extra"].get("title") or publisher.name or config["site_name"]
     if publisher.logo:
@@ -187,6 +188,7 @@ def _repository() -> str | None:
     return f"{server}/{name}" if server and name else None
 
 
+@cache
 def _texts(language: str) -> Mapping[str, str]:
     """Return the words of `[footer]` in one language."""
     return {key[7:]: entry[language] for key, entry in _words().items() if key.startswith("footer.")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,6 +15,8 @@ BLOCKS = hook("blocks")
 
 class Pages:
     """The part of MkDocs' files that the hook uses."""
+
+    src_uris: ClassVar[dict[str, Any]] = {}
 
     def get_file_from_path(self, path: str) -> Any:
         here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../", "en/models/x/tables/t-1.csv": "tables/t-1.csv"}

@@ -139,7 +139,8 @@ class AxisTable:
     @property
     def usual_devices(self) -> int | None:
         """The number of devices that a table longer than a screen begins with: that of most lines."""
-        counted = Counter(each.place.devices for each in self.lines)
+        compared = [each for each in self.lines if each.kind not in ("alone", "none", "published")]
+        counted = Counter(each.place.devices for each in compared or self.lines)
         return max(counted, key=lambda each: (counted[each], each)) if counted.total() > SCREEN else None
 
 

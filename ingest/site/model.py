@@ -375,7 +375,7 @@ class Page:
     boost: int = 1
     order: int | None = None
     group: str | None = None
-    first_hardware: str = ""
+    first_hardware: Callable[[], str] | None = None
     scripts: tuple[str, ...] = ()
     picture: Callable[[Words, str], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None

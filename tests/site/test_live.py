@@ -29,7 +29,7 @@ LOG = CASE / "1" / "train.log"
 RUN = "runs/resnet50-pytorch-cpu-n1d1-bs8-fp32-1/"
 WORDS = Path("report_templates/words.toml")
 LANGUAGES = {"": "en", "zh/": "zh"}
-TEMPLATES = {"": Path("report_templates/pages/index.en.md.j2"), "zh/": Path("report_templates/pages/index.zh.md.j2")}
+TEMPLATES = {"": Path("report_templates/pages/index.md.j2"), "zh/": Path("report_templates/pages/index.zh.md.j2")}
 SUITE = Path("report_templates/suites/resnet50.toml")
 STYLES = Path("report_templates/css/10-base.css")
 BANNER = 'id="pl-live"'
@@ -224,7 +224,7 @@ def test_a_log_that_is_not_understood_is_a_problem_on_the_page_in_both_languages
 MISTAKES: dict[str, tuple[str, str]] = {
     "an unknown word": (
         '\n{{ w("nav.<img src=x onerror=alert(1)>") }}\n',
-        "index.en.md.j2:{last}: ",
+        "index.md.j2:{last}: ",
     ),
     "a piece of a page that is not there": ('\n--8<-- "logs/nothing.html"\n', "nothing.html"),
 }

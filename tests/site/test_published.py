@@ -111,4 +111,4 @@ def test_a_log_that_the_forge_would_not_show_alike_stays_on_our_page(published: 
     article = markup.article(published / f"runs/seg-paddle-{name}-1.html")
     links = [each.given.get("href", "") for each in article.elements("a")]
     assert not [each for each in links if "github.com" in each]
-    assert [each for each in links if f"{name}-1/log.html#L" in each]
+    assert [each for each in links if f"logs/seg-paddle-{name}-1.html#L" in each]

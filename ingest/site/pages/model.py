@@ -141,7 +141,6 @@ def pages(site: Site) -> list[Page]:
 
 
 def _model(site: Site, suite: Suite, counted: bool) -> Page:
-    hardware = hardware_of_suite(site, suite)
     return Page(
         addresses.model_page(suite),
         "model",
@@ -152,7 +151,7 @@ def _model(site: Site, suite: Suite, counted: bool) -> Page:
         scripts=(addresses.SITE_SCRIPT, "assets/js/panels.js"),
         basis=partial(site.basis, suite),
         boost=RANKED_FIRST if counted else RANKED_NEXT,
-        first_hardware=hardware[0] if hardware else "",
+        first_hardware=lambda: next(iter(hardware_of_suite(site, suite)), ""),
     )
 
 

@@ -128,7 +128,8 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines += _hidden(page)
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
-    lines += [f"first_hardware: {front_matter(page.first_hardware)}"] if page.first_hardware else []
+    first = page.first_hardware() if page.first_hardware else ""
+    lines += [f"first_hardware: {front_matter(first)}"] if first else []
     lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
     lines += [f"image: {page.picture(words, language).path}"] if page.picture else []
     lines += _search(page)

@@ -311,7 +311,9 @@ class _Collector(HTMLParser):
         first = next(iter(self._text.split()), "")
         figure = bool(_FIGURE.fullmatch(first))
         if tag == "a" and (address := attributes.get("href")):
-            if figure and not any(each.get("class") == _REPEATS for _, each in self._open):
+            # A link in a drawing has words for its pointer, which may begin with a number of devices.
+            is_drawn = any(name == "svg" for name, _ in self._open)
+            if figure and not is_drawn and not any(each.get("class") == _REPEATS for _, each in self._open):
                 self._add(address, first, self._value())
             self._row = self._row or ("" if figure else address)
         elif tag == "td" and figure and self._row and "data-s-unit" in attributes:

@@ -102,8 +102,8 @@ def test_a_row_opens_by_keyboard_says_its_reasons_and_agrees_with_the_model(visi
     row = page.locator(".pl-chosen .pl-sure:has(button)").first.inner_text()
     assert row.split("\n")[:2] == ["Too close 1.02–1.03× PyTorch", "2 runs each; about 5 each would settle it"]
     page.goto(f"{home}models/resnet50/")
-    verdict = page.locator(".pl-verdicts li").first.inner_text()
-    assert "PaddlePaddle at 1.02 to 1.03 times the speed of PyTorch, 2 runs each" in verdict
+    verdict = page.locator(".pl-answers li").first.inner_text()
+    assert "1.02–1.03× PyTorch" in verdict
 
 
 def test_hardware_that_only_others_measured_has_their_table_and_leads_to_comparisons(visit: Visit, home: str) -> None:
@@ -207,7 +207,7 @@ def test_further_tables_are_loaded_when_they_are_chosen(visit: Visit, large_home
     link = page.locator(".pl-chosen .pl-row:visible th a").first
     assert link.evaluate("each => each.href").startswith(f"{large_home}models/")
     choose(page, "devices", "")
-    assert page.locator(".pl-chosen .pl-row:visible").count() == 2 * SHARED_MODELS
+    assert page.locator(".pl-chosen .pl-row:visible").count() > 2 * SHARED_MODELS
     assert asked(page.url)["devices"] == ["all"]
     page.reload()
     page.wait_for_function(CHOSEN, arg=full)

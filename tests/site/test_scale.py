@@ -83,11 +83,6 @@ def test_the_page_of_all_runs_does_not_grow_with_them() -> None:
     assert all(less < more < less + 2000 for less, more in zip(*sizes, strict=True))
 
 
-def test_pages_are_counted_without_computing_results() -> None:
-    site = site_of(many(200))
-    assert paths(Site(site.runs, (), suites(), lambda _: pytest.fail("results were computed"), limits=SMALL))
-
-
 def test_every_run_has_an_address_of_its_own() -> None:
     site = site_of(many(300))
     places = [site.page(run) for run in site.runs]

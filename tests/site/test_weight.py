@@ -21,8 +21,8 @@ TALL = 6000
 #: The page of our own ResNet-50, which has most results.
 RESNET = 2500
 #: Lists, which are as long as what they list, and the one text that is read from its beginning to its end.
-#: Reports have every table of their source open; two of DLPerf's have dozens.
-MAY_BE_TALLER = re.compile(r"(method|problems)/|.*(runs|log|changes)/|reports/dlperf-")
+#: Reports have every table of their source open.
+MAY_BE_TALLER = re.compile(r"(method|problems)/|.*(runs|log|changes)/|reports/")
 INDEX = 100_000
 
 

@@ -100,15 +100,14 @@ def build(folder: Path, runs: list[Run]) -> Path:
     """Build a small site, with the page of all runs and its data as if it had all of these."""
     from perfledger.ingest.common import words as words_module
     from perfledger.ingest.common.words import LANGUAGES
-    from perfledger.ingest.compute.results import results
     from perfledger.ingest.site import addresses, builder
     from perfledger.ingest.site.data import explorer as data
-    from perfledger.ingest.site.model import Site, suites
+    from perfledger.ingest.site.model import site_of_runs
     from perfledger.ingest.site.pages import runs as page
     from perfledger.ingest.site.render import jinja
 
-    builder.build(runs[:_REPEATS], [], folder / "docs", cache=folder / "cache.sqlite")
-    words, site = words_module.load(), Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)
+    builder.build(site_of_runs(runs[:_REPEATS]), folder / "docs", folder / "cache.sqlite")
+    words, site = words_module.load(), site_of_runs(runs)
     files = data.files(site, words, lambda _, make: make())
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page.pages(site)[0]), strict=True):
         files[f"{language}/{addresses.RUNS}"] = rendered.text.encode()

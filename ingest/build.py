@@ -235,14 +235,12 @@ def stale(state: State) -> list[str]:
 
 def _site(state: State, *, check: bool) -> Built:
     from perfledger.ingest.site import builder
+    from perfledger.ingest.site.model import site_of_runs
     from perfledger.ingest.site.run_paging import LIMITS, chosen
 
-    return builder.build(
+    site = site_of_runs(
         state.ledger.completed(chosen(state.ledger.runs, LIMITS)),
         state.of_no_run,
-        state.inputs.out,
-        cache=_cache(state.inputs.out),
-        check=check,
         published=state.publications,
         logs={} if check else {**state.logs, **_stored_logs(state)},
         shards=state.ledger.shards if state.store.is_of_pages else {},
@@ -252,6 +250,7 @@ def _site(state: State, *, check: bool) -> Built:
         plans=state.plans,
         limits=LIMITS,
     )
+    return builder.build(site, state.inputs.out, _cache(state.inputs.out), check)
 
 
 def _cache(out: Path) -> Path:

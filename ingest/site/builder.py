@@ -29,21 +29,15 @@ from perfledger.ingest.common.files import stamp, write_if_changed
 from perfledger.ingest.common.sources import CODE, own_files
 from perfledger.ingest.common.words import LANGUAGES, Words
 from perfledger.ingest.published.audit import table as audit_table
-from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.published.publications import table as published_table
-from perfledger.ingest.read.accelerators import Accelerators
-from perfledger.ingest.read.change_notes import ChangeNotes
-from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data import badges, columnar, explorer, results
 from perfledger.ingest.site.data import changes as changes_data
 from perfledger.ingest.site.data import problems as problems_data
-from perfledger.ingest.site.model import Page, Site, suites
+from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.pages import compare, log, pages
 from perfledger.ingest.site.render import colours, share
-from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.ingest.site.spool import Spool
-from perfledger.schema.records import Problem, Result, Run
 from perfledger.schema.results import ResultRecord
 
 PUBLISHED = "data/published.csv"
@@ -87,59 +81,15 @@ class Built:
     lasting: bool = True
 
 
-def build(
-    runs: Sequence[Run],
-    problems: Iterable[Problem],
-    out: Path,
-    *,
-    cache: Path,
-    check: bool = False,
-    published: Publications | None = None,
-    logs: Mapping[str, tuple[Path, ...]] | None = None,
-    shards: Mapping[str, str] | None = None,
-    limits: Limits = LIMITS,
-    passed_over: Sequence[str] = (),
-    accelerators: Accelerators | None = None,
-    changes: ChangeNotes | None = None,
-    plans: Plans | None = None,
-) -> Built:
+def build(site: Site, out: Path, cache: Path, check: bool = False) -> Built:
     """Write pages, tables and data under `out`, and remove our files that are no longer made.
 
-    Args:
-        runs: all runs of the ledger.
-        problems: problems that do not belong to a run.
-        out: the site's folder.
-        cache: the file of the cache.
-        check: write nothing, and only compare the committed data.
-        published: figures that others published.
-        logs: local places of the logs whose lines are shown, by the path that their runs state.
-        shards: the ledger's file of each run, by its id.
-        limits: how many runs get a page.
-        passed_over: names of files in folders of logs that are not logs.
-        accelerators: power and prices of accelerators.
-        changes: notes on changes over time.
-        plans: recipes with their cases, run or not.
+    With `check`, write nothing, and only compare the committed data. `cache` is the file of the cache.
 
     Raises:
-        WordsError: the words, a suite or a template are wrong; no file was written.
+        WordsError: the words or a template are wrong; no file was written.
         OSError: a file cannot be written; earlier files stay, and each is whole.
     """
-    ordered = tuple(sorted(runs, key=lambda run: run.id))
-    found = published or Publications()
-    site = Site(
-        ordered,
-        tuple(problems),
-        suites(),
-        _results_of,
-        found,
-        shards or {},
-        limits,
-        logs or {},
-        tuple(passed_over),
-        accelerators or Accelerators(),
-        changes or ChangeNotes(),
-        plans or Plans(),
-    )
     words = words_module.own()
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
@@ -203,12 +153,6 @@ def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
-    from perfledger.ingest.compute.results import results
-
-    return results(runs)
 
 
 def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:

@@ -19,7 +19,7 @@ from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.suites import model, suite_file
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
-from perfledger.ingest.compute.results import counts, unplaced
+from perfledger.ingest.compute.results import counts, results, unplaced
 from perfledger.ingest.published.audit import Audited, audit
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.read.accelerators import Accelerators
@@ -344,6 +344,15 @@ class Site:
         if model is None:
             return Suite("other", Bilingual("Model not known", "模型未知"), order=9999)
         return Suite(f"model-{generic[model]}", Bilingual(model, model))
+
+
+def site_of_runs(runs: Iterable[Run], problems: Iterable[Problem] = (), **more: Any) -> Site:
+    """Return the site of these runs, of problems that belong to no run, and of `more` fields of a site.
+
+    Raises:
+        FileError: a suite is wrong; the message names file and line.
+    """
+    return Site(tuple(sorted(runs, key=attrgetter("id"))), tuple(problems), suites(), results, **more)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from perfledger.ingest.published import publications
 from perfledger.ingest.read import plans
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import results
-from perfledger.ingest.site.model import suites
+from perfledger.ingest.site.model import site_of_runs, suites
 from perfledger.ingest.site.pages import formats
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.parsers.contract import Format
@@ -121,11 +121,12 @@ def html(
 def _of_repository(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(formats, "shown_formats", ALL_FORMATS)
-        builder.build(
-            [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
+        site = site_of_runs(
+            [from_text(line.encode(), Run) for line in ledger()],
             published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
             plans=plans.found([ROOT / "raw_logs"]),
         )  # fmt: skip
+        builder.build(site, folder / "docs", folder / "cache.sqlite")
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
 
 
@@ -146,7 +147,7 @@ def built(shared: Shared) -> Path:
     """Return the pages of the ordinary fixture, not yet HTML, with their cache, for tests that only look."""
     return shared.pages(
         "built",
-        lambda folder, _: builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite"),
+        lambda folder, _: builder.build(site_of_runs(builders.runs()), folder / "docs", folder / "cache.sqlite"),
     )
 
 

@@ -14,6 +14,7 @@ from perfledger.ingest.published import publications
 from perfledger.ingest.read import walk
 from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site import builder
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Problem, Run, text_of
 from tests import builders
@@ -149,10 +150,11 @@ def build(folder: Path, cache: Path) -> None:
         logs[runs[name].path] = (path,)
     other = builders.run("other-hardware-1", hardware="Other accelerator (made up)", speed=401.0)
     shards = dict.fromkeys(runs, "made-up.jsonl")
-    builder.build(
-        [*runs.values(), other], [PROBLEM], folder / "docs", cache=cache,
-        published=found, logs=logs, limits=LIMITS, plans=Plans({"planned": PLAN}), shards=shards,
+    site = site_of_runs(
+        [*runs.values(), other], [PROBLEM], published=found, logs=logs, limits=LIMITS,
+        plans=Plans({"planned": PLAN}), shards=shards,
     )  # fmt: skip
+    builder.build(site, folder / "docs", cache)
     (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")
     (folder / "docs" / "data" / "runs").mkdir()
     ledger = "".join(f"{text_of(each)}\n" for each in (*runs.values(), other))

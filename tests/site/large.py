@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from perfledger.ingest.compute.results import results
 from perfledger.ingest.read.accelerators import Accelerator, Accelerators
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import explorer
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import front
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
@@ -88,7 +87,7 @@ def _runs() -> list[Run]:
 
 
 RUNS = _runs()
-SITE = Site(tuple(sorted(RUNS, key=lambda each: each.id)), (), suites(), results, limits=LIMITS)
+SITE = site_of_runs(RUNS, limits=LIMITS)
 #: A run without a page, which is neither the first nor the last of its part.
 SHOWN = next(each for each in RUNS if each.id == "7-5")
 
@@ -99,9 +98,8 @@ def build(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         for module, name, size in SIZES:
             patched.setattr(module, name, size)
-        builder.build(
-            RUNS, [], folder / "docs", cache=cache, limits=LIMITS, accelerators=STATED, shards=shards
-        )  # fmt: skip
+        site = site_of_runs(RUNS, limits=LIMITS, accelerators=STATED, shards=shards)
+        builder.build(site, folder / "docs", cache)
     ledger = folder / "docs" / "data" / "runs"
     ledger.mkdir()
     (ledger / "made-up.jsonl").write_text("{}\n", "utf-8")

@@ -20,7 +20,7 @@ from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.read import walk
 from perfledger.ingest.site import addresses, builder
 from perfledger.ingest.site.audit_summary import audit_summary
-from perfledger.ingest.site.model import Site
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.schema.records import Figure
 from tests import builders
 from tests.site.kinds import LOG, figure, made_up
@@ -42,9 +42,9 @@ def publications(path: Path, rows: Iterable[Mapping[str, str]] = FIGURES) -> Pub
     return found
 
 
-def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
-    given = builders.runs() if runs is None else runs
-    return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
+def build(folder: Path, found: Publications, runs: Any = None) -> builder.Built:
+    site = site_of_runs(builders.runs() if runs is None else runs, published=found)
+    return builder.build(site, folder / "docs", folder / "cache.sqlite")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.site import builder, machines, published_figures, rivals
-from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.model import Site, Suite, site_of_runs, suites
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import absent, edited, run
@@ -265,7 +265,7 @@ def test_others_that_ran_another_case_are_named() -> None:
 
 def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
     """MkDocs is strict about links, so that none leads to a page of runs that are not there."""
-    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    builder.build(site_of_runs(()), tmp_path / "docs", tmp_path / "cache.sqlite")
     for language, word in (("en", "No run with a result yet."), ("zh", "尚未读取到有性能数据的运行记录。")):
         folder = tmp_path / "docs" / language
         page = (folder / "index.md").read_text("utf-8")
@@ -279,7 +279,7 @@ def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
 
 def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path: Path) -> None:
     nameless = edited(run("nameless-1"), case={"model": None, "hardware": None})
-    builder.build([nameless], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    builder.build(site_of_runs([nameless]), tmp_path / "docs", tmp_path / "cache.sqlite")
     page = (tmp_path / "docs" / "zh" / "index.md").read_text("utf-8")
     assert "硬件未知" in page
     assert "模型未知" in page

@@ -20,7 +20,7 @@ from perfledger.ingest.read.change_notes import ChangeNote, ChangeNotes
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.history import has, of_results
 from perfledger.ingest.site.history_charts import of_results as of_results_drawn
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages.history import own_table
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Lines
@@ -239,7 +239,8 @@ def test_runs_without_a_figure_are_no_points() -> None:
 
 
 def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
-    builder.build(runs([(400,), (380,), (420,)]), [], tmp_path / "docs", cache=tmp_path / "cache.sqlite", changes=NOTES)
+    site = site_of_runs(runs([(400,), (380,), (420,)]), changes=NOTES)
+    builder.build(site, tmp_path / "docs", tmp_path / "cache.sqlite")
     for language, text in (("en", "Kernels fused"), ("zh", "算子融合")):
         page = (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
         assert f'<a href="https://example.org/3">{text}</a>' in page
@@ -252,7 +253,7 @@ def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
     first, second = runs([(400,), (500,)])
     gone = builders.absent("not_stated", missing="summary")
     lost = builders.edited(second, figures={"sustained": gone, "median": gone})
-    builder.build([first, lost], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    builder.build(site_of_runs([first, lost]), tmp_path / "docs", tmp_path / "cache.sqlite")
     for language, text in (("en", "No configuration has results from several"), ("zh", "没有任何配置具有多个")):
         assert text in (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
 
@@ -260,7 +261,7 @@ def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
 def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
     given = runs([(400,), (380,)])
     for notes, written in ((ChangeNotes(), True), (ChangeNotes(), False), (NOTES, True)):
-        built = builder.build(given, [], tmp_path / "docs", cache=tmp_path / "cache.sqlite", changes=notes)
+        built = builder.build(site_of_runs(given, changes=notes), tmp_path / "docs", tmp_path / "cache.sqlite")
         assert bool(built.written) == written
 
 

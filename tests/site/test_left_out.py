@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def of_corpus() -> Site:
 @pytest.fixture(scope="module")
 def pages(of_corpus: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    builder.build(of_corpus.runs, (), folder / "docs", cache=folder / "drawings.sqlite", limits=Limits(pages=0))
+    builder.build(replace(of_corpus, limits=Limits(pages=0)), folder / "docs", folder / "drawings.sqlite")
     return folder / "docs"
 
 

@@ -21,7 +21,7 @@ from perfledger.ingest.published.publications import Publications, Published
 from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, cut, slices
 from perfledger.ingest.site import builder, report_charts
 from perfledger.ingest.site import published_tables as tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import reports as report_pages
 from perfledger.ingest.site.render import drawing, jinja
 from perfledger.ingest.site.render.chart import Chart
@@ -516,7 +516,7 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
 
 
 def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> builder.Built:
-    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
+    return builder.build(site_of_runs(runs, published=publications), folder / "docs", folder / "cache.sqlite")
 
 
 def few() -> Publications:

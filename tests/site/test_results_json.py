@@ -20,7 +20,7 @@ from perfledger.ingest.compute.results import results as medians
 from perfledger.ingest.published import publications as published_figures
 from perfledger.ingest.site import addresses, builder, hardware_names
 from perfledger.ingest.site.data import badges, changes, measured, results
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.schema.records import Run, from_text, to_json
 from perfledger.schema.results import ResultRecord
@@ -456,7 +456,7 @@ def test_badges_are_bounded_to_the_results_measured_last(monkeypatch: pytest.Mon
 
 def test_the_badge_of_a_result_that_is_gone_is_removed(copied: Path) -> None:
     runs = [each for each in builders.runs() if each.id != "bert-pytorch-1"]
-    build = builder.build(runs, [], copied / "docs", cache=copied / "cache.sqlite")
+    build = builder.build(site_of_runs(runs), copied / "docs", copied / "cache.sqlite")
     (gone,) = [each for each in build.removed if each.startswith("data/badges/")]
     assert "bert-base-pytorch" in gone
     assert not (copied / "docs" / gone).exists()
@@ -464,7 +464,7 @@ def test_the_badge_of_a_result_that_is_gone_is_removed(copied: Path) -> None:
 
 def test_files_of_data_without_a_manifest_are_known_as_ours(copied: Path) -> None:
     (copied / "cache.sqlite").unlink()
-    build = builder.build([], [], copied / "docs", cache=copied / "cache.sqlite")
+    build = builder.build(site_of_runs(()), copied / "docs", copied / "cache.sqlite")
     assert [each for each in build.removed if each.startswith("data/badges/")]
 
 

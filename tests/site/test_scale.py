@@ -15,7 +15,7 @@ from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import builder, caveats, steadiness
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import pages
 from perfledger.ingest.site.pages.problems import GROUPS_SHOWN
 from perfledger.ingest.site.render import jinja
@@ -160,7 +160,8 @@ def paged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [*runs[:60], *troubled]
     loose = [Problem("binary", "raw_logs/x.bin")]
     shards = {run.id: "made-up.jsonl" for run in runs}
-    builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
+    site = site_of_runs(runs, loose, limits=SMALL, shards=shards)
+    builder.build(site, folder / "docs", folder / "cache.sqlite")
     return folder
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words
 from perfledger.ingest.site import builder, model_tables
-from perfledger.ingest.site.model import Site, Suite
+from perfledger.ingest.site.model import Site, Suite, site_of_runs
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_lines import ResultSlice
 from perfledger.ingest.site.run_paging import LIMITS, Limits
@@ -22,8 +22,8 @@ from tests import builders
 from tests.site.tabled import rows_in
 
 
-def build(runs: list[Run], folder: Path, **more: Any) -> builder.Built:
-    return builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite", **more)
+def build(runs: list[Run], folder: Path, *, check: bool = False) -> builder.Built:
+    return builder.build(site_of_runs(runs), folder / "docs", folder / "cache.sqlite", check)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -91,7 +91,7 @@ def test_any_other_input_renders_the_pages_again(copied: Path, change: str, monk
         more["logs"] = {builders.runs()[0].path: (copied / "train.log",)}
     problems = [Problem("empty", "a.log")] if change == "problems" else []
     with pytest.raises(ZeroDivisionError):
-        builder.build(builders.runs(), problems, copied / "docs", cache=copied / "cache.sqlite", **more)
+        builder.build(site_of_runs(builders.runs(), problems, **more), copied / "docs", copied / "cache.sqlite")
 
 
 def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
@@ -144,7 +144,8 @@ def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     runs = [replace(run, problems=()) for run in builders.runs()]
     found = [Problem("cut_line", run.path) for run in runs]
     for folder, limits in ((tmp_path, LIMITS), (tmp_path, Limits(pages=1)), (tmp_path / "anew", Limits(pages=1))):
-        builder.build(runs, found, folder / "docs", cache=folder / "cache.sqlite", limits=limits)
+        site = site_of_runs(runs, found, limits=limits)
+        builder.build(site, folder / "docs", folder / "cache.sqlite")
     page = Path("docs") / "en" / "problems.md"
     assert (tmp_path / page).read_bytes() == (tmp_path / "anew" / page).read_bytes()
 
@@ -223,6 +224,6 @@ def test_the_file_of_problems_of_few_logs_and_that_of_many_take_the_place_of_eac
     for turn, (limit, expected) in enumerate(turns):
         monkeypatch.setattr(problem_messages, "MANY_LOGS", limit)
         cache = tmp_path / f"{turn}.sqlite"  # one for each: the limit is no input of a build
-        builder.build(runs, problems, out, cache=cache)
+        builder.build(site_of_runs(runs, problems), out, cache)
         assert [path.relative_to(out).as_posix() for path in (out / "data").glob("problems.*")] == [expected]
-        assert builder.build(runs, problems, out, cache=cache, check=True).stale == ()
+        assert builder.build(site_of_runs(runs, problems), out, cache, check=True).stale == ()

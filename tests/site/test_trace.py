@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import addresses, builder
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import log, pages
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.run_tables import fact_line
@@ -346,7 +346,7 @@ def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
 def test_both_languages_link_to_one_page_of_a_log_that_names_the_run_in_both(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
     out = tmp_path / "docs"
-    builder.build([run], [], out, cache=tmp_path / "cache.sqlite", logs=site.logs)
+    builder.build(site, out, tmp_path / "cache.sqlite")
     for language in LANGUAGES:
         assert "](../../logs/traced-1.html#L" in (out / language / "runs/traced-1.md").read_text("utf-8")
     page = (out / "logs/traced-1.html").read_text("utf-8")
@@ -362,8 +362,8 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
     shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site, run = shown(numbered(60))
-    told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
-    builder.build([run], [], tmp_path / "docs", **told)
+    out, cache = tmp_path / "docs", tmp_path / "cache.sqlite"
+    builder.build(site_of_runs([run], logs=site.logs), out, cache)
     read: list[Path] = []
 
     def recorded(path: Path) -> Any:
@@ -372,22 +372,22 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
 
     monkeypatch.setattr(log, "open_log", recorded)
     log._read_log.cache_clear()
-    assert not builder.build([run], [], tmp_path / "docs", **told).written
+    assert not builder.build(site_of_runs([run], logs=site.logs), out, cache).written
     assert not read
     run = edited(run, facts={"batch_size": {"where": "line 5"}})
-    written = builder.build([run], [], tmp_path / "docs", **told).written
+    written = builder.build(site_of_runs([run], logs=site.logs), out, cache).written
     assert "logs/traced-1.html" in written
     assert len(read) == 1
 
 
 def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
-    told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
-    builder.build([run], [], tmp_path / "docs", **told)
+    out, cache = tmp_path / "docs", tmp_path / "cache.sqlite"
+    builder.build(site_of_runs([run], logs=site.logs), out, cache)
     site.logs[run.path][0].unlink()
     log._read_log.cache_clear()
-    assert "logs/traced-1.html" in builder.build([run], [], tmp_path / "docs", **told).written
-    builder.build([run], [], tmp_path / "docs", **told)
+    assert "logs/traced-1.html" in builder.build(site_of_runs([run], logs=site.logs), out, cache).written
+    builder.build(site_of_runs([run], logs=site.logs), out, cache)
     page = (tmp_path / "docs/logs/traced-1.html").read_text("utf-8")
     assert "cannot be read now" in page
     assert "this is 1" not in page

@@ -13,7 +13,7 @@ from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
 from perfledger.ingest.site import builder, caveats, witness_tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
@@ -76,7 +76,7 @@ def said(text: Text, language: str = "en") -> str:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the pages, by language."""
     folder = tmp_path_factory.mktemp("witnesses")
-    builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite")
+    builder.build(site_of_runs(RUNS), folder / "docs", folder / "cache.sqlite")
     return folder / "docs"
 
 

@@ -157,7 +157,7 @@ def _throughput(site: Site, each: ResultLine, *, with_unit: bool) -> Cell:
         marks.append(phrase("model.in_tokens", value=numbers.figure(each.in_tokens, row.spread)))
     page = site.page(representative(site, row))
     entry = Entry(
-        written(row), page, tuple(marks), value=row.value, details=(("unit", row.unit),),
+        written(row), page, tuple(marks), value=row.value, unit=row.unit,
         caution=phrase("front.caution", text=sentences(each.cautions)) if each.cautions else "",
     )  # fmt: skip
     return Cell((entry,))

@@ -113,6 +113,6 @@ def devices_cell(devices: int | None, nodes: int | None) -> Cell:
     """Return the devices of a job, and its machines if there are several."""
     if devices is None:
         return cell(phrase("site.unknown"))
-    several = nodes if (nodes or 1) > 1 else None
+    several = (nodes or 1) > 1
     text: Text = phrase("table.machines", devices=devices, nodes=nodes) if several else str(devices)
-    return cell(text, value=devices, details=(("nodes", several),))
+    return cell(text, value=devices)

@@ -18,7 +18,6 @@ from perfledger.ingest.site.model import (
     Suite,
     absence,
     named,
-    options_text,
     or_unknown,
     precision_name,
     written,
@@ -97,9 +96,7 @@ def case_cell(case: Case) -> Cell:
     """Return a cell with the size, precision and options of a case."""
     if case.devices is None and case.batch_size is None and case.precision is None:
         return absent(phrase("site.unknown"))
-    details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    stated = (*details, ("options", options_text(case.options)))
-    return cell(size_text(case), None, precision_name(case.precision), in_words(case.options), details=stated)
+    return cell(size_text(case), None, precision_name(case.precision), in_words(case.options))
 
 
 def outcome_cell(run: Run) -> Cell:
@@ -163,7 +160,7 @@ def _listed(texts: Sequence[Text]) -> Text:
 
 def figure_cell(found: Figure, *marks: Text) -> Cell:
     """Return a cell with a figure, its unit, and what else is to be known of it."""
-    return cell(written(found), None, found.unit, *marks, value=found.value, details=(("unit", found.unit),))
+    return cell(written(found), None, found.unit, *marks, value=found.value, unit=found.unit)
 
 
 def size_text(case: Case) -> Text:

@@ -166,11 +166,11 @@ def _steps(moment: Moment[OwnPoint]) -> Cell:
 
 def _step(found: Judgment[OwnPoint], *marks: Text) -> Entry:
     """Return what the difference is called with the ratio; only the ratio, if the data are too few for a name."""
-    details = (("word", found.word), ("low", found.contrast.low), ("high", found.contrast.high))
+    low = found.contrast.low
     if found.word == "insufficient":
-        return Entry(_ratio(found.contrast), None, marks, details=details)
+        return Entry(_ratio(found.contrast), None, marks, low=low)
     text = phrase(f"history.word_{found.word}")
-    return Entry(text, None, (_ratio(found.contrast), *marks), tone=_TONES.get(found.word, ""), details=details)
+    return Entry(text, None, (_ratio(found.contrast), *marks), tone=_TONES.get(found.word, ""), low=low)
 
 
 def _ratio(found: Contrast) -> str:
@@ -248,7 +248,7 @@ def _printed_line(site: Site, point: PrintedPoint, previous: Cell, changed: Cell
         framework=row.framework,
         configuration=listed((on, machines, precision_name(row.precision), batch, in_words(row.options))),
         when=cell(point.date, None, listed((source.title, point.version or row.framework_source))),
-        figure=cell(printed(row), source.address_of(row), row.unit, value=row.value, details=(("unit", row.unit),)),
+        figure=cell(printed(row), source.address_of(row), row.unit, value=row.value, unit=row.unit),
         previous=previous,
         changed=changed,
     )

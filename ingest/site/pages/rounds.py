@@ -165,8 +165,7 @@ def _score_cell(entrant: Entrant, page: str) -> Cell:
     if score.value is None:
         return absent(reason(score.reason))
     marks = (phrase("round.factor", factor=f"{score.factor:.6g}"),) if score.factor != 1 else ()
-    runs = (("runs", " ".join(entrant.row.run_ids)), ("factor", score.factor))
-    return cell(_minutes(score.value), addresses.section(page, entrant.anchor), *marks, value=score.value, details=runs)
+    return cell(_minutes(score.value), addresses.section(page, entrant.anchor), *marks, value=score.value)
 
 
 def _reached_cell(entrant: Entrant) -> Cell:

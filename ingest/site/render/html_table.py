@@ -25,7 +25,6 @@ from perfledger.ingest.site.render.table import (
     Facets,
     Table,
     Tag,
-    details_of,
     value_of,
     written,
 )
@@ -34,7 +33,6 @@ from perfledger.ingest.site.render.text import escape, slug
 #: Tables with more rows than this get a field to filter them by, and room for it above.
 FILTERED_ABOVE = 14
 #: The named values that scripts and `verify` read on the page.
-_ON_PAGE = frozenset({"low", "unit"})
 _NUMBER = re.compile(r"([-+−±]?[0-9][0-9,]*)(\.[0-9]+)?[×%]?")
 _DIGIT = re.compile(r"[0-9]")
 _NOT_COMMA = re.compile(r"[^,]")
@@ -205,7 +203,7 @@ class Writer:
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
         """Return the values before rounding, which scripts use for sorting."""
-        return "".join(self._value(column, each) + _details(each) for each in entries)
+        return "".join(self._value(column, each) + _low_and_unit(each) for each in entries)
 
     def _first_value(self, column: Column, content: Cell) -> str:
         return next((each for entry in content.entries if (each := self._value(column, entry))), "")
@@ -232,14 +230,9 @@ class Writer:
         return _Room(max((match[1] for match in found), key=len), _DIGIT.sub("0", fraction))
 
 
-def _details(entry: Entry) -> str:
-    if not entry.details:
-        return ""
-    return "".join(
-        f' data-{"s" if isinstance(value, str) else "d"}-{name}="{escape(written(value))}"'
-        for name, value in details_of(entry).items()
-        if name in _ON_PAGE
-    )
+def _low_and_unit(entry: Entry) -> str:
+    low = "" if entry.low is None else f' data-d-low="{written(entry.low)}"'
+    return f'{low} data-s-unit="{escape(entry.unit)}"' if entry.unit else low
 
 
 def attributes(facets: Facets) -> Markup:

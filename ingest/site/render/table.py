@@ -5,7 +5,6 @@ Since both languages write the same object, they cannot show different numbers.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -53,7 +52,7 @@ class Entry:
 
     `verdict` is linked and directly after the figure. `caution` is what speaks against it: a dot, with words on hover,
     focus or tap. `value` is the figure before rounding, for sorting and for programs; a plain number's text is its own
-    value. `details` are named values: scripts read `low`, and `verify` reads `unit`. `anchor` is the id that links use.
+    value. Scripts sort by `low` where there is no value, and `verify` reads `unit`. `anchor` is the id that links use.
     """
 
     text: Text
@@ -63,7 +62,8 @@ class Entry:
     best: bool = False
     tone: str = ""
     value: Value | None = None
-    details: tuple[tuple[str, Value | None], ...] = ()
+    unit: str = ""
+    low: float | None = None
     anchor: str = ""
     verdict: Tag | None = None
     caution: Text = ""
@@ -133,15 +133,10 @@ class Table:
 
 
 def cell(
-    text: Text,
-    page: str | None = None,
-    *marks: Text,
-    tone: str = "",
-    value: Value | None = None,
-    details: tuple[tuple[str, Value | None], ...] = (),
+    text: Text, page: str | None = None, *marks: Text, tone: str = "", value: Value | None = None, unit: str = ""
 ) -> Cell:
     """Return a cell with one entry."""
-    return Cell((Entry(text, page, marks, tone=tone, value=value, details=details),))
+    return Cell((Entry(text, page, marks, tone=tone, value=value, unit=unit),))
 
 
 def absent(note: Text | None) -> Cell:
@@ -162,15 +157,6 @@ def written(value: Value) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def details_of(entry: Entry) -> dict[str, Value]:
-    """Return the known named values of an entry, by the names that programs use."""
-    return {
-        _snake(name): value
-        for name, value in entry.details
-        if value is not None and value != "" and (not isinstance(value, float) or math.isfinite(value))
-    }
 
 
 def _key(title: Text) -> str:

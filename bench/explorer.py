@@ -108,7 +108,7 @@ def build(folder: Path, runs: list[Run]) -> Path:
 
     builder.build(site_of_runs(runs[:_REPEATS]), folder / "docs", folder / "cache.sqlite")
     words, site = words_module.load(), site_of_runs(runs)
-    files = data.files(site, words, lambda _, make: make())
+    files = data.files(site, words)
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page.pages(site)[0]), strict=True):
         files[f"{language}/{addresses.RUNS}"] = rendered.text.encode()
     shutil.rmtree(folder / "docs" / data.FOLDER)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan
@@ -303,17 +303,3 @@ def plan(
         "device": "gpu", "launcher": "torchrun", "iterations": 100, "repeats": 3,
     }  # fmt: skip
     return from_json({"schema": SCHEMA, "recipe": recipe, **usual, "cases": told, **other}, Plan)
-
-
-class Kept:
-    """Files that builds keep by what they are made of; `made` are those that were made, in their order."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.made: list[str] = []
-
-    def __call__(self, basis: str, make: Callable[[], bytes]) -> bytes:
-        if basis not in self.files:
-            self.files[basis] = make()
-            self.made.append(basis)
-        return self.files[basis]

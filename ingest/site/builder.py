@@ -10,7 +10,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
@@ -108,8 +108,8 @@ def build(site: Site, out: Path, cache: Path, check: bool = False) -> Built:
         files.update(badges.badges(site, words))
         placed = [each for each in records if not each.missing]
         files.update({STYLES: _styles(), COMPARISONS: compare.data(site, placed)})
-        files.update(columnar.files(site, records, words, partial(_made_once, cached, code, columnar.is_table)))
-        files.update(explorer.files(site, words, partial(_made_once, cached, code, explorer.is_document)))
+        files.update(columnar.files(site, records, words))
+        files.update(explorer.files(site, words))
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
         if built.lasting:
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
@@ -169,14 +169,6 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files
             for picture in (page.picture(words, language) for language in LANGUAGES):
                 drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
                 yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
-
-
-def _made_once(
-    cached: Cache, code: str, is_whole: Callable[[bytes], bool], basis: str, make: Callable[[], bytes]
-) -> bytes:
-    """Return a file for programs as an earlier build made it of the same; otherwise make it."""
-    found = cached.get_or_make(key_of("data", code, basis), make)
-    return found if is_whole(found) else make()
 
 
 def _rendered(words: Words, page: Page) -> Files:
@@ -280,7 +272,7 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     files = {
         RESULTS: results.document(found),
         RESULTS_TABLE: results.table(found),
-        CHANGES: changes_data.document(changes_data.records(site)),
+        CHANGES: changes_data.document(changes_data.records(site, found)),
         **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:

@@ -21,7 +21,6 @@ from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
 from perfledger.ingest.record.folders import LocalFolder
 from perfledger.ingest.record.kept import Kept, Slimmer
 from perfledger.ingest.site import builder
-from perfledger.ingest.site.data import columnar, explorer
 from tests.hooks import hook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,13 +182,6 @@ def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[byte
     status, said, files = ingested(mine)
     assert status in (0, 1), said
     assert files == right
-
-
-@pytest.mark.parametrize("garbage", GARBAGE)
-def test_garbage_is_no_list_of_runs_and_no_table(garbage: bytes) -> None:
-    """Which entry meets which garbage above is chance: their keys are hashes."""
-    assert not explorer.is_document(garbage)
-    assert not columnar.is_table(garbage)
 
 
 def linked(path: Path, elsewhere: Path) -> None:

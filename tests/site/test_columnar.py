@@ -42,7 +42,7 @@ def site() -> Site:
 def data(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write both files where the queries look for them, and return the folder above."""
     folder = tmp_path_factory.mktemp("columnar")
-    for path, content in columnar.files(site, results.records(site, own()), own(), builders.Kept()).items():
+    for path, content in columnar.files(site, results.records(site, own()), own()).items():
         (folder / "docs" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "docs" / path).write_bytes(content)
     return folder
@@ -92,9 +92,9 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
     reason = {"reason": {"code": "too_few_records", "args": {"records": 2, "needed": 3}}}
     found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
     site, known = Site(tuple(builders.runs()), found, suites(), results_of), own()
-    assert problems.TABLE not in columnar.files(site, [], known, builders.Kept())
+    assert problems.TABLE not in columnar.files(site, [], known)
     monkeypatch.setattr(problems, "MANY_LOGS", len({run.path for run in site.runs}) - 1)
-    table = parquet.read_table(io.BytesIO(columnar.files(site, [], known, builders.Kept())[problems.TABLE]))
+    table = parquet.read_table(io.BytesIO(columnar.files(site, [], known)[problems.TABLE]))
     assert str(table.schema.field("line").type) == "int64"
     rows = table.to_pylist()
     for row in rows:
@@ -103,27 +103,13 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
     assert {each["code"] for each in rows} >= {"empty", "too_few"}
 
 
-def test_problems_are_made_again_only_where_one_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problems, "MANY_LOGS", 0)
-    words, kept = own(), builders.Kept()
-
-    def tables(*found: Problem) -> bytes:
-        return columnar.files(Site(tuple(builders.runs()), found, suites(), results_of), [], words, kept)[
-            problems.TABLE
-        ]
-
-    first, other = Problem("empty", "a.log"), Problem("empty", "b.log")
-    assert tables(first) == tables(first) != tables(first, other)
-    assert len(kept.made) == 2
-
-
 def test_the_bytes_are_the_same_twice(site: Site) -> None:
     found = results.records(site, own())
-    assert columnar.files(site, found, own(), builders.Kept()) == columnar.files(site, found, own(), builders.Kept())
+    assert columnar.files(site, found, own()) == columnar.files(site, found, own())
 
 
 def test_a_site_without_results_has_empty_files() -> None:
-    empty = columnar.files(Site((), (), suites(), results_of), [], own(), builders.Kept())
+    empty = columnar.files(Site((), (), suites(), results_of), [], own())
     assert set(empty) == {columnar.RESULTS, columnar.RUNS}
 
 

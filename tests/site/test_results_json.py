@@ -335,8 +335,13 @@ def dated(name: str, day: str | None, speed: float, **more: Any) -> Run:
     return builders.run(name, speed=speed, start=f"{day}T10:00:00Z" if day else None, **more)
 
 
+def changes_of(runs: list[Run]) -> list[dict[str, Any]]:
+    site = site_of(runs)
+    return changes.records(site, results.records(site, words.load()))
+
+
 def told(*runs: Run) -> list[tuple[str, str, float | None, float]]:
-    found = changes.records(site_of(list(runs)))
+    found = changes_of(list(runs))
     return [(each["date"], each["kind"], each["before"], each["after"]) for each in found]
 
 
@@ -350,11 +355,11 @@ def test_a_figure_that_moves_is_told_with_how_far() -> None:
     """100, then the median of 100 and 110, which is 105."""
     runs = [dated("a", "2026-03-01", 100.0), dated("b", "2026-03-05", 110.0)]
     assert told(*runs) == [("2026-03-05", "moved", 100.0, 105.0), ("2026-03-01", "new", None, 100.0)]
-    newest = changes.records(site_of(runs))[0]
+    newest = changes_of(runs)[0]
     assert newest["share"] == pytest.approx(0.05)
     assert (newest["before_text"], newest["after_text"], newest["unit"]) == ("100.0", "105", "images/s")
     # One run of that day against one before it: never clear.
-    assert (newest["grade"], changes.records(site_of(runs))[1]["grade"]) == ("likely", None)
+    assert (newest["grade"], changes_of(runs)[1]["grade"]) == ("likely", None)
     assert [each["id"] for each in newest["runs"]] == ["b"]
     assert newest["result"] == records(runs)[0]["id"]
 

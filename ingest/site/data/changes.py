@@ -14,11 +14,17 @@ from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.data.results import lines
 from perfledger.ingest.site.model import Row, Site, Suite
-from perfledger.schema.records import Run
+from perfledger.schema.records import Run, to_json
+from perfledger.schema.results import ResultRecord
 
 VERSION = 1
 #: A figure has moved if by this part of it at least, and out of the range that its repeats had.
 MOVED = 0.01
+#: What a change says of its result.
+_OF_RESULT = (
+    "title", "model", "framework", "framework_version", "round", "hardware", "nodes", "devices", "batch_size",
+    "precision", "options", "unit", "page",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,9 +69,10 @@ def of_results(site: Site) -> list[OfResult]:
     ]
 
 
-def records(site: Site) -> list[dict[str, Any]]:
+def records(site: Site, measured: Iterable[ResultRecord]) -> list[dict[str, Any]]:
     """Return every change of every measured result, newest first."""
-    found = [_record(site, each.suite, each.row, each.change) for each in of_results(site)]
+    by_id = {each.id: each for each in measured}
+    found = [_record(site, by_id[identity(each.row)], each.change) for each in of_results(site)]
     by_result = sorted(found, key=lambda each: str(each["result"]))
     return sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
 
@@ -109,23 +116,13 @@ def _measured(runs: Sequence[Run]) -> Measured | None:
     return Measured(found.value, found.low, found.high, found.repeats, found.spread, groups=several, rules=rules)
 
 
-def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any]:
+def _record(site: Site, result: ResultRecord, change: Change) -> dict[str, Any]:
+    known = to_json(result)
     return {
         "date": change.date,
         "kind": "moved" if change.before else "new",
-        "result": identity(row),
-        "title": {"en": suite.title.en, "zh": suite.title.zh},
-        "model": row.model,
-        "framework": row.framework,
-        "framework_version": row.version,
-        "round": row.round,
-        "hardware": row.hardware,
-        "nodes": row.nodes,
-        "devices": row.devices,
-        "batch_size": row.batch_size,
-        "precision": row.precision,
-        "options": dict(row.options),
-        "unit": row.unit or None,
+        "result": result.id,
+        **{name: known[name] for name in _OF_RESULT},
         "before": change.before.value if change.before else None,
         "after": change.after.value,
         "before_text": text(change.before),
@@ -133,7 +130,6 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
         "grade": change.grade,
-        "page": addresses.model_folder(suite),
         "runs": [{"id": each.id, "page": addresses.served(site.page(each))} for each in change.runs],
     }
 

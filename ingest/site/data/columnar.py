@@ -5,18 +5,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from perfledger.ingest.common.problems import TABLE, file_of
 from perfledger.ingest.common.words import LANGUAGES, Words
 from perfledger.ingest.compute.results import version
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data import problems, results
-from perfledger.ingest.site.data.explorer import Kept
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Site, options_text
 from perfledger.schema.records import Run
@@ -49,23 +45,13 @@ _RUN = (
 _PROBLEM = ("code", "path", "line", "args", *(f"said_{each}" for each in LANGUAGES))
 
 
-def files(site: Site, found: Sequence[ResultRecord], words: Words, kept: Kept) -> dict[str, bytes]:
-    """Return the files by their paths, with the problems if these are not JSON lines.
-
-    Args:
-        site: the site.
-        found: its results.
-        words: the words of both languages.
-        kept: returns the file of an earlier build with the same basis, or makes it.
-    """
+def files(site: Site, found: Sequence[ResultRecord], words: Words) -> dict[str, bytes]:
+    """Return the files of runs and of the results that were found; with the problems if these are not JSON lines."""
     runs = (_run(site, each) for each in site.runs)
     made = {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
     if site.all_problems and file_of(site.runs) == TABLE:
         said = (_problem(each) for each in problems.records(site, words))
-        basis = sha256()
-        for each in site.all_problems:  # one at a time: together they take as much as the rest of a build
-            basis.update(msgspec.json.encode(each))
-        made[TABLE] = kept(basis.hexdigest(), lambda: _written(_PROBLEM, said, frozenset({"line"})))
+        made[TABLE] = _written(_PROBLEM, said, frozenset({"line"}))
     return made
 
 
@@ -107,17 +93,6 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: 
             arrays = [pa.array([row.get(name) for row in some], schema.field(name).type) for name in columns]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return stream.getvalue()
-
-
-def is_table(content: bytes) -> bool:
-    """Return whether a content is a file of rows of ours, since a cache may contain anything."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return b"perfledger" in (parquet.read_schema(pa.BufferReader(content)).metadata or {})
-    except (OSError, pa.ArrowException):
-        return False
 
 
 def _type(name: str, counts: frozenset[str]) -> pa.DataType:

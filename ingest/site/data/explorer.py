@@ -16,19 +16,17 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
-import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
 from perfledger.ingest.site import addresses, reproduce, run_names, run_tables
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.model import Site, written
+from perfledger.ingest.site.model import Site, framework_of, hardware_of, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.text import digest, file_slug, plain
-from perfledger.schema.records import Problem, Run
+from perfledger.schema.records import Figure, Problem, Run
 from perfledger.schema.submission import submitter_of
 
 FOLDER = "data/explorer"
@@ -43,6 +41,10 @@ DETAILED = 400
 MOST_DETAILED = 500
 #: Replacement for the run's name in the address of its page.
 _NAME = "*"
+
+#: What is shown of a run in a column.
+Shown = Text | tuple[Text, ...] | int | None
+ColumnOfRuns = Callable[[Run], Shown]
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,6 @@ class RunPart:
     def first(self) -> str:
         """The name in addresses of the first run: runs of details are sorted by it."""
         return file_slug(self.runs[0].id)
-
-    def basis(self, site: Site) -> str:
-        """Return what the part follows from: its runs, and the pages of their models that there are."""
-        pages = dict.fromkeys(addresses.model_page_of(site, run) for run in self.runs)
-        return " ".join((*map(str, pages), *(site.hashes[run.id] for run in self.runs)))
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -111,26 +108,13 @@ def model_of(run: Run) -> str:
     return run.case.model or ""
 
 
-#: Returns a document as an earlier build made it of the same basis, or otherwise makes it.
-Kept = Callable[[str, Callable[[], bytes]], bytes]
-
-
-def files(site: Site, words: Words, kept: Kept) -> dict[str, bytes]:
+def files(site: Site, words: Words) -> dict[str, bytes]:
     """Return the parts by their paths; a part depends only on its runs."""
-    table = {each.name: kept(each.basis(site), partial(_table, site, words, each)) for each in site.once(parts)}
-    more = {
-        each.details: kept(f"details {each.basis(site)}", partial(_with_details, site, words, each))
-        for each in site.once(details)
-    }
-    return {f"{FOLDER}/{name}{ENDING}": document for name, document in (table | more).items()}
-
-
-def _table(site: Site, words: Words, part: RunPart) -> bytes:
-    return _document(_columns(site, words, part.runs))
-
-
-def _with_details(site: Site, words: Words, part: RunPart) -> bytes:
-    return _document({**_columns(site, words, part.runs), **_details(site, words, part.runs)})
+    found = {each.name: _columns(words, each.runs, _columns_of_all(site)) for each in site.once(parts)}
+    for each in site.once(details):
+        columns = _columns(words, each.runs, _columns_of_all(site) | _columns_on_demand(site))
+        found[each.details] = {**columns, "problems": _problems(words, each.runs)}
+    return {f"{FOLDER}/{name}{ENDING}": _document(columns) for name, columns in found.items()}
 
 
 def _document(columns: Mapping[str, Any]) -> bytes:
@@ -139,63 +123,54 @@ def _document(columns: Mapping[str, Any]) -> bytes:
     return gzip.compress(("{\n" + ",\n".join(lines) + "\n}\n").encode(), mtime=0)
 
 
-def is_document(content: bytes) -> bool:
-    """Return whether a content is a whole file of columns of ours, since a cache may contain anything."""
-    try:
-        text = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error):
-        return False
-    return text.startswith(b'{\n"') and text.endswith(b"\n}\n")
+def _columns_of_all(site: Site) -> dict[str, ColumnOfRuns]:
+    """Return what is shown of each run in the table of all runs, by the names of the columns."""
+    return {
+        "id": lambda run: run.id,
+        "slug": lambda run: None if file_slug(run.id) == run.id else file_slug(run.id),
+        "page": lambda run: _place(site, run),
+        "log": lambda run: run.path,
+        "model": model_of,
+        "framework": framework_of,
+        "hardware": hardware_of,
+        "devices": lambda run: run.case.devices,
+        "batch_size": lambda run: run.case.batch_size,
+        "precision": lambda run: run.case.precision or "",
+        "outcome": lambda run: run.outcome,
+        "tone": run_tables.tone_of,
+        "date": date_of,
+        "figure": _of_headline(written),
+        "unit": _of_headline(lambda figure: figure.unit),
+        "options": _options,
+        "machines": _machines,
+        "said": run_tables.outcome,
+        "why": lambda run: None if run_tables.headline(run) else run_tables.why_absent(run),
+        "mark": lambda run: next(iter(run_tables.reservations(run)), None),
+    }
 
 
-def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
-    found = [run_tables.headline(run) for run in runs]
-    texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
-        "options": (_options(run) for run in runs),
-        "machines": map(_machines, runs),
-        "said": map(run_tables.outcome, runs),
-        "why": (None if run_tables.headline(run) else run_tables.why_absent(run) for run in runs),
-        "mark": (next(iter(run_tables.reservations(run)), None) for run in runs),
+def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
+    """Return what that table does not show, and a run's own page would."""
+    return {
+        "report": lambda run: addresses.served(addresses.model_page_of(site, run)),
+        "arithmetic": _of_headline(lambda figure: figure.arithmetic),
+        "sha256": lambda run: run.sha256[:12],
+        "shard": lambda run: site.shards.get(run.id),
+        "command": lambda run: shlex.join(reproduce.explanation(run)),
+        "title": lambda run: run_names.name(site, run),
+        "tables": run_tables.in_tables,
+        "window": _window,
+        "rule": lambda run: phrase(f"rule.{run.rule}") if run_tables.headline(run) else None,
+        "session": _session,
     }
-    names: Mapping[str, Iterable[str | int | None]] = {
-        "id": (run.id for run in runs),
-        "slug": (None if file_slug(run.id) == run.id else file_slug(run.id) for run in runs),
-        "page": (_place(site, run) for run in runs),
-        "log": (run.path for run in runs),
-        "model": map(model_of, runs),
-        "framework": (run.case.framework or "" for run in runs),
-        "hardware": (run.case.hardware or "" for run in runs),
-        "devices": (run.case.devices for run in runs),
-        "batch_size": (run.case.batch_size for run in runs),
-        "precision": (run.case.precision or "" for run in runs),
-        "outcome": (run.outcome for run in runs),
-        "tone": map(run_tables.tone_of, runs),
-        "date": map(date_of, runs),
-        "figure": (written(each) if each else None for each in found),
-        "unit": (each.unit if each else None for each in found),
-    }
-    return {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
 
 
-def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
-    """Return what the table does not show of runs, and a run's own page would."""
-    found = [run_tables.headline(run) for run in runs]
-    texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
-        "title": (run_names.name(site, run) for run in runs),
-        "tables": map(run_tables.in_tables, runs),
-        "window": (_window(run) for run in runs),
-        "rule": (phrase(f"rule.{run.rule}") if each else None for run, each in zip(runs, found, strict=True)),
-        "session": map(_session, runs),
-    }
-    names: Mapping[str, Iterable[str | None]] = {
-        "report": (addresses.served(addresses.model_page_of(site, run)) for run in runs),
-        "arithmetic": (each.arithmetic if each else None for each in found),
-        "sha256": (run.sha256[:12] for run in runs),
-        "shard": (site.shards.get(run.id) for run in runs),
-        "command": (shlex.join(reproduce.explanation(run)) for run in runs),
-    }
-    told = {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
-    return {**told, "problems": _problems(words, runs)}
+def _columns(words: Words, runs: Sequence[Run], columns: Mapping[str, ColumnOfRuns]) -> dict[str, Any]:
+    return {name: _column(map(of, runs), lambda value: _said(words, value)) for name, of in columns.items()}
+
+
+def _of_headline(of: Callable[[Figure], str | None]) -> ColumnOfRuns:
+    return lambda run: of(figure) if (figure := run_tables.headline(run)) else None
 
 
 def _window(run: Run) -> Text | None:
@@ -250,10 +225,6 @@ def _column(values: Iterable[Hashable], shown: Callable[[Any], Any]) -> Any:
     return {"of": of} if len(of) == 1 else {"of": of, "at": [places[each] for each in listed]}
 
 
-def _shown(value: str | int | None) -> str | int | None:
-    return plain(value) if isinstance(value, str) else value
-
-
 def _options(run: Run) -> Text:
     """Return the options, and who submitted the run: readers filter by both."""
     submitter = submitter_of(run.path)
@@ -261,15 +232,11 @@ def _options(run: Run) -> Text:
     return listed([*([own] if own else []), phrase("table.submitted", name=submitter)]) if submitter else own
 
 
-def _in_words(words: Words, texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]]) -> dict[str, Any]:
-    return {name: _column(each, lambda text: _said(words, text)) for name, each in texts.items()}
-
-
-def _said(words: Words, text: Text | tuple[Text, ...] | None) -> str | list[str] | None:
-    """Return a text, or several as lines, in both languages, once where they are the same."""
-    if text is None:
-        return None
-    texts = text if isinstance(text, tuple) else (text,)
+def _said(words: Words, value: Shown) -> str | int | list[str] | None:
+    """Return a text, or several as lines, in both languages, once where they are the same; a number as it is."""
+    if value is None or isinstance(value, int):
+        return value
+    texts = value if isinstance(value, tuple) else (value,)
     said = ["\n".join(plain(words.say(language, each)) for each in texts) for language in LANGUAGES]
     return said[0] if len(set(said)) == 1 else said
 

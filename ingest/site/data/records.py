@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from perfledger.ingest.common.words import Words
+from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site.model import reason
 from perfledger.ingest.site.render.text import digest, slug
-from perfledger.schema.records import Reason
+from perfledger.schema.records import Reason, Result
 from perfledger.schema.results import Both, ReasonText
 
 _HASH = 10  # of 16 signs each: a million results share one with a probability below a half
 _PART = 40  # of a name, so that an address stays readable
 
 
-class Sized(Protocol):
-    """A row with the size of its case."""
-
-    @property
-    def nodes(self) -> int | None:
-        """Machines."""
-
-    @property
-    def devices(self) -> int | None:
-        """Devices of the job."""
-
-    @property
-    def batch_size(self) -> int | None:
-        """Samples per device and step."""
-
-
-def result_id(first: Iterable[str | None], row: Sized, last: Iterable[str | None], distinction: str) -> str:
+def result_id(
+    first: Iterable[str | None], row: Result | Published, last: Iterable[str | None], distinction: str
+) -> str:
     """Return a result's id: the usual name of its case, and a hash of all that distinguishes it from others."""
     size = f"n{row.nodes or 'x'}d{row.devices or 'x'}-bs{row.batch_size or 'x'}"
     return "-".join([*_slugs(first), size, *_slugs(last), digest(distinction)[:_HASH]])

@@ -12,10 +12,14 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
+from functools import partial
+from html import unescape
 from pathlib import Path
 from typing import Any
 
+from markdown.extensions.toc import nest_toc_tokens, slugify, unique  # type: ignore[import-untyped]
 from mkdocs.plugins import event_priority
+from mkdocs.structure.toc import get_toc
 
 from perfledger.ingest.site import forge
 
@@ -42,6 +46,7 @@ _LABELS = re.compile(
     r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
     re.DOTALL,
 )
+_HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?>(?P<text>.*?)</h(?P=level)>')
 #: The pages that are left out, by path, with the address of each one's log.
 _LEFT_OUT: dict[str, str] = {}
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')
@@ -64,7 +69,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML."""
-    page.blocks = []
+    page.blocks, page.anchors = [], {}
+    if page.meta.get("html"):
+        page.render = partial(_render, page)
     if _LEFT_OUT and (host := _forge(config)):
         markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
@@ -76,8 +83,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Label the tables, and tell MkDocs of the anchors in the blocks."""
+    """Label the tables, and tell MkDocs of the anchors in the blocks and of links to anchors in HTML."""
     page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
+    for file, links in (page.links_to_anchors or {}).items():
+        page.anchors.setdefault(file, {}).update(links)
+    page.links_to_anchors = page.anchors
     return label(html, page.blocks)
 
 
@@ -136,6 +146,22 @@ def _tight(html: str) -> str:
     return "\n".join([first.rstrip(), *between, others[-1].lstrip()])
 
 
+def _render(page: Any, config: Any, files: Any) -> None:
+    """Set what MkDocs would set from Markdown, from a page that is HTML (`html: true` in its front matter)."""
+    page.present_anchor_ids = set(_ID.findall(page.markdown))
+    headings: list[dict[str, Any]] = []
+
+    def linked(found: re.Match[str]) -> str:
+        level, text = found["level"], found["text"]
+        anchor = found["id"] or unique(slugify(unescape(text), "-"), page.present_anchor_ids)
+        headings.append({"level": int(level), "id": anchor, "name": text})
+        link = f'<a class="headerlink" href="#{anchor}" title="Permanent link">&para;</a>'
+        return f'<h{level} id="{anchor}">{text}{link}</h{level}>'
+
+    page.content = _HEADING.sub(linked, page.markdown)
+    page.toc = get_toc(nest_toc_tokens(headings))
+
+
 def _as_itself(reference: re.Match[str]) -> str:
     sign = chr(int(reference[1]))
     return sign if sign.isprintable() else reference[0]
@@ -154,4 +180,6 @@ def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
     if file is None:
         LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link["file"])
         return link[0]
+    if anchor := (link["anchor"] or "").partition("#")[2]:
+        page.anchors.setdefault(file, {})[anchor] = link["file"] + link["anchor"]
     return f"{link['before']}{file.url_relative_to(page.file)}{link['anchor'] or ''}"

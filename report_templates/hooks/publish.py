@@ -320,12 +320,12 @@ class Compiled(BytecodeCache):
         self.found: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Give a template the code of its first compilation."""
+        """Take what another language has compiled."""
         if bucket.key in self.found:
             bucket.bytecode_from_string(self.found[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template."""
+        """Keep what this language has compiled."""
         self.found[bucket.key] = bucket.bytecode_to_string()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -13,6 +14,16 @@ from tests.hooks import hook
 BLOCKS = hook("blocks")
 
 
+@dataclass(frozen=True)
+class File:
+    """The part of a file of MkDocs that the hook uses."""
+
+    url: str
+
+    def url_relative_to(self, _: Any) -> str:
+        return self.url
+
+
 class Pages:
     """The part of MkDocs' files that the hook uses."""
 
@@ -20,11 +31,11 @@ class Pages:
 
     def get_file_from_path(self, path: str) -> Any:
         here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../", "en/models/x/tables/t-1.csv": "tables/t-1.csv"}
-        return SimpleNamespace(url_relative_to=lambda _: here[path]) if path in here else None
+        return File(here[path]) if path in here else None
 
 
 def resolved(text: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={})
     with caplog.at_level(logging.WARNING):
         made = BLOCKS.on_page_markdown(text, page, {}, Pages())
     return made, [record.getMessage() for record in caplog.records]
@@ -78,3 +89,34 @@ def test_a_table_is_labelled_by_its_caption_or_else_by_the_heading_above_it() ->
     ]
     page[2] = '<p class="pl-caption" id="t-2-caption">Only <b>this</b></p>'
     assert made == "\n".join(page)
+
+
+def test_a_page_of_html_gets_what_mkdocs_would_make_of_markdown() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/x.md"), meta={"html": True})
+    text = (
+        '<h1>A &amp; B: 對比</h1>\n<p id="a-b">x *y*</p>\n<h2 id="one">1</h2>\n'
+        '<h3 id="two">2</h3>\n<a href="../index.md#three">z</a>'
+    )
+    page.markdown = BLOCKS.on_page_markdown(text, page, {}, Pages())
+    page.render({}, Pages())
+    link = '<a class="headerlink" href="#{}" title="Permanent link">&para;</a>'
+    assert page.content == (
+        f'<h1 id="a-b_1">A &amp; B: 對比{link.format("a-b_1")}</h1>\n<p id="a-b">x *y*</p>\n'
+        f'<h2 id="one">1{link.format("one")}</h2>\n<h3 id="two">2{link.format("two")}</h3>\n<a href="../#three">z</a>'
+    )
+    (title,) = page.toc
+    assert (title.title, title.url, title.children[0].children[0].title) == ("A &amp; B: 對比", "#a-b_1", "2")
+    assert page.present_anchor_ids == {"a-b", "a-b_1", "one", "two"}
+
+
+def test_anchors_that_links_in_html_name_are_checked_by_mkdocs() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={})
+    table = '<div class="pl-table" data-search-exclude>\n<a href="../index.md?a=1#none">x</a>\n</div>'
+    BLOCKS.on_page_markdown(f'<a href="../runs/a.md#L1">y</a>\n{table}', page, {}, Pages())
+    page.present_anchor_ids, page.links_to_anchors = set(), {"other file": {"b": "b.md#b"}}
+    BLOCKS.on_page_content("", page)
+    assert list(page.links_to_anchors.values()) == [
+        {"none": "../index.md?a=1#none"},
+        {"L1": "../runs/a.md#L1"},
+        {"b": "b.md#b"},
+    ]

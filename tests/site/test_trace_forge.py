@@ -9,7 +9,7 @@ import logging
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -22,6 +22,15 @@ PAGE = "logs/one-1.html"
 
 class Files(list[Any]):
     """The part of MkDocs' files that the hook uses."""
+
+    src_uris: ClassVar[dict[str, Any]] = {}
+
+
+class Shown:
+    """The file of a page of a log."""
+
+    def url_relative_to(self, _: Any) -> str:
+        return "../../logs/one-1.html"
 
 
 @pytest.fixture
@@ -53,9 +62,9 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
         "config_file_path": str(folder / "mkdocs.yml"),
     }
     left = BLOCKS.on_files(files, config)
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"), meta={})
     text = '[3](../../logs/one-1.html#L3-L5) <a href="../../logs/one-1.html#L7">7</a> [log](../../logs/one-1.html)'
-    known = [SimpleNamespace(url_relative_to=lambda _: "../../logs/one-1.html"), None]
+    known = [Shown(), None]
     files.get_file_from_path = lambda path: known[path != PAGE]  # type: ignore[attr-defined]
     return BLOCKS.on_page_markdown(text, page, config, files), bool(left)
 

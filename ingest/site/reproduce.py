@@ -185,9 +185,16 @@ def described(plan: Plan) -> Bilingual:
     )
 
 
+def noted(run: Run) -> Text | None:
+    """Return the notes of a run; those that a recipe wrote are in both languages."""
+    known, notes = _chinese(), run.notes or ""
+    chinese = (known["text"] | known["former"]).get(" ".join(notes.split()))
+    return Bilingual(notes, chinese) if chinese else run.notes
+
+
 @cache
-def _chinese() -> Mapping[str, Mapping[str, str]]:
-    """Return Chinese texts by what recipes say in English: titles (`title`), and notes and set-ups (`text`)."""
+def _chinese() -> Mapping[str, dict[str, str]]:
+    """Return Chinese texts by what recipes say in English: titles, notes and set-ups, and former notes of runs."""
     return read(TEMPLATES / "recipes.zh.toml", dict[str, dict[str, str]]).data
 
 

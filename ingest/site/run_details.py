@@ -16,6 +16,7 @@ from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site, precision_name, reason
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.reproduce import noted
 from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
 from perfledger.ingest.site.run_tables import (
     ENVIRONMENT,
@@ -139,7 +140,7 @@ def provenance(site: Site, run: Run) -> Table | None:
         "source": source_of(run),
         "recipe": _recipe(run),
         "records": _records_asked(run),
-        "notes": run.notes,
+        "notes": noted(run),
         "secrets": ", ".join(run.secrets or ()),
         **{f"site_{name}": text for name, text in _of_site(run.site)},
         "nodes": _entries(_nodes(run)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shlex
 import tomllib
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from perfledger import TEMPLATES
-from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.common.words import LANGUAGES, Bilingual, own
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.published.declarations import reports
@@ -104,6 +105,14 @@ def test_what_every_recipe_of_a_page_says_has_chinese_and_no_more() -> None:
     chinese = tomllib.loads((TEMPLATES / "recipes.zh.toml").read_text("utf-8"))
     said = {" ".join(text.split()) for each in found for text in (each.text, each.notes) if text}
     assert (set(chinese["title"]), set(chinese["text"])) == ({each.title for each in found}, said)
+
+
+def test_notes_of_our_runs_have_chinese_and_those_of_others_stay_as_they_are() -> None:
+    ours = {json.loads(path.read_bytes()).get("notes") for path in (ROOT / "raw_logs").glob("**/run.json")} - {None, ""}
+    assert len(ours) > 10
+    shown = [reproduce.noted(builders.run("a-1", notes=each)) for each in ours]
+    assert all(isinstance(each, Bilingual) and each.en and each.zh for each in shown)
+    assert reproduce.noted(builders.run("a-1", notes="Fan at full speed.")) == "Fan at full speed."
 
 
 def test_a_recipe_without_chinese_is_shown_in_english() -> None:

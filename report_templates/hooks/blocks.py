@@ -46,7 +46,7 @@ _LABELS = re.compile(
     r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
     re.DOTALL,
 )
-_HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?>(?P<text>.*?)</h(?P=level)>')
+_HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?(?P<rest>[^>]*)>(?P<text>.*?)</h(?P=level)>')
 #: The pages that are left out, by path, with the address of each one's log.
 _LEFT_OUT: dict[str, str] = {}
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')
@@ -156,7 +156,7 @@ def _render(page: Any, config: Any, files: Any) -> None:
         anchor = found["id"] or unique(slugify(unescape(text), "-"), page.present_anchor_ids)
         headings.append({"level": int(level), "id": anchor, "name": text})
         link = f'<a class="headerlink" href="#{anchor}" title="Permanent link">&para;</a>'
-        return f'<h{level} id="{anchor}">{text}{link}</h{level}>'
+        return f'<h{level} id="{anchor}"{found["rest"]}>{text}{link}</h{level}>'
 
     page.content = _HEADING.sub(linked, page.markdown)
     page.toc = get_toc(nest_toc_tokens(headings))

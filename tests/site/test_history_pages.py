@@ -272,7 +272,7 @@ def test_the_sources_of_the_published_figures_are_whole() -> None:
 def test_a_framework_leads_to_its_histories(real_pages: Path) -> None:
     for language, text in (("en", "Results over time: "), ("zh", "历史变化：")):
         page = (real_pages / language / "frameworks" / "paddleseg.md").read_text("utf-8")
-        assert re.search(rf"{text}\[[^\]]+\]\(\.\./models/fastscnn/history\.md\)", page)
+        assert re.search(rf'{text}<a href="\.\./models/fastscnn/history\.md">', page)
         assert "models/bert/history.md" not in page
 
 

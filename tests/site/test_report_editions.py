@@ -35,8 +35,8 @@ def test_the_editions_of_a_report_lead_to_each_other_by_links(leading: str) -> N
                 each for each in text_of(language, shown).splitlines() if re.search("Editions of|本报告各版", each)
             )
             for edition, known in EDITIONS[leading].items():
-                linked = re.search(rf"\[([^\]]+)\]\({edition}\.md\)", line)
-                said = re.search(r"\*\*([^*]+)\*\*", line)
+                linked = re.search(rf'<a href="{edition}\.md">([^<]+)</a>', line)
+                said = re.search(r"<strong>([^<]+)</strong>", line)
                 assert bool(linked) == (edition != shown)
                 where = linked if linked else said
                 assert where

@@ -173,7 +173,7 @@ def state_in(text: str) -> str | None:
 def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> None:
     text = markdown()[language, f"reports/{report.id}.md"]
     source = figures().sources[report.source]
-    head = text.partition("\n## ")[0]
+    head = text.partition("\n<h2")[0]
     assert f'<a href="{source.address}">' in head
     unknown = {"en": "date unknown", "zh": "日期不详"}[language]
     assert (report.date or str(source.year or unknown)) in head

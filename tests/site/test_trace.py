@@ -348,7 +348,7 @@ def test_both_languages_link_to_one_page_of_a_log_that_names_the_run_in_both(sho
     out = tmp_path / "docs"
     builder.build(site, out, tmp_path / "cache.sqlite")
     for language in LANGUAGES:
-        assert "](../../logs/traced-1.html#L" in (out / language / "runs/traced-1.md").read_text("utf-8")
+        assert '<a href="../../logs/traced-1.html#L' in (out / language / "runs/traced-1.md").read_text("utf-8")
     page = (out / "logs/traced-1.html").read_text("utf-8")
     assert 'href="../runs/traced-1/"' in page
     assert 'href="../zh/runs/traced-1/"' in page

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 #: Pages of which there are many: their templates write HTML, which hooks/blocks.py leads past Markdown.
-OF_HTML = ("run", "format")
+OF_HTML = ("run", "format", "report")
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 

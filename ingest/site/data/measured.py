@@ -26,6 +26,12 @@ from perfledger.schema.vocabulary import METRICS
 
 #: Fields of results from several machines of one kind.
 MACHINES = ("hosts", "spread_within", "spread_between")
+#: What a record says as the row does.
+_OF_ROW = (
+    "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule",
+    "value", "low", "high", "spread", "repeats", "witnesses", "unproven", "assumed", "missing", "scope", "speedup",
+    "efficiency", "outcome", "diverged",
+)  # fmt: skip
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -89,47 +95,24 @@ def _day(stated: str) -> str | None:
 def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
     runs = [site.by_id[each] for each in row.run_ids]
     return ResultRecord(
+        **{name: getattr(row, name) for name in _OF_ROW},
         id=identity(row),
         origin="measured",
         suite=suite.id,
         title=Both(en=suite.title.en, zh=suite.title.zh),
-        model=row.model,
-        framework=row.framework,
         framework_version=row.version,
-        hardware=row.hardware,
-        nodes=row.nodes,
-        devices=row.devices,
-        batch_size=row.batch_size,
-        precision=row.precision,
         group=suite.group(row.precision),
-        options=row.options,
-        round=row.round,
         source=None,
         submitter=row.submitter or UNSET,
-        rule=row.rule,
         unit=row.unit or None,
-        value=row.value,
         text=written(row) if row.value is not None else None,
         range=numbers.span(row.low, row.high, row.spread, row.resolution or 0.0) if row.repeats > 1 else None,
-        low=row.low,
-        high=row.high,
-        spread=row.spread,
-        repeats=row.repeats,
         **_machines(row),
-        witnesses=row.witnesses,
-        unproven=row.unproven,
-        assumed=row.assumed,
         placed=False if row.missing else UNSET,
-        missing=row.missing,
-        scope=row.scope,
-        speedup=row.speedup,
-        efficiency=row.efficiency,
         speedup_reason=reason_text(words, row.speedup_reason),
         metrics={each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
-        outcome=row.outcome,
         reason=reason_text(words, row.reason),
         conditions=conditions_of(runs),
-        diverged=row.diverged,
         runs=tuple(_link(site, each) for each in runs),
         page=addresses.model_folder(suite) if suite in site.shown else addresses.served(site.page(runs[0])) or "",
     )

@@ -125,14 +125,14 @@ def test_a_withheld_run_shows_no_headline_and_nothing_green(pages: Path) -> None
         assert "pl-headline" not in text
         assert '<span class="pl-good">' not in text
         assert remedy in text
-        assert 'pl-bad">' in text.split("{: #witnesses }")[1]
+        assert 'pl-bad">' in text.split('id="witnesses"')[1]
     assert '<span class="pl-sign">Outcome</span> completed' in page(pages, "runs/resnet50-withheld-1")
     assert "the witness “clock” disagrees (+20%)" in page(pages, "runs/resnet50-withheld-1")
 
 
 def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
     for language, why in (("en", "the timestamps are right"), ("zh", "应以时间戳为准")):
-        head = page(pages, "runs/resnet50-corrected-1", language).split("{: #proof }")[0]
+        head = page(pages, "runs/resnet50-corrected-1", language).split('id="proof"')[0]
         assert "pl-headline" in head
         assert why in head
         assert why not in page(pages, "runs/resnet50-agreed-1", language)

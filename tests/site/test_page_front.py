@@ -108,7 +108,7 @@ def test_a_row_opens_by_keyboard_says_its_reasons_and_agrees_with_the_model(visi
 
 def test_hardware_that_only_others_measured_has_their_table_and_leads_to_comparisons(visit: Visit, home: str) -> None:
     page = visit(f"{home}zh/", **WIDE)
-    only = page.eval_on_selector_all(".pl-chip.pl-outlined input", "found => found.map(each => each.value)")[0]
+    only = page.eval_on_selector_all(".pl-chip.pl-of-others input", "found => found.map(each => each.value)")[0]
     choose(page, "hardware", only)
     assert "第三方公布" in page.locator(".pl-chosen h2").inner_text()
     assert "不参与排名" in page.locator(".pl-chosen .pl-tally").inner_text()

@@ -18,7 +18,7 @@ FOUND = {
         "ResNet-50 v1.5": "models/resnet50/", "resnet-50": "models/resnet50/", "resnet50": "models/resnet50/",
         "bert": "models/bert/", "deeplab": "models/deeplabv3p/", "gpt": "models/gpt/",
         "wide deep": "models/wide_deep/", "sustained": "method/", "H200": "hardware/h200/", "llama": "models/llama/",
-        "飞桨 bert": "models/bert/", "w/o accgrad": "models/bert/", "V100 amp": "models/resnet50/",
+        "飞桨 bert": "models/bert/", "w/o accgrad": "models/bert/", "V100 amp": "models/bert/",
     },
     "zh/": {
         "ResNet 多机": "models/resnet50/", "DeepLab": "models/deeplabv3p/", "resnet-50": "models/resnet50/",

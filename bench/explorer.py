@@ -110,7 +110,7 @@ def build(folder: Path, runs: list[Run]) -> Path:
     words, site = words_module.load(), site_of_runs(runs)
     files = data.files(site, words)
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page.pages(site)[0]), strict=True):
-        files[f"{language}/{addresses.RUNS}"] = rendered.text.encode()
+        files[f"{language}/{addresses.RUNS}"] = rendered.encode()
     shutil.rmtree(folder / "docs" / data.FOLDER)
     for name, content in files.items():
         (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)

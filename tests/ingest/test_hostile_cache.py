@@ -21,7 +21,6 @@ from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
 from perfledger.ingest.record.folders import LocalFolder
 from perfledger.ingest.record.kept import Kept, Slimmer
 from perfledger.ingest.site import builder
-from tests.hooks import hook
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
@@ -252,16 +251,3 @@ def test_nothing_is_read_that_could_run_code() -> None:
             assert not forbidden & {name.partition(".")[0] for name in names}, path
             called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert not called & {"read_pickle", "allow_pickle"}, path
-
-
-@pytest.mark.parametrize(("mode", "mine"), [(0o600, True), (0o644, True), (0o666, False), (0o664, False)])
-def test_a_dictionary_that_others_may_write_is_not_loaded(mode: int, mine: bool, tmp_path: Path) -> None:
-    """The search index is made with a library that keeps its dictionary as `marshal` among temporary files."""
-    search = hook("search")
-    path = tmp_path / search.DICTIONARY
-    assert search._is_mine(path)
-    path.touch()
-    path.chmod(mode)
-    assert search._is_mine(path) == mine
-    (tmp_path / "link").symlink_to(path)
-    assert not search._is_mine(tmp_path / "link")

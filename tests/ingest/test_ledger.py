@@ -22,8 +22,7 @@ from perfledger.ingest.record import folders, ledger, run
 from perfledger.ingest.record.folders import LogFiles
 from perfledger.ingest.record.identity import identify
 from perfledger.ingest.record.reader import Processes, read_job
-from perfledger.ingest.site import builder
-from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.model import Site
 from perfledger.ingest.site.pages import log as log_pages
 from perfledger.ingest.site.render import jinja
 from perfledger.schema.records import Run, text_of
@@ -191,22 +190,21 @@ def test_the_lines_of_a_log_are_looked_up_again_only_where_it_changed(
 def test_the_page_of_a_log_that_changed_while_it_was_made_is_not_kept(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, render = tree.parent / "other" / "docs", builder._rendered
+    out, render = tree.parent / "other" / "docs", log_pages.document
 
-    def changes_meanwhile(site: Site, words: Words, page: Page, cached: Cache) -> dict[str, bytes]:
-        paths = site.logs[page.log.path] if page.log else ()
-        before = {path: path.read_bytes() for path in paths}
+    def changes_meanwhile(site: Site, words: Words, run: Run) -> bytes:
+        before = {path: path.read_bytes() for path in site.logs[run.path]}
         for path, data in before.items():
             path.write_bytes(data + b"one line more\n")
-        made = render(site, words, page, cached)
+        made = render(site, words, run)
         for path, data in before.items():
             path.write_bytes(data)
         return made
 
     with monkeypatch.context() as patched:
-        patched.setattr(builder, "_rendered", changes_meanwhile)
+        patched.setattr(log_pages, "document", changes_meanwhile)
         ingest(tree, "--out", out)
-    assert not any(each.read_bytes() for each in (out / "logs").glob("*.html"))
+    assert not any(log_pages.shows_lines(each.read_bytes()) for each in (out / "logs").glob("*.html"))
     ingest(tree, "--out", out)
     lines = [each.read_bytes() for each in (out / "logs").glob("*.html")]
     assert lines

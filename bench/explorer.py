@@ -25,7 +25,7 @@ _FRAMEWORKS = ("PyTorch", "TensorFlow", "PaddlePaddle", "MindSpore", "OneFlow")
 _HARDWARE = tuple(f"Made-up accelerator {number}" for number in range(1, 21))
 _MODELS = tuple(f"Made-up net {number}" for number in range(1, 41))
 _STATUS = "document.getElementById('pl-explore-shown').textContent"
-#: What the page says once it shows all runs.
+#: The page's status when it shows all runs.
 _ALL = f"({_STATUS} === '{{all}} of {{all}} runs')"
 
 

@@ -144,7 +144,7 @@ class Candidate:
 
     @cached_property
     def entrant(self) -> str:
-        """The value of the axis by which candidates compete, such as the framework; empty where it is not known."""
+        """The candidate's value of the axis, such as its framework; empty if that is not known."""
         return entrant(self.result, self.axis)
 
     @cached_property

@@ -16,7 +16,7 @@ from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import representative, spread_marks
 from perfledger.ingest.site.run_tables import log_lines_text
 from perfledger.ingest.site.standings import Standing, entrant_name
-from perfledger.ingest.site.verdict_words import devices, ratio, times
+from perfledger.ingest.site.verdict_words import LEADS, devices, ratio, times
 
 #: Cards of a hardware.
 CARDS = 6
@@ -36,7 +36,7 @@ class Card:
 
 
 def cards(site: Site, hardware: str, compared: Sequence[Standing]) -> tuple[Card, ...]:
-    """Return a card per model, whose variants are models of their own; models with a comparison come first."""
+    """Return a card per model or variant of one; those whose fastest result leads a comparison come first."""
     fastest: dict[tuple[str, str], tuple[Suite, Row]] = {}
     for suite in site.shown:
         for row in site.rows.get(suite.id, ()):
@@ -45,13 +45,14 @@ def cards(site: Site, hardware: str, compared: Sequence[Standing]) -> tuple[Card
             known = fastest.setdefault((suite.id, suite.variant(row)), (suite, row))[1]
             if _speed(row)[0] == _speed(known)[0] and _speed(row) > _speed(known):
                 fastest[suite.id, suite.variant(row)] = suite, row
-    leads = {id(each.verdict.pair[0].result): each for each in compared if each.verdict.contrast}
+    # Of several leads of a result the first axis counts, which is the framework.
+    leads = {id(each.verdict.pair[0].result): each for each in reversed(compared) if each.verdict.kind in LEADS}
     found = sorted(fastest.values(), key=lambda each: id(each[1]) not in leads)
     return tuple(_card(site, suite, row, leads.get(id(row))) for suite, row in found[:CARDS])
 
 
 def _speed(row: Row) -> tuple[str, float]:
-    """Return the unit and the figure by which a model's results are compared: tokens where the length is known."""
+    """Return a result's unit and value for the choice of the fastest: tokens per second if the length is known."""
     length = row.options.get("sequence_length")
     if row.unit == "sequences/s" and isinstance(length, int):
         return "tokens/s", (row.value or 0) * length

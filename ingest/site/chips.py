@@ -25,7 +25,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class ChipGroup:
-    """The chips of one fact, one of which may be chosen; `name` is that of the fact in the address."""
+    """The chips of one fact; a reader chooses at most one. `name` is the fact's name in the address."""
 
     name: str
     label: Text

@@ -1,4 +1,4 @@
-"""The facts by which the page of a model is filtered, as attributes of its parts."""
+"""The facts that filter the page of a model, as attributes of its parts."""
 
 from __future__ import annotations
 

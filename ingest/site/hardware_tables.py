@@ -1,7 +1,7 @@
 """Hardware by model: a sheet per precision group and number of devices, and one per round for those who ask for it.
 
 A row is a hardware, and a column is a model with its main workload: that of most hardware. A cell has the fastest
-result of the hardware's latest round, at the batch size and settings that suit it best. Where we have none, it has the
+result of the hardware's latest round, at the batch size and settings that suit it best. If we have none, it has the
 highest published figure, in outline and unranked. The page contains all sheets; a script shows the chosen one.
 """
 

@@ -2,7 +2,7 @@
 
 Cards name the fastest result of each model. A table compares results along one axis; a line is a `Standing`. Results
 that are shown and not ranked are outlined: those that a case leaves out, with the reason, and those that others
-published. Where only others have results, the table has theirs.
+published. If only others have results on a hardware, its table has theirs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class LinePlace:
 
 @dataclass(frozen=True)
 class EntrantColumn:
-    """What competes, such as a framework: its name, its page, and the id of its colour."""
+    """A column of a table, such as a framework: its name, its page, and the id of its colour."""
 
     name: Text
     page: str | None
@@ -124,7 +124,7 @@ class StandingLine:
 
 @dataclass(frozen=True)
 class AxisTable:
-    """The lines along an axis; `compared` is the number of those with several entrants."""
+    """The lines along an axis; `compared` of them have several entrants."""
 
     axis: str
     columns: tuple[EntrantColumn, ...]
@@ -133,7 +133,7 @@ class AxisTable:
 
     @property
     def caption(self) -> Text:
-        """What the numbers are."""
+        """The meaning of the numbers, in words."""
         return phrase(f"front.relative_{self.axis}")
 
     @property
@@ -148,7 +148,7 @@ class AxisTable:
 class Machine:
     """One hardware: `key` is its name in ids, and `stated` that in the logs. `is_published`: only others measured it.
 
-    There is no table if nothing is compared and each result has a card. `axis` is the axis that a reader sees first:
+    `tables` is empty if each result has a card and none has a rival. `axis` is the axis that a reader sees first:
     frameworks if several are compared, or else the one with most comparisons.
     """
 
@@ -168,7 +168,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class FrontChoice:
-    """What a reader chooses among some hardware: `chips` are in sight, `more` are opened.
+    """The choices of a reader among some hardware: `chips` are in sight, `more` are opened.
 
     `devices` are the numbers of devices, `groups` the groups of precisions with their names; `first_devices` and
     `first_groups` are those of the table that a reader sees first.

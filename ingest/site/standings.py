@@ -1,9 +1,10 @@
 """The standings: which results of a model did the same work, and which of them is fastest.
 
-They are compared along one axis at a time; all else is equal. A place is a model on a number of devices of one
-hardware; along another axis than the framework it is of one framework, too. If the results of a place form several
-cases, its standing is of the case that most entrants ran; of these, that with the largest batch size, then the
-fastest. `ingest.compute.comparison_place` adds the faster results that the case leaves out.
+They are compared along one axis at a time; all else is equal. A result that does not state its precision, or whether
+it was compiled, is not an entrant of that axis. A place is a model on a number of devices of one hardware; along
+another axis than the framework it is of one framework, too. If the results of a place form several cases, its standing
+is of the case that most entrants ran, then of that with the largest batch size, then of the fastest.
+`ingest.compute.comparison_place` adds the faster results that the case leaves out.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def standings(site: Site) -> Mapping[tuple[str, str], tuple[Standing, ...]]:
 
 def _of_suite(site: Site, suite: Suite, axis: str) -> Iterator[Standing]:
     for hardware, group, rows in _sections(site, suite, axis):
-        for place in _places(suite, axis, rows):
+        for place in _places(suite, axis, [row for row in rows if axis == FRAMEWORK or entrant(row, axis)]):
             cases = _cases(suite, axis, place)
             entrants = [candidates(site, case, axis=axis) for case in cases]
             judged = list(zip(cases, place_verdicts(entrants, suite.workload), strict=True))

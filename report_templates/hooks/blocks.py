@@ -83,7 +83,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Label the tables, and tell MkDocs of the anchors in the blocks and of links to anchors in HTML."""
+    """Label the tables, and give MkDocs the anchors in blocks and the links to anchors in HTML."""
     page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
     for file, links in (page.links_to_anchors or {}).items():
         page.anchors.setdefault(file, {}).update(links)

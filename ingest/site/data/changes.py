@@ -20,7 +20,7 @@ from perfledger.schema.results import ResultRecord
 VERSION = 1
 #: A figure has moved if by this part of it at least, and out of the range that its repeats had.
 MOVED = 0.01
-#: What a change says of its result.
+#: Fields that a change copies from the record of its result.
 _OF_RESULT = (
     "title", "model", "framework", "framework_version", "round", "hardware", "nodes", "devices", "batch_size",
     "precision", "options", "unit", "page",

@@ -42,7 +42,7 @@ MOST_DETAILED = 500
 #: Replacement for the run's name in the address of its page.
 _NAME = "*"
 
-#: What is shown of a run in a column.
+#: The content of a column for a run.
 Shown = Text | tuple[Text, ...] | int | None
 ColumnOfRuns = Callable[[Run], Shown]
 

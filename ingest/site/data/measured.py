@@ -26,7 +26,7 @@ from perfledger.schema.vocabulary import METRICS
 
 #: Fields of results from several machines of one kind.
 MACHINES = ("hosts", "spread_within", "spread_between")
-#: What a record says as the row does.
+#: Fields that a record copies from its row.
 _OF_ROW = (
     "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule",
     "value", "low", "high", "spread", "repeats", "witnesses", "unproven", "assumed", "missing", "scope", "speedup",

@@ -48,7 +48,7 @@ class Badge:
 
 @dataclass(frozen=True)
 class FrameworkPage:
-    """The page of a framework; without a telling score, comparisons come after the other results.
+    """The page of a framework; with few comparisons, these come after the other results.
 
     `picture` and `snippets` are by language.
     """

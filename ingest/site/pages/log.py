@@ -185,7 +185,7 @@ def shows_lines(page: bytes) -> bool:
 
 
 def state_of(site: Site, run: Run) -> str:
-    """Return why the log cannot be shown; empty if it is the one that was read."""
+    """Return the reason that the log's lines are absent; empty if the log is the one that was read."""
     return _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]
 
 

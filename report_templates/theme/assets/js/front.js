@@ -61,7 +61,7 @@
   /** Offer what the chosen hardware has; a choice that it has too is kept. */
   function offer(name) {
     if (name === "hardware") return;
-    const there = name === "axis" ? new Map(tables(shown()).map((each) => [each.dataset.axis, Number(each.dataset.compared) || each.dataset.axis === shown().dataset.axis])) : counts(name);
+    const there = name === "axis" ? new Map(tables(shown()).map((each) => [each.dataset.axis, 1])) : counts(name);
     const kept = valueOf(name);
     inputs(name).forEach((each) => {
       const has = each.value === "" || Boolean(there.get(each.value));

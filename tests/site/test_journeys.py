@@ -1,6 +1,6 @@
-"""Journeys of readers from the first screen on: an engineer, a reader on a phone, a reader of Chinese, a vendor.
+"""Journeys of readers from the first screen on: an engineer, a sceptic, one on a phone, one of Chinese, a vendor.
 
-These four are the browser's part of the quick tests.
+These five are the browser's part of the quick tests.
 """
 
 from __future__ import annotations
@@ -33,6 +33,20 @@ def test_an_engineer_gets_from_the_answer_to_the_log_line_in_two_clicks(visit: V
     line = re.search(r"#L(\d+)", page.url)
     assert line
     assert "ips: " in page.locator(f"#L{line[1]}").inner_text()
+
+
+def test_a_sceptic_gets_from_the_front_page_to_a_published_value_and_its_log(visit: Visit, home: str) -> None:
+    page = visit(home, **WIDE)
+    page.locator(".pl-audit-card a", has_text="not supported").click()
+    page.wait_for_url("**/audit/?verdict=not_supported")
+    row = page.locator(".pl-audit tbody tr:visible")
+    assert row.count() == 1
+    assert row.bounding_box()["y"] < 900, "the row is on the first screen"
+    assert row.locator("td").nth(0).inner_text().startswith("450.25")
+    assert row.locator("td").nth(2).inner_text().strip() == "−10.8%"
+    row.locator("td").nth(1).locator("a").first.click()
+    page.wait_for_url("**/runs/resnet50-pytorch-*/")
+    assert "401.6" in page.locator(".pl-headline").inner_text()
 
 
 def test_on_a_phone_the_answer_is_on_the_first_screen_and_nothing_is_too_wide(visit: Visit, home: str) -> None:

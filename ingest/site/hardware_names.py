@@ -75,7 +75,9 @@ def newest_first(hardware: str) -> tuple[bool, bool, int, str]:
 
 
 def group(hardware: str) -> Text:
-    """Return the vendor and generation of a hardware in words."""
+    """Return the vendor and generation of a hardware in words; empty for one without a name."""
+    if not hardware:
+        return ""
     if found := generation(hardware):
         return f"{found.vendor} {found.name}"
     return phrase("hardware.other_accelerators" if is_accelerator(hardware) else "hardware.processors")

@@ -53,3 +53,10 @@ def test_accelerators(name: str) -> None:
 )
 def test_no_accelerators(name: str) -> None:
     assert not hardware_names.is_accelerator(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "group"), [("", ""), ("Xeon Gold 5117", "Processors"), ("V100-SXM2-32GB", "NVIDIA Volta")]
+)
+def test_hardware_without_a_name_is_in_no_group(name: str, group: str) -> None:
+    assert WORDS.say("en", hardware_names.group(name)) == group

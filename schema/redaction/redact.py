@@ -15,6 +15,7 @@ from perfledger.schema.records import from_json, to_json
 from perfledger.schema.redaction.keys import keys_in
 from perfledger.schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
 from perfledger.schema.redaction.rules import Kind, RedactionRule, machine_rules
+from perfledger.schema.visible import visible
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -54,11 +55,14 @@ class RedactedBlock(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def redacted(text: str, names: Names = NO_NAMES) -> str:
-    """Return the text without secrets. A text that is too long, or takes a pattern too long, is replaced as a whole."""
+    """Return the text without secrets and with its control characters spelled out.
+
+    A text that is too long, or takes a pattern too long, is replaced as a whole.
+    """
     if len(text) > _LONGEST:
         return f"<{len(text)} characters>"
     try:
-        return _redacted(text, names, _TIMEOUT_SECONDS)[0]
+        return visible(_redacted(text, names, _TIMEOUT_SECONDS)[0])
     except TimeoutError:
         return UNREADABLE
 
@@ -93,9 +97,9 @@ def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[s
 
 
 def redact(value: Any, names: Names = NO_NAMES) -> Any:
-    """Redact every text of a document, keys included; lone surrogates become replacement characters."""
+    """Redact every text of a document, keys included."""
     if isinstance(value, str):
-        return redacted(value.encode("utf-8", "replace").decode("utf-8"), names)
+        return redacted(value, names)
     if isinstance(value, dict):
         return {redact(key): redact(each, names) for key, each in value.items()}
     if isinstance(value, list | tuple):

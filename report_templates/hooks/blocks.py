@@ -37,7 +37,7 @@ _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(
     r'(?P<before>(?<=\s)(?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
-    r'(?P<file>[^"#?&]+\.(?:md|html|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?=")'
+    r'(?P<file>[^"#?&]+\.(?:md|html|csv|jsonl?|svg|png))(?P<anchor>[?#][^"]*?)?(?=")'
 )
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
@@ -47,6 +47,7 @@ _LABELS = re.compile(
     re.DOTALL,
 )
 _HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?(?P<rest>[^>]*)>(?P<text>.*?)</h(?P=level)>')
+_TAG = re.compile(r"<[^>]+>")
 #: The pages that are left out, by path, with the address of each one's log.
 _LEFT_OUT: dict[str, str] = {}
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')
@@ -153,8 +154,9 @@ def _render(page: Any, config: Any, files: Any) -> None:
 
     def linked(found: re.Match[str]) -> str:
         level, text = found["level"], found["text"]
-        anchor = found["id"] or unique(slugify(unescape(text), "-"), page.present_anchor_ids)
-        headings.append({"level": int(level), "id": anchor, "name": text})
+        name = _TAG.sub("", text)
+        anchor = found["id"] or unique(slugify(unescape(name), "-"), page.present_anchor_ids)
+        headings.append({"level": int(level), "id": anchor, "name": name})
         link = f'<a class="headerlink" href="#{anchor}" title="Permanent link">&para;</a>'
         return f'<h{level} id="{anchor}"{found["rest"]}>{text}{link}</h{level}>'
 

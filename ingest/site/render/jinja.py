@@ -27,8 +27,8 @@ from perfledger.ingest.site.render.text import code, code_block, command, escape
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: Pages of which there are many: their templates write HTML, which hooks/blocks.py leads past Markdown.
-OF_HTML = ("run", "format", "report")
+#: Pages of prose. The templates of all others write HTML, which hooks/blocks.py leads past Markdown.
+OF_MARKDOWN = ("data", "method", "problems", "running", "submitting")
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 
@@ -64,7 +64,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         return Markup('<a href="{}">{}</a>').format(writer.link(target), shown) if target else shown
 
     def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
-        return escape(entries[key][language]) if key in entries else Markup("")
+        return Markup("<p>{}</p>").format(escape(entries[key][language])) if key in entries else Markup("")
 
     def chart(found: Chart) -> Markup:
         return _figure(words, language, found, writer.link)
@@ -128,7 +128,7 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
     lines += _hidden(page)
-    lines += ["html: true"] if page.template in OF_HTML else []
+    lines += ["html: true"] if page.template not in OF_MARKDOWN else []
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     first = page.first_hardware() if page.first_hardware else ""

@@ -7,8 +7,6 @@ number to the digits that were printed. It belongs to another log only if that l
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from bisect import bisect
 from collections import Counter
@@ -18,11 +16,13 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from msgspec import UNSET
 
-from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.common import frame
+from perfledger.ingest.common.frame import DataColumn, fields
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.published import cases
@@ -38,12 +38,6 @@ BOUNDS = (TOLERANCE, 0.01, 0.02, 0.05, 0.1, 0.2)
 SCORES = frozenset(name for name, metric in METRICS.items() if metric.repeats == "olympic")
 REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
     "reproduced", "reproduced_by_another_rule", "belongs_to_another_log", "not_supported", "no_figure", "no_log",
-)  # fmt: skip
-COLUMNS = (
-    "source", "place", "line", "log", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision",
-    "options", "metric", "unit", "published", "verdict", "sustained", "sustained_difference", "rule", "recomputed",
-    "recomputed_unit", "difference", "first_line", "last_line", "other_log", "read", "format", "records", "sha256",
-    "problems",
 )  # fmt: skip
 #: Facts of the case: if a log's name and content differ in one of them, the log belongs to another run.
 _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
@@ -88,6 +82,11 @@ class Audited:
     house: LogFigure | None = None
     closest: LogFigure | None = None
     other: LogFigure | None = None
+
+    @property
+    def best(self) -> LogFigure | None:
+        """The figure that is nearest to the published one: of another log if that has it, or else of its own."""
+        return self.other or self.closest
 
     @property
     def runs(self) -> list[Run]:
@@ -406,52 +405,38 @@ def _nearest(found: Sequence[LogFigure]) -> LogFigure | None:
 
 def table(found: Iterable[Audited]) -> bytes:
     """Return the figures that name a log as one CSV file; differences are relative to the published figure."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(
-        {name: no_formula(str(cell)) if _is_text(name, cell) else cell for name, cell in _cells(each).items()}
-        for each in found
-        if each.row.log
-    )
-    return text.getvalue().encode()
+    return frame.csv(COLUMNS, (each for each in found if each.row.log))
 
 
-def _is_text(name: str, cell: object) -> bool:
-    """Return whether a cell is text; differences are numbers, written with their digits, and may be negative."""
-    return isinstance(cell, str) and not name.endswith("difference")
+def _relative(found: LogFigure | None) -> str | None:
+    return f"{found.difference:.6f}" if found else None
 
 
-def _cells(each: Audited) -> dict[str, object]:
-    row, run = each.row, each.run
-    best = each.other or each.closest
-    return {
-        **{name: value for name in COLUMNS if (value := getattr(row, name, None)) is not None},
-        "options": options_cell(row.options),
-        "published": row.printed,
-        "verdict": each.verdict,
-        **({"sustained": each.house.value, "sustained_difference": _relative(each.house)} if each.house else {}),
-        **(_rule_cells(best) if best else {}),
-        "other_log": each.other.run.path if each.other else "",
-        "read": "" if each.run is None else "recorded" if each.recorded else "here",
-        **({"format": run.format, "sha256": run.sha256, "records": run.observations} if run else {}),
-        "problems": " ".join(sorted({problem.code for problem in run.problems} if run else ())),
-    }
-
-
-def _rule_cells(found: LogFigure) -> dict[str, object]:
-    return {
-        "rule": found.rule,
-        "recomputed": found.value,
-        "recomputed_unit": found.unit,
-        "difference": _relative(found),
-        "first_line": found.first_line,
-        "last_line": found.last_line,
-    }
-
-
-def _relative(found: LogFigure) -> str:
-    return f"{found.difference:.6f}"
+_ROW = attrgetter("row")
+_RUN = attrgetter("run")
+COLUMNS: tuple[DataColumn[Audited], ...] = (
+    *fields(
+        Published, "source", "place", "line", "log", "model", "framework", "hardware", "nodes", "devices",
+        "batch_size", "precision", of=_ROW,
+    ),
+    DataColumn("options", str, lambda each: options_cell(each.row.options)),
+    *fields(Published, "metric", "unit", of=_ROW),
+    DataColumn("published", str, lambda each: each.row.printed),
+    *fields(Audited, "verdict"),
+    DataColumn("sustained", float, lambda each: each.house.value if each.house else None),
+    DataColumn("sustained_difference", float, lambda each: _relative(each.house)),
+    *fields(LogFigure, "rule", of=attrgetter("best")),
+    DataColumn("recomputed", float, lambda each: each.best.value if each.best else None),
+    DataColumn("recomputed_unit", str, lambda each: each.best.unit if each.best else None),
+    DataColumn("difference", float, lambda each: _relative(each.best)),
+    *fields(LogFigure, "first_line", "last_line", of=attrgetter("best")),
+    DataColumn("other_log", str, lambda each: each.other.run.path if each.other else None),
+    DataColumn("read", str, lambda each: None if each.run is None else "recorded" if each.recorded else "here"),
+    *fields(Run, "format", of=_RUN),
+    DataColumn("records", int, lambda each: each.run.observations if each.run else None),
+    *fields(Run, "sha256", of=_RUN),
+    DataColumn("problems", list, lambda each: sorted({one.code for one in each.run.problems} if each.run else ())),
+)  # fmt: skip
 
 
 #: Fields of a run that are recorded in addition to its figures; lines of the log are not recorded.

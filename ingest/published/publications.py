@@ -15,19 +15,20 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from perfledger.ingest.common import suites, toml_file
-from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.common import frame, suites, toml_file
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
+from perfledger.ingest.common.frame import DataColumn
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute import rules
@@ -351,23 +352,16 @@ def read(found: Sequence[Path]) -> Publications:
 
 def table(rows: Iterable[Published]) -> bytes:
     """Return the rows as one CSV file in the columns of the tables, values as printed."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_cells(row) for row in rows)
-    return text.getvalue().encode()
+    special: Mapping[str, Callable[[Published], object]] = {
+        "options": lambda row: options_cell(row.options),
+        "value": lambda row: row.printed,
+    }
+    return frame.csv([DataColumn(name, str, special.get(name) or attrgetter(name)) for name in COLUMNS], rows)
 
 
 def options_cell(options: Mapping[str, str]) -> str:
     """Return options in the form of the tables: `clip=no; xla=yes`."""
     return "; ".join(f"{name}={value}" for name, value in sorted(options.items()))
-
-
-def _cells(row: Published) -> list[str]:
-    special = {"options": options_cell(row.options), "value": row.printed}
-    return [
-        no_formula(special.get(name, "" if (cell := getattr(row, name)) is None else str(cell))) for name in COLUMNS
-    ]
 
 
 def _name(path: Path) -> str:

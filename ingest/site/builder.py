@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common import frame, project
 from perfledger.ingest.common import problems as problem_messages
-from perfledger.ingest.common import project
 from perfledger.ingest.common import words as words_module
 from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.cache import Cache, key_of
@@ -271,14 +271,14 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     """Return the files for programs, which are committed."""
     files = {
         RESULTS: results.document(found),
-        RESULTS_TABLE: results.table(found),
+        RESULTS_TABLE: frame.csv(results.COLUMNS, found),
         CHANGES: changes_data.document(changes_data.records(site, found)),
         **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
     if site.all_problems and problem_messages.file_of(site.runs) == problem_messages.LINES:
-        files[problem_messages.LINES] = problems_data.document(problems_data.records(site, words))
+        files[problem_messages.LINES] = problems_data.document(site.all_problems, words)
     return files
 
 

@@ -21,7 +21,7 @@ from perfledger.ingest.common import problems
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute.results import results as results_of
 from perfledger.ingest.site.data import columnar, results
-from perfledger.ingest.site.data.problems import document, records
+from perfledger.ingest.site.data.problems import document
 from perfledger.ingest.site.model import Site, suites
 from perfledger.schema.records import Problem
 from tests import builders
@@ -99,7 +99,7 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
     rows = table.to_pylist()
     for row in rows:
         row |= {"args": json.loads(row["args"]), "said": {each: row.pop(f"said_{each}") for each in LANGUAGES}}
-    assert rows == [json.loads(each) for each in document(records(site, known)).splitlines()]
+    assert rows == [json.loads(each) for each in document(site.all_problems, known).splitlines()]
     assert {each["code"] for each in rows} >= {"empty", "too_few"}
 
 

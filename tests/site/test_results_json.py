@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from perfledger.ingest.common import words
+from perfledger.ingest.common import frame, words
 from perfledger.ingest.compute.results import results as medians
 from perfledger.ingest.published import publications as published_figures
 from perfledger.ingest.site import addresses, builder, hardware_names
@@ -285,8 +285,8 @@ def test_conditions_say_what_runs_share_and_where_they_differ() -> None:
 
 def test_the_table_has_a_row_per_result_and_the_same_figures() -> None:
     found = ours()
-    rows = list(csv.DictReader(io.StringIO(results.table(found).decode())))
-    assert tuple(rows[0]) == results.COLUMNS
+    rows = list(csv.DictReader(io.StringIO(frame.csv(results.COLUMNS, found).decode())))
+    assert list(rows[0]) == [each.name for each in results.COLUMNS]
     assert [row["id"] for row in rows] == [each.id for each in found]
     assert [row["value"] for row in rows] == ["" if each.value is None else repr(each.value) for each in found]
     latencies = [each.metrics.get("latency") for each in found]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.frame import json_array
 from perfledger.ingest.compute.contrast import Grade, Measured, contrast
 from perfledger.ingest.compute.repeat_statistics import Statistics
 from perfledger.ingest.compute.results import by_rule, figure, groups
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of, identity
-from perfledger.ingest.site.data.results import lines
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.schema.records import Run, to_json
 from perfledger.schema.results import ResultRecord
@@ -79,7 +79,7 @@ def records(site: Site, measured: Iterable[ResultRecord]) -> list[dict[str, Any]
 
 def document(found: Iterable[Mapping[str, Any]]) -> bytes:
     """Return the changes as JSON with a line each."""
-    return f'{{\n"version": {VERSION},\n"changes": {lines(found)}\n}}\n'.encode()
+    return f'{{\n"version": {VERSION},\n"changes": {json_array(found)}\n}}\n'.encode()
 
 
 def changes(runs: Sequence[Run]) -> list[Change]:

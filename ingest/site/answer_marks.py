@@ -18,7 +18,7 @@ from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import listed, name_of, value_of
 from perfledger.ingest.site.result_tables import representative
-from perfledger.ingest.site.standings import entrant_name
+from perfledger.ingest.site.verdict_words import entrant_name
 
 WIDE = 0.05  # a spread above this is a warning
 FEW = 10  # so does a figure of fewer records

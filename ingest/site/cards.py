@@ -10,13 +10,12 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import run_page
-from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
+from perfledger.ingest.site.model import Row, Site, Suite, SuiteStanding, named, precision_name, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import representative, spread_marks
 from perfledger.ingest.site.run_tables import log_lines_text
-from perfledger.ingest.site.standings import Standing, entrant_name
-from perfledger.ingest.site.verdict_words import LEADS, devices, ratio, times
+from perfledger.ingest.site.verdict_words import LEADS, devices, entrant_name, ratio, times
 
 #: Cards of a hardware.
 CARDS = 6
@@ -35,7 +34,7 @@ class Card:
     evidence: Link
 
 
-def cards(site: Site, hardware: str, compared: Sequence[Standing]) -> tuple[Card, ...]:
+def cards(site: Site, hardware: str, compared: Sequence[SuiteStanding]) -> tuple[Card, ...]:
     """Return a card per model or variant of one; those whose fastest result leads a comparison come first."""
     fastest: dict[tuple[str, str], tuple[Suite, Row]] = {}
     for suite in site.shown:
@@ -59,7 +58,7 @@ def _speed(row: Row) -> tuple[str, float]:
     return row.unit, row.value or 0
 
 
-def _card(site: Site, suite: Suite, row: Row, lead: Standing | None) -> Card:
+def _card(site: Site, suite: Suite, row: Row, lead: SuiteStanding | None) -> Card:
     """Return the card of a result; `lead` is a comparison that it leads."""
     run = representative(site, row)
     figure = run.figure(row.rule)
@@ -88,7 +87,7 @@ def _peak(row: Row) -> Iterator[Text]:
         yield f"{numbers.figure(flops.value)} {flops.unit}"
 
 
-def lead_in_words(found: Standing) -> Text:
+def lead_in_words(found: SuiteStanding) -> Text:
     """Return the ratio of the fastest to the next, or the only figure's share of the peak."""
     verdict = found.verdict
     if verdict.contrast is None:

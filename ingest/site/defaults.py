@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from perfledger.ingest.site.hardware_names import is_accelerator, newest_first
 from perfledger.ingest.site.model import Site
-from perfledger.ingest.site.standings import standings
 
 
 def default_hardware(site: Site) -> str:
@@ -31,7 +30,7 @@ def _rank(hardware: str, compared: Mapping[str, int]) -> tuple[object, ...]:
 def _compared(site: Site) -> Mapping[str, int]:
     """Return the number of comparisons on each hardware, along any axis."""
     found = {row.hardware: 0 for rows in site.rows.values() for row in rows if row.hardware and row.value is not None}
-    for (hardware, _), of_axis in site.once(standings).items():
+    for (hardware, _), of_axis in site.standings.items():
         if hardware in found:
             found[hardware] += sum(each.is_compared for each in of_axis)
     return found

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.candidates import measured
 from perfledger.ingest.compute.contrast import contrast
 from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.rules import HEADLINE
@@ -30,7 +31,6 @@ from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.table import Cell, Entry, Table
 from perfledger.ingest.site.result_tables import representative, sections
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.table_metrics import measured
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: A sheet needs a column with so much hardware; otherwise there is nothing to compare.
@@ -276,7 +276,7 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
     best = {name: _latest(site, rows) for (name, each), rows in sheet.ours.items() if each == workload}
     most = max((row.value or 0 for row in best.values()), default=0)
     base = best[sheet.reference].value if sheet.reference in best else None
-    figures = {name: found for name, row in best.items() if (found := measured(site, row, "throughput"))}
+    figures = {name: found for name, row in best.items() if (found := measured(site.by_id, row, "throughput"))}
 
     def cell(name: str) -> SheetCell | None:
         if (row := best.get(name)) is None:

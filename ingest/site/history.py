@@ -8,6 +8,7 @@ from functools import partial
 
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute import results
+from perfledger.ingest.compute.candidates import THROUGHPUT, measured
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import Measured
@@ -19,7 +20,6 @@ from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import Link
-from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
 from perfledger.schema.records import Run, text_of
 from perfledger.schema.vocabulary import METRICS
 
@@ -139,7 +139,7 @@ def _points(site: Site, row: Row) -> list[OwnPoint]:
     """Return the figures of a result: of each day one, but all runs of a score belong together."""
     runs = [site.by_id[each] for each in row.run_ids]
     if (metric := _metric(row)) != THROUGHPUT:
-        figure = measured(site, row, metric)
+        figure = measured(site.by_id, row, metric)
         return [_point(row, runs, figure, min(map(_day, runs)))] if figure else []
     by_day: dict[str, list[Run]] = {}
     for run in runs:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.candidates import THROUGHPUT
 from perfledger.ingest.compute.history import HistoryPoint, in_order
 from perfledger.ingest.published.histories import PrintedHistory
 from perfledger.ingest.site.hardware_names import product
@@ -16,7 +17,6 @@ from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.table_metrics import THROUGHPUT
 
 #: Lines of a chart, at most, so that they can be distinguished.
 _MOST_LINES = 8

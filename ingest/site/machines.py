@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, entrant
+from perfledger.ingest.compute.standings import AXES, FRAMEWORK
 from perfledger.ingest.site import addresses, published_lines
 from perfledger.ingest.site.answer_marks import (
     Mark,
@@ -32,6 +33,7 @@ from perfledger.ingest.site.model import (
     Hit,
     Row,
     Site,
+    SuiteStanding,
     framework_of,
     group_name,
     hardware_of,
@@ -46,8 +48,7 @@ from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.result_tables import own_marks, spread_marks, version_marks
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, name_on, standings
-from perfledger.ingest.site.verdict_words import APART, LEADS, devices, repeats, times
+from perfledger.ingest.site.verdict_words import APART, LEADS, devices, entrant_name, name_on, repeats, times
 
 #: Hardware that a reader sees without opening the list.
 CHIPS = 8
@@ -196,7 +197,7 @@ def machines(site: Site) -> tuple[Machine, ...]:
 
 
 def _machine(site: Site, hardware: str) -> Machine:
-    found = site.once(standings)
+    found = site.standings
     found_cards = cards(site, hardware, [each for axis in AXES for each in found.get((hardware, axis), ())])
     tables = [_table(site, hardware, axis, found.get((hardware, axis), ())) for axis in AXES]
     shown = [
@@ -231,7 +232,7 @@ def _published_only(site: Site, hardware: str, key: str) -> Machine:
 # ---- the tables ----
 
 
-def _table(site: Site, hardware: str, axis: str, found: Sequence[Standing]) -> AxisTable:
+def _table(site: Site, hardware: str, axis: str, found: Sequence[SuiteStanding]) -> AxisTable:
     values = entrants(axis, found)
     lines = tuple(line_of(site, each, values) for each in sorted(found, key=lambda each: not each.is_compared))
     compared = sum(each.is_compared for each in found)
@@ -269,7 +270,7 @@ def _published(found: Mapping[str, published_lines.PublishedFigure], framework: 
     return StandingEntry(published=found[framework]) if framework in found else None
 
 
-def entrants(axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
+def entrants(axis: str, found: Sequence[SuiteStanding]) -> tuple[str, ...]:
     """Return the entrants of an axis: frameworks that lead most often first, other values by their names."""
     present = {candidate.entrant for each in found for candidate in _shown(each)}
     present |= {entrant(row, axis) for each in found for row in each.rows}
@@ -285,7 +286,7 @@ def entrants(axis: str, found: Sequence[Standing]) -> tuple[str, ...]:
 _PRECISIONS = ("fp64", "fp32", "fp32_tf32", "tf32", "amp", "bf16", "fp16", "fp8", "fp4")
 
 
-def _shown(found: Standing) -> list[Candidate]:
+def _shown(found: SuiteStanding) -> list[Candidate]:
     """Return the candidates of a line: those that are ranked, and those that it leaves out, one per entrant."""
     every = (*found.verdict.ranked, *(each.candidate for each in found.verdict.left_out))
     by_entrant: dict[str, Candidate] = {}
@@ -300,7 +301,7 @@ def _column(site: Site, axis: str, value: str) -> EntrantColumn:
     return EntrantColumn(name_on(axis, value), page, colours.ink(value).id)
 
 
-def line_of(site: Site, found: Standing, values: Sequence[str]) -> StandingLine:
+def line_of(site: Site, found: SuiteStanding, values: Sequence[str]) -> StandingLine:
     """Return the line of a standing, with an entry for each of some entrants."""
     verdict, suite = found.verdict, found.suite
     by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
@@ -331,7 +332,7 @@ def _unranked(site: Site, row: Row) -> StandingEntry:
     return StandingEntry(why, run_page(site, row))
 
 
-def _place(found: Standing, row: Row) -> LinePlace:
+def _place(found: SuiteStanding, row: Row) -> LinePlace:
     suite, group = found.suite, found.group
     asked = {"hardware": found.hardware, "devices": row.devices or 0} | ({"precision": group} if group else {})
     page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
@@ -342,7 +343,7 @@ def _place(found: Standing, row: Row) -> LinePlace:
     return LinePlace(suite.id, group, row.devices or 0, title, page, tuple(each for each in case if each))
 
 
-def _entry(site: Site, found: Standing, candidate: Candidate) -> StandingEntry:
+def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEntry:
     row, verdict = candidate.result, found.verdict
     left_out = next((each for each in verdict.left_out if each.candidate is candidate), None)
     best = verdict.ranked[0].figure.value if verdict.contrast and not left_out else None
@@ -367,11 +368,11 @@ def _entry(site: Site, found: Standing, candidate: Candidate) -> StandingEntry:
     )
 
 
-def _why(found: Standing, left_out: LeftOut) -> Text:
+def _why(found: SuiteStanding, left_out: LeftOut) -> Text:
     return left_out_reasons(left_out, best_of_case(found.verdict))
 
 
-def _about(found: Standing, row: Row) -> Text:
+def _about(found: SuiteStanding, row: Row) -> Text:
     """Return how a figure was measured: version, precision, options, repeats and spread."""
     options = {name: value for name, value in row.options.items() if name not in found.suite.row_options}
     return listed([
@@ -380,14 +381,14 @@ def _about(found: Standing, row: Row) -> Text:
     ])  # fmt: skip
 
 
-def _others_left_out(found: Standing) -> LeftOut | None:
+def _others_left_out(found: SuiteStanding) -> LeftOut | None:
     """Return the best result of another entrant, if a case has one entrant only and leaves it out."""
     verdict = found.verdict
     others = (each for each in verdict.left_out if each.candidate.entrant != verdict.ranked[0].entrant)
     return next(others, None) if verdict.kind == "alone" else None
 
 
-def _detail(site: Site, found: Standing) -> Text:
+def _detail(site: Site, found: SuiteStanding) -> Text:
     """Return how often the two ran; or why they are not compared."""
     verdict = found.verdict
     if verdict.contrast:

@@ -20,6 +20,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.suites import model, suite_file
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
 from perfledger.ingest.compute.results import counts, results, unplaced
+from perfledger.ingest.compute.standings import Standing, Standings, standings
 from perfledger.ingest.published.audit import Audited, audit
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.read.accelerators import Accelerators
@@ -114,6 +115,9 @@ class Suite:
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
         return name in self.row_options and value != self.usual.get(name)
+
+
+SuiteStanding = Standing[Suite]
 
 
 def _others(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -290,6 +294,11 @@ class Site:
         return {name: tuple(rows) for name, rows in found.items()}
 
     @cached_property
+    def standings(self) -> Standings[Suite]:
+        """Which results did the same work, and which of them is fastest: by hardware and axis."""
+        return standings([(suite, self.rows.get(suite.id, ())) for suite in self.shown], self.by_id)
+
+    @cached_property
     def unplaced(self) -> tuple[Row, ...]:
         """Results whose case is incomplete, by the path of their log."""
         found = unplaced(self.runs)
@@ -436,10 +445,9 @@ def absence(run: Run) -> Phrase | None:
     return reason(found.reason) if isinstance(found, NoFigure) else None
 
 
-def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
+def options_text(options: Mapping[str, Any]) -> str:
     """Return options for keys and data files, as `image_size=64 threads=1`; one that is true is written as its name."""
-    chosen = options if names is None else {name: options[name] for name in names if name in options}
-    return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(chosen.items()))
+    return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(options.items()))
 
 
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:

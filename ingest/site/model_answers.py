@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.standings import AXES, FRAMEWORK
 from perfledger.ingest.site.answer_marks import Mark, best_of_case, marks, run_page
 from perfledger.ingest.site.facets import facets_of
-from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name, written
+from perfledger.ingest.site.model import Row, Site, Suite, SuiteStanding, group_name, precision_name, written
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.result_lines import ACCUMULATION, lead
-from perfledger.ingest.site.standings import AXES, FRAMEWORK, Standing, entrant_name, standings
-from perfledger.ingest.site.verdict_words import devices
+from perfledger.ingest.site.verdict_words import devices, entrant_name
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Answer:
 
 def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
     """Return the answers on a hardware: comparisons of frameworks, then those along other axes, then single results."""
-    by_axis = site.once(standings)
-    shown: list[Standing] = []
+    by_axis = site.standings
+    shown: list[SuiteStanding] = []
     for is_wanted in (_is_compared, _is_alone):
         for axis in AXES:
             mine = (each for each in by_axis.get((hardware, axis), ()) if each.suite.id == suite.id)
@@ -49,16 +49,16 @@ def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
     return tuple(_answer(site, each) for each in shown)
 
 
-def _is_compared(found: Standing) -> bool:
+def _is_compared(found: SuiteStanding) -> bool:
     return found.is_compared
 
 
-def _is_alone(found: Standing) -> bool:
+def _is_alone(found: SuiteStanding) -> bool:
     """Return whether one framework was measured alone; along another axis that says nothing."""
     return found.axis == FRAMEWORK and found.verdict.kind == "alone"
 
 
-def _answer(site: Site, found: Standing) -> Answer:
+def _answer(site: Site, found: SuiteStanding) -> Answer:
     best = best_of_case(found.verdict)
     rival = found.verdict.pair[1] if found.verdict.contrast else None
     row = best.result
@@ -75,14 +75,14 @@ def _answer(site: Site, found: Standing) -> Answer:
     )
 
 
-def _facets(found: Standing) -> Facets:
+def _facets(found: SuiteStanding) -> Facets:
     groups = sorted({found.suite.group(row.precision) for row in found.rows})
     frameworks = sorted({each.framework for each in found.verdict.ranked})
     facets = facets_of(found.hardware, "", [found.rows[0].devices or 0], frameworks)
     return (*facets, ("precision", " ".join(groups)))
 
 
-def _case(found: Standing, row: Row) -> Iterator[Text]:
+def _case(found: SuiteStanding, row: Row) -> Iterator[Text]:
     """Yield precision, devices, batch size and workload, and the framework where something else is compared."""
     suite = found.suite
     if found.axis != FRAMEWORK:
@@ -99,5 +99,5 @@ def _case(found: Standing, row: Row) -> Iterator[Text]:
             yield each
 
 
-def _is_shared(found: Standing, name: str) -> bool:
+def _is_shared(found: SuiteStanding, name: str) -> bool:
     return len({repr(each.options.get(name)) for each in found.rows}) == 1

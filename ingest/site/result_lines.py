@@ -8,6 +8,7 @@ from functools import cached_property
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
 from perfledger.ingest.compute.contrast import Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
@@ -19,7 +20,6 @@ from perfledger.ingest.site.model import Row, Site, Suite, group_name, named
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.result_tables import sections
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.table_metrics import candidates, places, verdicts
 
 ACCUMULATION = "accumulation"
 JOB_BATCH = "batch_size_of_job"
@@ -138,8 +138,8 @@ def accumulated(site: Site, row: Row) -> int | None:
 def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[ResultLine, ...]:
     found: list[ResultLine] = []
     for of_place in places(suite, rows):
-        judged = sorted(verdicts(site, suite, of_place), key=lambda each: _weight(*each), reverse=True)
-        entrants = {each.result.run_ids: each for each in candidates(site, of_place)}
+        judged = sorted(verdicts(site.by_id, suite, of_place), key=lambda each: _weight(*each), reverse=True)
+        entrants = {each.result.run_ids: each for each in candidates(site.by_id, of_place)}
         reference = judged[0][1]
         for case, verdict in judged:
             for row in sorted(case, key=lambda each: -(each.value or 0)):

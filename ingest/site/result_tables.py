@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute import candidates
+from perfledger.ingest.compute.candidates import Section
 from perfledger.ingest.compute.results import representative as representative_of
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site.model import Row, Site, Suite, reason
 from perfledger.ingest.site.render.table import Cell, absent, cell
 from perfledger.schema.records import MetricFigure, ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
-
-#: A hardware, a precision group, and their rows.
-Section = tuple[str, str, tuple[Row, ...]]
 
 
 def sections(site: Site, suite: Suite) -> Sequence[Section]:
@@ -23,15 +22,7 @@ def sections(site: Site, suite: Suite) -> Sequence[Section]:
 
 
 def _sections(site: Site) -> Mapping[str, Sequence[Section]]:
-    return {suite.id: _sections_of(suite, site.rows.get(suite.id, ())) for suite in site.shown}
-
-
-def _sections_of(suite: Suite, rows: Sequence[Row]) -> Sequence[Section]:
-    groups = [*suite.groups, "unknown"]
-    found: dict[tuple[str, int], list[Row]] = {}
-    for row in rows:
-        found.setdefault((row.hardware or "", groups.index(suite.group(row.precision))), []).append(row)
-    return [(hardware, groups[place], tuple(found[hardware, place])) for hardware, place in sorted(found)]
+    return {suite.id: candidates.sections(suite, site.rows.get(suite.id, ())) for suite in site.shown}
 
 
 def units(rows: Iterable[Row]) -> str:

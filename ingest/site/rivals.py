@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute import comparison
+from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, Verdict
 from perfledger.ingest.compute.contrast import cliffs_delta, effect
 from perfledger.ingest.site import addresses, verdict_words
@@ -13,7 +14,6 @@ from perfledger.ingest.site.answer_marks import best_of_case, named_left_out, ov
 from perfledger.ingest.site.model import Row, Site, Suite, named
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import candidates, places, verdicts
 
 
 def rivals(site: Site) -> Mapping[str, Link]:
@@ -27,7 +27,7 @@ def rivals(site: Site) -> Mapping[str, Link]:
         for case, said in _cases(site, suite):
             missed = overturning(said)
             faster = named_left_out(missed, best_of_case(said)) if missed else None
-            for result, text in _compared(candidates(site, case), suite):
+            for result, text in _compared(candidates(site.by_id, case), suite):
                 found |= dict.fromkeys(result.run_ids, Link(faster or text, page))
     return found
 
@@ -35,7 +35,7 @@ def rivals(site: Site) -> Mapping[str, Link]:
 def _cases(site: Site, suite: Suite) -> Iterator[tuple[list[Row], Verdict]]:
     for _, _, rows in sections(site, suite):
         for place in places(suite, rows):
-            yield from verdicts(site, suite, place)
+            yield from verdicts(site.by_id, suite, place)
 
 
 def _compared(case: Sequence[Candidate], suite: Suite) -> Iterator[tuple[Row, Text]]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from perfledger.ingest.compute import comparison
+from perfledger.ingest.compute.candidates import candidates
 from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.hardware_names import is_accelerator
-from perfledger.ingest.site.model import Row, Site, framework_of
-from perfledger.ingest.site.standings import FRAMEWORK, Standing, standings
-from perfledger.ingest.site.table_metrics import candidates
+from perfledger.ingest.site.model import Row, Site, SuiteStanding, framework_of
 
 #: Result of a framework in a case. `apart`: it may not be compared with the fastest; `alone`: nobody else ran the case.
 Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone"]
@@ -29,7 +29,7 @@ FEWEST = 5
 class Placing:
     """The result of a framework in the case of a standing; `rival` is the fastest of the others, if any."""
 
-    standing: Standing
+    standing: SuiteStanding
     kind: Kind
     mine: Candidate
     rival: Candidate | None = None
@@ -85,15 +85,15 @@ def _order(placing: Placing) -> tuple[bool, float]:
 def placings(site: Site) -> Mapping[str, Sequence[Placing]]:
     """Return all placings by framework."""
     found: dict[str, list[Placing]] = {}
-    for (_, axis), of_hardware in site.once(standings).items():
+    for (_, axis), of_hardware in site.standings.items():
         for standing in of_hardware if axis == FRAMEWORK else ():
             for each in _of_standing(site, standing):
                 found.setdefault(each.mine.framework, []).append(each)
     return found
 
 
-def _of_standing(site: Site, standing: Standing) -> Iterator[Placing]:
-    of_case = sorted(candidates(site, standing.rows), key=lambda each: -each.figure.value)
+def _of_standing(site: Site, standing: SuiteStanding) -> Iterator[Placing]:
+    of_case = sorted(candidates(site.by_id, standing.rows), key=lambda each: -each.figure.value)
     best = {each.framework: each for each in standing.verdict.ranked}
     for each in of_case:  # what counts in another unit is not ranked
         best.setdefault(each.framework, each)
@@ -102,7 +102,7 @@ def _of_standing(site: Site, standing: Standing) -> Iterator[Placing]:
         yield Placing(standing, _kind(standing, mine, of_case), mine, rival)
 
 
-def _kind(standing: Standing, mine: Candidate, of_case: Sequence[Candidate]) -> Kind:
+def _kind(standing: SuiteStanding, mine: Candidate, of_case: Sequence[Candidate]) -> Kind:
     found = standing.verdict
     first = found.ranked[0]
     if mine is first:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.comparison import Candidate, Verdict, entrant
 from perfledger.ingest.compute.contrast import SEVERAL, Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
-from perfledger.ingest.site.model import Row
+from perfledger.ingest.compute.standings import FRAMEWORK
+from perfledger.ingest.site.model import Row, named, precision_name
+from perfledger.ingest.site.options import value_of
 
 LEADS = ("clear", "likely")  # verdicts that name a winner
 APART = ("units", "conditions")  # verdicts by which nothing is compared
@@ -58,3 +60,17 @@ def _devices(n: int | None) -> Text:
     if n is None:
         return phrase("front.devices_unknown")
     return phrase("front.one_device") if n == 1 else phrase("front.devices", n=n)
+
+
+def entrant_name(candidate: Candidate) -> Text:
+    """Return the words for what competes: a framework, a precision, or the value of an option."""
+    return name_on(candidate.axis, entrant(candidate.result, candidate.axis))
+
+
+def name_on(axis: str, value: str) -> Text:
+    """Return the words for a value of an axis."""
+    if axis == FRAMEWORK:
+        return named(value)
+    if axis == "precision":
+        return precision_name(value or None)
+    return value_of(value) if value else phrase("site.unknown")

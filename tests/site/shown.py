@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perfledger.ingest.common.words import own
+from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.machines import StandingEntry, StandingLine, entrants, line_of
-from perfledger.ingest.site.model import Site, written
-from perfledger.ingest.site.standings import FRAMEWORK, Standing, standings
+from perfledger.ingest.site.model import Site, SuiteStanding, written
 from tests.builders import HARDWARE
 
 WORDS = own()
@@ -17,7 +17,7 @@ WORDS = own()
 class Shown:
     """A standing and its line; `entries` are those of the line by entrant."""
 
-    standing: Standing
+    standing: SuiteStanding
     line: StandingLine
     entries: dict[str, StandingEntry]
 
@@ -54,7 +54,7 @@ class Shown:
 
 def shown(site: Site, hardware: str = HARDWARE, axis: str = FRAMEWORK) -> list[Shown]:
     """Return the standings on a hardware along an axis."""
-    return [_shown(site, each) for each in site.once(standings).get((hardware, axis), ())]
+    return [_shown(site, each) for each in site.standings.get((hardware, axis), ())]
 
 
 def only(site: Site, hardware: str = HARDWARE) -> Shown:
@@ -63,7 +63,7 @@ def only(site: Site, hardware: str = HARDWARE) -> Shown:
     return found
 
 
-def _shown(site: Site, standing: Standing) -> Shown:
+def _shown(site: Site, standing: SuiteStanding) -> Shown:
     names = entrants(standing.axis, [standing])
     line = line_of(site, standing, names)
     return Shown(standing, line, {name: each for name, each in zip(names, line.entries, strict=True) if each})

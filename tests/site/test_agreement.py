@@ -16,6 +16,8 @@ from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import comparison, results
+from perfledger.ingest.compute.candidates import candidates, verdicts
+from perfledger.ingest.compute.candidates import places as places_of
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.compute.comparison_tables import ComparisonTables, Figures
@@ -27,8 +29,6 @@ from perfledger.ingest.site.model import Row, Site, Suite, suites
 from perfledger.ingest.site.pages import compare
 from perfledger.ingest.site.result_lines import slices
 from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import candidates, verdicts
-from perfledger.ingest.site.table_metrics import places as places_of
 from perfledger.schema.records import Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
 from tests import builders
@@ -108,10 +108,15 @@ def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
     for suite in site.shown:
         for _, _, rows in sections(site, suite):
             if view == "throughput":
-                said = [verdict for place in places_of(suite, rows) for _, verdict in verdicts(site, suite, place)]
+                said = [
+                    verdict for place in places_of(suite, rows) for _, verdict in verdicts(site.by_id, suite, place)
+                ]
             else:
                 cases = comparison.cases(rows, suite.row_key)
-                said = [comparison.verdict(candidates(site, case, view), VIEWS[view], suite.workload) for case in cases]
+                said = [
+                    comparison.verdict(candidates(site.by_id, case, view), VIEWS[view], suite.workload)
+                    for case in cases
+                ]
             found += [(suite, each.leader) for each in said if each.leader]
     return found
 
@@ -259,7 +264,7 @@ def pairs_of_front(site: Site, level: Level = DEFAULT) -> Iterator[tuple[Suite, 
     for suite in site.shown:
         for rows in places(site, suite, level):
             for case in comparison.cases(rows, lambda row, of=suite: (of.variant(row), of.row_key(row)), level):
-                _, ranked = comparison.rank(candidates(site, case), "higher")
+                _, ranked = comparison.rank(candidates(site.by_id, case), "higher")
                 for first, second in itertools.combinations(ranked, 2):
                     found = comparison.verdict([first, second], "higher", suite.workload, level)
                     yield suite, (first, second), told(found)

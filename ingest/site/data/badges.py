@@ -7,12 +7,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, Words, phrase
+from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.hardware_names import chip
 from perfledger.ingest.site.model import Row, Site, written
 from perfledger.ingest.site.result_tables import own_marks
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.standings import FRAMEWORK, standings
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -60,9 +60,7 @@ def _date(site: Site, row: Row) -> str:
 
 def _places(site: Site) -> Mapping[str, Text]:
     """Return the word for each result that is the fastest of its case."""
-    verdicts = [
-        each.verdict for (_, axis), found in site.once(standings).items() if axis == FRAMEWORK for each in found
-    ]
+    verdicts = [each.verdict for (_, axis), found in site.standings.items() if axis == FRAMEWORK for each in found]
     return {
         identity(each.pair[0].result): phrase(f"badge.{each.kind}")
         for each in verdicts

@@ -13,13 +13,13 @@ from msgspec import UNSET
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Words
+from perfledger.ingest.compute.candidates import THROUGHPUT, measured, sources
 from perfledger.ingest.compute.comparison import conditions_of
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.records import reason_text, result_id
 from perfledger.ingest.site.model import Row, Site, Suite, written
-from perfledger.ingest.site.table_metrics import THROUGHPUT, measured, sources
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.results import Both, Metric, ResultRecord, RunLink
 from perfledger.schema.vocabulary import METRICS
@@ -45,7 +45,7 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
 def figures(site: Site) -> dict[tuple[str, str], Measured]:
     """Return the figures with their repeats, by the result's id and the metric."""
     found = (
-        (identity(row), view, measured(site, row, view))
+        (identity(row), view, measured(site.by_id, row, view))
         for rows in site.rows.values() for row in rows for view in (THROUGHPUT, *row.metrics)
     )  # fmt: skip
     return {(result, view): figure for result, view, figure in found if figure}

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.candidates import places, verdicts
 from perfledger.ingest.compute.comparison import DIMENSIONS, FOLLOWS
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, PLACE, Level
 from perfledger.ingest.compute.comparison_tables import tables
@@ -23,7 +24,6 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import CHARTS
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import places, verdicts
 from perfledger.schema.records import text_of
 from perfledger.schema.results import ResultRecord
 
@@ -78,7 +78,7 @@ def _overturned(site: Site) -> dict[Level, dict[str, list[str]]]:
     """Return the faster results that leave a case without a winner, by level and by each result of the case."""
     found: dict[Level, dict[str, list[str]]] = {}
     for level, (suite, place) in product_of(LEVELS, _places(site)):
-        for case, said in verdicts(site, suite, place, level):
+        for case, said in verdicts(site.by_id, suite, place, level):
             if overturning(said):
                 faster = [measured.identity(each.candidate.result) for each in said.left_out if each.is_faster]
                 found.setdefault(level, {}).update({measured.identity(row): faster for row in case})

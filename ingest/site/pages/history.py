@@ -8,6 +8,7 @@ from functools import partial
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
+from perfledger.ingest.compute.candidates import THROUGHPUT
 from perfledger.ingest.compute.contrast import Contrast, written
 from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment
 from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
@@ -19,7 +20,6 @@ from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Cell, Entry, Link, Table, absent, cell
-from perfledger.ingest.site.table_metrics import THROUGHPUT
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.vocabulary import METRICS
 

@@ -11,34 +11,34 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute import comparison
-from perfledger.ingest.compute.comparison import Candidate, Verdict, entrant
+from perfledger.ingest.compute.candidates import Grouping, Runs, Section, candidates, places, sections
+from perfledger.ingest.compute.comparison import Verdict, entrant
 from perfledger.ingest.compute.comparison_place import place_verdicts
-from perfledger.ingest.site.model import Row, Site, Suite, named, options_text, precision_name
-from perfledger.ingest.site.options import value_of
-from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import candidates, places
+from perfledger.schema.records import Result
 
 FRAMEWORK = "framework"
 #: Facts and options that the front page compares, one at a time; the page of hardware compares hardware.
 AXES = (FRAMEWORK, "precision", "compile")
 
+S = TypeVar("S", bound=Grouping)
+
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Generic[S]):
     """One comparison along an axis.
 
     `group` is the group of precisions, empty if precisions are compared. `rows` are the results of the case, and
     `others` is the number of cases of the same place that it was chosen from.
     """
 
-    suite: Suite
+    suite: S
     hardware: str
     axis: str
     group: str
-    rows: tuple[Row, ...]
+    rows: tuple[Result, ...]
     verdict: Verdict
     others: int
 
@@ -48,77 +48,66 @@ class Standing:
         return self.verdict.kind not in ("alone", "none")
 
 
-def standings(site: Site) -> Mapping[tuple[str, str], tuple[Standing, ...]]:
-    """Return all standings by hardware and axis, in the order of the models."""
-    found: dict[tuple[str, str], list[Standing]] = {}
-    for suite in site.shown:
+#: Standings by hardware and axis.
+Standings = Mapping[tuple[str, str], tuple[Standing[S], ...]]
+
+
+def standings(results: Sequence[tuple[S, Sequence[Result]]], runs: Runs) -> Standings[S]:
+    """Return all standings of results, which are grouped by suite, in the order of the suites."""
+    found: dict[tuple[str, str], list[Standing[S]]] = {}
+    for suite, rows in results:
         for axis in AXES:
-            for each in _of_suite(site, suite, axis):
+            for each in _of_suite(suite, rows, runs, axis):
                 found.setdefault((each.hardware, axis), []).append(each)
     return {key: tuple(each) for key, each in found.items()}
 
 
-def _of_suite(site: Site, suite: Suite, axis: str) -> Iterator[Standing]:
-    for hardware, group, rows in _sections(site, suite, axis):
+def _of_suite(suite: S, results: Sequence[Result], runs: Runs, axis: str) -> Iterator[Standing[S]]:
+    for hardware, group, rows in _sections(suite, results, axis):
         for place in _places(suite, axis, [row for row in rows if axis == FRAMEWORK or entrant(row, axis)]):
             cases = _cases(suite, axis, place)
-            entrants = [candidates(site, case, axis=axis) for case in cases]
+            entrants = [candidates(runs, case, axis=axis) for case in cases]
             judged = list(zip(cases, place_verdicts(entrants, suite.workload), strict=True))
             case, verdict = max(judged, key=_weight)
             yield Standing(suite, hardware, axis, group, tuple(case), verdict, len(cases) - 1)
 
 
-def _sections(site: Site, suite: Suite, axis: str) -> Iterator[tuple[str, str, Sequence[Row]]]:
-    """Yield the results of a suite by hardware and group of precisions, or by hardware if precisions are compared."""
+def _sections(suite: Grouping, results: Sequence[Result], axis: str) -> list[Section]:
+    """Return the results of a suite by hardware and group of precisions, or by hardware if precisions are compared."""
+    found = sections(suite, results)
     if axis != "precision":
-        yield from sections(site, suite)
-        return
-    by_hardware: dict[str, list[Row]] = {}
-    for hardware, _, rows in sections(site, suite):
-        by_hardware.setdefault(hardware, []).extend(rows)
-    for hardware, found in by_hardware.items():
-        yield hardware, "", found
+        return found
+    by_hardware: dict[str, tuple[Result, ...]] = {}
+    for hardware, _, rows in found:
+        by_hardware[hardware] = (*by_hardware.get(hardware, ()), *rows)
+    return [(hardware, "", rows) for hardware, rows in by_hardware.items()]
 
 
-def _places(suite: Suite, axis: str, rows: Sequence[Row]) -> list[list[Row]]:
+def _places(suite: Grouping, axis: str, rows: Sequence[Result]) -> list[list[Result]]:
     found = places(suite, rows)
     return found if axis == FRAMEWORK else [each for place in found for each in _by_framework(place)]
 
 
-def _by_framework(rows: Sequence[Row]) -> list[list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_framework(rows: Sequence[Result]) -> list[list[Result]]:
+    found: dict[str, list[Result]] = {}
     for row in rows:
         found.setdefault(row.framework or "", []).append(row)
     return list(found.values())
 
 
-def _cases(suite: Suite, axis: str, rows: Sequence[Row]) -> list[list[Row]]:
+def _cases(suite: Grouping, axis: str, rows: Sequence[Result]) -> list[list[Result]]:
     if axis == FRAMEWORK:
         return comparison.cases(rows, suite.row_key)
-    found: dict[Hashable, list[Row]] = {}
+    found: dict[Hashable, list[Result]] = {}
     for row in rows:
         others = {name: value for name, value in row.options.items() if name != axis}
         precision = None if axis == "precision" else row.precision
-        found.setdefault((suite.row_key(row), precision, options_text(others)), []).append(row)
+        found.setdefault((suite.row_key(row), precision, repr(sorted(others.items()))), []).append(row)
     return list(found.values())
 
 
-def _weight(judged: tuple[Sequence[Row], Verdict]) -> tuple[int, int, float]:
+def _weight(judged: tuple[Sequence[Result], Verdict]) -> tuple[int, int, float]:
     rows, verdict = judged
     left_out = [each.candidate for each in verdict.left_out]
     entrants = sum(not any(each is other for other in left_out) for each in verdict.ranked)
     return entrants, rows[0].batch_size or 0, max((row.value or 0 for row in rows), default=0)
-
-
-def entrant_name(candidate: Candidate) -> Text:
-    """Return the words for what competes: a framework, a precision, or the value of an option."""
-    return name_on(candidate.axis, entrant(candidate.result, candidate.axis))
-
-
-def name_on(axis: str, value: str) -> Text:
-    """Return the words for a value of an axis."""
-    if axis == FRAMEWORK:
-        return named(value)
-    if axis == "precision":
-        return precision_name(value or None)
-    return value_of(value) if value else phrase("site.unknown")

@@ -1,0 +1,111 @@
+"""Results as candidates of a comparison: which of them did the same work, and what is said of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.compute import comparison, results
+from perfledger.ingest.compute.comparison import Candidate, Verdict, Workload
+from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
+from perfledger.ingest.compute.comparison_place import place_verdicts
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.schema.records import Result, Run
+
+THROUGHPUT = "throughput"
+#: Runs by id.
+Runs = Mapping[str, Run]
+#: A hardware, a precision group, and their results.
+Section = tuple[str, str, tuple[Result, ...]]
+
+
+class Grouping(Protocol):
+    """How the results of a model are grouped; a suite is one."""
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """The groups of precisions, in their order."""
+
+    @property
+    def workload(self) -> Workload:
+        """The options that make another workload, with their default values."""
+
+    def group(self, precision: str | None) -> str:
+        """Return the group of a precision."""
+
+    def variant(self, row: Result) -> str:
+        """Return the model of a result if several are grouped."""
+
+    def row_key(self, row: Result) -> Hashable:
+        """Return what results of one case have in common."""
+
+
+def measured(runs: Runs, row: Result, view: str) -> Measured | None:
+    """Return a result's throughput or other metric with its repeats, or None."""
+    repeats = [runs[each] for each in row.run_ids]
+    return _throughput(row, repeats) if view == THROUGHPUT else _metric(row, repeats, view)
+
+
+def _throughput(row: Result, runs: Sequence[Run]) -> Measured | None:
+    found = _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
+    return found and replace(found, groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule))
+
+
+def _metric(row: Result, runs: Sequence[Run], view: str) -> Measured | None:
+    if (stated := row.metrics.get(view)) is None:
+        return None
+    found = _of(stated.value, stated.low, stated.high, stated.repeats, stated.spread, stated.unit)
+    # A score is not a median of its runs.
+    repeats = () if stated.rule else results.groups(runs, row.rule, view)
+    return found and replace(found, groups=repeats, sources=tuple(sources(runs, view)))
+
+
+def candidates(
+    runs: Runs, rows: Sequence[Result], view: str = THROUGHPUT, *, axis: str = "framework"
+) -> list[Candidate]:
+    """Return the results that have a figure in a view, with that figure, as entrants of an axis."""
+    found = ((row, measured(runs, row, view)) for row in rows)
+    return [Candidate(row, figure, tuple(runs[each] for each in row.run_ids), axis) for row, figure in found if figure]
+
+
+def sections(suite: Grouping, rows: Sequence[Result]) -> list[Section]:
+    """Return results by hardware and precision group, in the order of the pages."""
+    groups = [*suite.groups, "unknown"]
+    found: dict[tuple[str, int], list[Result]] = {}
+    for row in rows:
+        found.setdefault((row.hardware or "", groups.index(suite.group(row.precision))), []).append(row)
+    return [(hardware, groups[place], tuple(found[hardware, place])) for hardware, place in sorted(found)]
+
+
+def places(suite: Grouping, rows: Sequence[Result], level: Level = DEFAULT) -> list[list[Result]]:
+    """Return rows by variant of the model, and number of machines and devices; at the loosest level machines differ."""
+    found: dict[tuple[str, int, int], list[Result]] = {}
+    for row in rows:
+        nodes = 0 if level == "everything" else row.nodes or 1
+        found.setdefault((suite.variant(row), nodes, row.devices or 0), []).append(row)
+    return [found[key] for key in sorted(found)]
+
+
+def verdicts(
+    runs: Runs, suite: Grouping, place: Sequence[Result], level: Level = DEFAULT
+) -> list[tuple[list[Result], Verdict]]:
+    """Return the cases of a place, each with its verdict."""
+    cases = comparison.cases(place, suite.row_key, level)
+    said = place_verdicts([candidates(runs, case) for case in cases], suite.workload, level)
+    return list(zip(cases, said, strict=True))
+
+
+def _of(
+    value: float | None, low: float | None, high: float | None, repeats: int, spread: float | None, unit: str
+) -> Measured | None:
+    if value is None or not numbers.known(value):
+        return None
+    least, most = (each if each is not None and numbers.known(each) else value for each in (low, high))
+    return Measured(value, least, most, repeats, spread, unit)
+
+
+def sources(runs: Sequence[Run], metric: str) -> list[str]:
+    """Return where a metric comes from: memory as the driver counts it is not what a framework has allocated."""
+    return sorted({run.metrics[metric].source or "" for run in runs if metric in run.metrics})

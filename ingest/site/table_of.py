@@ -18,7 +18,8 @@ class ColumnOf(Generic[R]):
     """A column of a table of records.
 
     `value` returns the cell of a record, or a text or count for a plain cell; None for an empty one. `key` is the
-    column's name for programs (see `Column`). An `optional` column is left out if all its cells are empty.
+    column's name for programs, and `unit` that of its figures (see `Column`). An `optional` column is left out if all
+    its cells are empty.
     """
 
     title: Text
@@ -26,13 +27,14 @@ class ColumnOf(Generic[R]):
     number: bool = False
     key: str = ""
     optional: bool = False
+    unit: Text = ""
 
 
 def table_of(name: str, rows: Sequence[R], columns: Sequence[ColumnOf[R]]) -> Table | None:
     """Return a table with a row per record; None without records. `name` is that of the table in addresses."""
     found = [(each, [_cell(each.value(row)) for row in rows]) for each in columns]
     shown = [(each, cells) for each, cells in found if not each.optional or any(one.entries for one in cells)]
-    head = tuple(Column(each.title, each.number, key=each.key) for each, _ in shown)
+    head = tuple(Column(each.title, each.number, key=each.key, unit=each.unit) for each, _ in shown)
     body = tuple(zip(*(cells for _, cells in shown), strict=True))
     return Table(head, body, name=name) if rows else None
 

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.results import round_of
-from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
-from perfledger.ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
+from perfledger.ingest.site.model import Page, Row, Site, Suite, named, reason
 from perfledger.ingest.site.published_figures import score_of
-from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Link, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.run_details import environment_table
 from perfledger.ingest.site.run_tables import log_lines_text, outcome
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS
 
 SCORE = "time_to_train"
 SAMPLES = "samples_to_train"
 ENERGY = "energy_to_train"
-_COLUMNS = ("submitter", "system", "devices")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,29 @@ class Entrant:
         return slug(f"{self.submitter} {self.system}")
 
 
+@dataclass(frozen=True)
+class SystemOfRound:
+    """A system with its environment, and the runs of each of its results with the title and page of the benchmark."""
+
+    anchor: str
+    submitter: str
+    system: str
+    environment: Table | None
+    results: tuple[tuple[Text, str, Table | None], ...]
+
+
+@dataclass(frozen=True)
+class RoundPage:
+    """A benchmark round: how many results and runs it has, the scores by benchmark, and the systems."""
+
+    title: Text
+    results: int
+    runs: int
+    benchmarks: tuple[tuple[Suite, str, Table | None], ...]
+    systems: tuple[SystemOfRound, ...]
+    index: str = addresses.REPORTS
+
+
 def pages(site: Site) -> list[Page]:
     """Return a page per round with results."""
     return [
@@ -60,7 +81,7 @@ def pages(site: Site) -> list[Page]:
             "round",
             _title(name),
             phrase("describe.round", round=name or "—"),
-            functools.partial(_context, site, name),
+            partial(_round, site, name),
             order=0,
         )
         for name in rounds(site)
@@ -96,67 +117,52 @@ def _title(name: str) -> Text:
     return phrase("round.title", round=name) if name else phrase("round.unnamed")
 
 
-def _context(site: Site, name: str) -> Mapping[str, Any]:
+def _round(site: Site, name: str) -> RoundPage:
     found = sorted(entrants(site, name), key=lambda each: each.anchor)
     by_suite: dict[str, list[Entrant]] = {}
     by_system: dict[str, list[Entrant]] = {}
     for each in found:
         by_suite.setdefault(each.suite.id, []).append(each)
         by_system.setdefault(each.anchor, []).append(each)
-    order = [suite for suite in site.shown if suite.id in by_suite]
-    return {
-        "title": _title(name),
-        "index": addresses.REPORTS,
-        "results": len(found),
-        "runs": sum(len(each.row.run_ids) for each in found),
-        "benchmarks": [
-            (each, addresses.model_page(each), scores(site, by_suite[each.id], addresses.round_page(name)))
-            for each in order
-        ],
-        "systems": [_system(site, anchor, each) for anchor, each in by_system.items()],
-    }
+    return RoundPage(
+        title=_title(name),
+        results=len(found),
+        runs=sum(len(each.row.run_ids) for each in found),
+        benchmarks=tuple(
+            (suite, addresses.model_page(suite), scores(site, by_suite[suite.id], addresses.round_page(name)))
+            for suite in site.shown
+            if suite.id in by_suite
+        ),
+        systems=tuple(_system(site, each) for each in by_system.values()),
+    )
 
 
-def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table:
+def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
     """Return the scores of one benchmark, the best first, with links to the systems on the page of the round."""
     ordered = sorted(entrants, key=lambda each: (each.score.value or math.inf, each.anchor))
-    published = {each.anchor: score_of(site, each.row) for each in ordered}
-    with_published, with_energy = any(published.values()), any(ENERGY in each.row.metrics for each in ordered)
-    head = [
-        *(Column(phrase(f"round.{each}")) for each in _COLUMNS),
-        Column(word_for("metric", SCORE), True, key=SCORE, unit=METRICS[SCORE].unit),
-        *([Column(phrase("round.published"), True, unit=METRICS[SCORE].unit)] if with_published else []),
-        Column(phrase("round.runs"), True),
-        Column(phrase("table.spread"), True),
-        Column(phrase("round.range", unit=METRICS[SCORE].unit), True, key="range"),
-        Column(word_for("metric", SAMPLES), True, key=SAMPLES),
-        Column(phrase("round.throughput"), True),
-        *([Column(word_for("metric", ENERGY), True, key=ENERGY, unit=METRICS[ENERGY].unit)] if with_energy else []),
-    ]
-    body = tuple(_line(entrant, published[entrant.anchor], page, with_published, with_energy) for entrant in ordered)
-    return Table(tuple(head), body, name="scores")
+    unit = METRICS[SCORE].unit
+    of = ColumnOf[Entrant]
+    columns = (
+        of(phrase("round.submitter"), lambda each: each.submitter),
+        of(phrase("round.system"), lambda each: cell(each.system, addresses.section(page, each.anchor))),
+        of(phrase("round.devices"), _devices_cell),
+        of(word_for("metric", SCORE), lambda each: _score_cell(each, page), True, SCORE, unit=unit),
+        of(phrase("round.published"), lambda each: _published_cell(site, each), True, optional=True, unit=unit),
+        of(phrase("round.runs"), _reached_cell, True),
+        of(phrase("table.spread"), lambda each: _number(each.score.spread, numbers.percent), True),
+        of(phrase("round.range", unit=unit), _range_cell, True, "range"),
+        of(word_for("metric", SAMPLES), lambda each: _number(each.row.metric(SAMPLES), numbers.exact), True, SAMPLES),
+        of(phrase("round.throughput"), lambda each: _number(each.row.value, numbers.figure, each.row.unit), True),
+        of(word_for("metric", ENERGY), _energy_cell, True, ENERGY, optional=True, unit=METRICS[ENERGY].unit),
+    )
+    return table_of("scores", ordered, columns)
 
 
-def _line(
-    entrant: Entrant, published: Published | None, page: str, with_published: bool, with_energy: bool
-) -> tuple[Cell, ...]:
-    row, score = entrant.row, entrant.score
-    samples = row.metrics.get(SAMPLES)
+def _devices_cell(entrant: Entrant) -> Cell:
+    row = entrant.row
     devices = phrase("round.devices_of", devices=row.devices, hardware=named(row.hardware))
     machines = (phrase("round.machines_of", nodes=row.nodes),) if (row.nodes or 1) > 1 else ()
-    return (
-        cell(entrant.submitter),
-        cell(entrant.system, addresses.section(page, entrant.anchor)),
-        cell(devices, None, *machines, value=row.devices),
-        _score_cell(entrant, page),
-        *([_published_cell(entrant, published)] if with_published else []),
-        _reached_cell(entrant),
-        cell(numbers.percent(score.spread), value=score.spread) if score.spread is not None else absent(None),
-        _range_cell(score),
-        _number(samples.value if samples else None, numbers.exact),
-        _number(row.value, numbers.figure, row.unit),
-        *([_number(row.metric(ENERGY), numbers.figure)] if with_energy else []),
-    )
+    return cell(devices, None, *machines, value=row.devices)
 
 
 def _score_cell(entrant: Entrant, page: str) -> Cell:
@@ -175,10 +181,15 @@ def _reached_cell(entrant: Entrant) -> Cell:
     return cell(str(runs), None, *([phrase("round.missed", missed=missed)] if missed else []), value=runs)
 
 
-def _range_cell(score: ResultMetric) -> Cell:
+def _range_cell(entrant: Entrant) -> Cell:
+    score = entrant.score
     if score.low is None or score.high is None:
         return absent(None)
     return cell(f"{_minutes(score.low)} – {_minutes(score.high)}")
+
+
+def _energy_cell(entrant: Entrant) -> Cell:
+    return _number(entrant.row.metric(ENERGY), numbers.figure)
 
 
 def _minutes(value: float) -> str:
@@ -186,12 +197,13 @@ def _minutes(value: float) -> str:
     return numbers.grouped(value, 3)
 
 
-def _number(value: float | None, write: Any, *marks: Text) -> Cell:
+def _number(value: float | None, write: Callable[[float], str], *marks: Text) -> Cell:
     return cell(write(value), None, *marks, value=value) if value is not None else absent(None)
 
 
-def _published_cell(entrant: Entrant, published: Published | None) -> Cell:
+def _published_cell(site: Site, entrant: Entrant) -> Cell:
     """Return the published score, and how far ours is from it."""
+    published = score_of(site, entrant.row)
     if published is None or not published.value:
         return absent(None)
     ours = entrant.score.value
@@ -199,35 +211,37 @@ def _published_cell(entrant: Entrant, published: Published | None) -> Cell:
     return cell(published.printed, addresses.AUDIT, difference, value=published.value)
 
 
-def _system(site: Site, anchor: str, entrants: Sequence[Entrant]) -> Mapping[str, Any]:
-    """Return the section of a system: its environment, and the runs of each of its results."""
+def _system(site: Site, entrants: Sequence[Entrant]) -> SystemOfRound:
     first = entrants[0]
-    run = site.by_id[first.row.run_ids[0]]
-    return {
-        "anchor": anchor,
-        "submitter": first.submitter,
-        "system": first.system,
-        "hardware": hardware_of(run),
-        "environment": environment_table(run),
-        "results": [
+    return SystemOfRound(
+        anchor=first.anchor,
+        submitter=first.submitter,
+        system=first.system,
+        environment=environment_table(site.by_id[first.row.run_ids[0]]),
+        results=tuple(
             (each.suite.title, addresses.model_page(each.suite), _runs(site, [site.by_id[i] for i in each.row.run_ids]))
             for each in entrants
-        ],
-    }
-
-
-def _runs(site: Site, runs: Sequence[Run]) -> Table:
-    """Return the runs of a result, each with the line of its log that ends it."""
-    head = (
-        Column(phrase("table.run")),
-        Column(phrase("table.outcome")),
-        Column(word_for("metric", SCORE), True, key=SCORE, unit=METRICS[SCORE].unit),
-        Column(phrase("round.line")),
-        Column(word_for("fact", "seed"), key="seed"),
-        Column(word_for("metric", SAMPLES), True, key=SAMPLES),
-        Column(phrase("round.throughput"), True),
+        ),
     )
-    return Table(head, tuple(_run_line(site, run) for run in _in_order(runs)), name="runs-of-system")
+
+
+def _runs(site: Site, runs: Sequence[Run]) -> Table | None:
+    """Return the runs of a result, each with the line of its log that ends it."""
+    of = ColumnOf[Run]
+    columns = (
+        of(phrase("table.run"), lambda run: cell(run.path.rpartition("/")[2], site.page(run))),
+        of(phrase("table.outcome"), outcome),
+        of(word_for("metric", SCORE), _time_cell, True, SCORE, unit=METRICS[SCORE].unit),
+        of(phrase("round.line"), lambda run: _line_cell(site, run)),
+        of(
+            word_for("fact", "seed"),
+            lambda run: str(run.facts["seed"].value) if "seed" in run.facts else "",
+            key="seed",
+        ),
+        of(word_for("metric", SAMPLES), _samples_cell, True, SAMPLES),
+        of(phrase("round.throughput"), _speed_cell, True),
+    )
+    return table_of("runs-of-system", _in_order(runs), columns)
 
 
 def _in_order(runs: Sequence[Run]) -> list[Run]:
@@ -235,15 +249,24 @@ def _in_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (run.repeat if run.repeat is not None else math.inf, run.id))
 
 
-def _run_line(site: Site, run: Run) -> tuple[Cell, ...]:
-    time, samples, speed = run.metrics.get(SCORE), run.metrics.get(SAMPLES), run.headline
+def _time_cell(run: Run) -> Cell:
+    time = run.metrics.get(SCORE)
+    return _number(time.value, _minutes) if time and time.value else absent(reason(time.reason) if time else None)
+
+
+def _line_cell(site: Site, run: Run) -> Cell | None:
+    time = run.metrics.get(SCORE)
     line = time.last_line if time else None
-    return (
-        cell(run.path.rpartition("/")[2], site.page(run)),
-        cell(outcome(run)),
-        _number(time.value, _minutes) if time and time.value else absent(reason(time.reason) if time else None),
-        cell(log_lines_text(line, line), addresses.log_lines(site, run, line)) if line else absent(None),
-        cell(str(run.facts["seed"].value)) if "seed" in run.facts else absent(None),
-        _number(samples.value if samples else None, numbers.exact),
-        _number(speed.value if speed else None, numbers.figure, speed.unit if speed else ""),
-    )
+    return cell(log_lines_text(line, line), addresses.log_lines(site, run, line)) if line else None
+
+
+def _seed(run: Run) -> str:
+    return str(run.facts["seed"].value) if "seed" in run.facts else ""
+
+
+def _samples_cell(run: Run) -> Cell | None:
+    return _number(run.metrics[SAMPLES].value, numbers.exact) if SAMPLES in run.metrics else None
+
+
+def _speed_cell(run: Run) -> Cell | None:
+    return _number(run.headline.value, numbers.figure, run.headline.unit) if run.headline else None

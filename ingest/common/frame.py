@@ -70,7 +70,7 @@ def parquet(columns: Sequence[DataColumn[R]], rows: Iterable[R]) -> bytes:
     return stream.getvalue()
 
 
-def json_array(objects: Iterable[Mapping[str, Any]]) -> str:
+def json_array(objects: Iterable[Mapping[str, object]]) -> str:
     """Return objects as a JSON array with a line each, so that a changed object is a changed line."""
     each = ",\n".join(json.dumps(one, sort_keys=True, ensure_ascii=False, allow_nan=False) for one in objects)
     return f"[\n{each}\n]" if each else "[]"

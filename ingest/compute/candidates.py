@@ -48,6 +48,16 @@ def measured(runs: Runs, row: Result, view: str) -> Measured | None:
     return _throughput(row, repeats) if view == THROUGHPUT else _metric(row, repeats, view)
 
 
+def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:
+    """Return the throughput of some of the repeats of a result, or None."""
+    if (over := results.figure(runs, row.rule)) is None:
+        return None
+    return Measured(
+        over.value, over.low, over.high, over.repeats, over.spread, row.unit,
+        groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule),
+    )  # fmt: skip
+
+
 def _throughput(row: Result, runs: Sequence[Run]) -> Measured | None:
     found = _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
     return found and replace(found, groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule))

@@ -272,7 +272,7 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     files = {
         RESULTS: results.document(found),
         RESULTS_TABLE: frame.csv(results.COLUMNS, found),
-        CHANGES: changes_data.document(changes_data.records(site, found)),
+        CHANGES: changes_data.document(site, found),
         **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:

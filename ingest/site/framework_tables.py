@@ -13,7 +13,7 @@ from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited, same
 from perfledger.ingest.site import addresses, verdict_words
 from perfledger.ingest.site.data import changes
-from perfledger.ingest.site.data.changes import OfResult
+from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
@@ -155,22 +155,20 @@ def _measured(site: Site, row: Row) -> Cell:
 
 def changed(site: Site, framework: str) -> Table | None:
     """Return the latest moves of a framework's figures."""
-    found = [each for each in changes.of_results(site) if each.row.framework == framework and each.change.before]
+    found = [each for each in site.once(changes.changes) if each.row.framework == framework and each.before]
     columns = (
-        ColumnOf[OfResult](phrase("scorecard.day"), lambda each: each.change.date),
-        ColumnOf[OfResult](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
-        ColumnOf[OfResult](phrase("scorecard.before"), lambda each: changes.text(each.change.before) or "", True),
-        ColumnOf[OfResult](phrase("scorecard.after"), _after, True),
-        ColumnOf[OfResult](
-            phrase("scorecard.change"), lambda each: numbers.signed_percent(each.change.share or 0), True
-        ),
+        ColumnOf[Change](phrase("scorecard.day"), lambda each: each.date),
+        ColumnOf[Change](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
+        ColumnOf[Change](phrase("scorecard.before"), lambda each: changes.text(each.before) or "", True),
+        ColumnOf[Change](phrase("scorecard.after"), _after, True),
+        ColumnOf[Change](phrase("scorecard.change"), lambda each: numbers.signed_percent(each.share or 0), True),
     )
-    return table_of("changed", sorted(found, key=lambda each: each.change.date, reverse=True)[:NEWEST], columns)
+    return table_of("changed", sorted(found, key=lambda each: each.date, reverse=True)[:NEWEST], columns)
 
 
-def _after(found: OfResult) -> Cell:
+def _after(found: Change) -> Cell:
     # Without a link: verify compares figures with links to the figure of today.
-    return cell(changes.text(found.change.after) or "", None, found.row.unit)
+    return cell(changes.text(found.after) or "", None, found.row.unit)
 
 
 # ---- results that others published ----

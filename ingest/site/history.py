@@ -8,7 +8,7 @@ from functools import partial
 
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute import results
-from perfledger.ingest.compute.candidates import THROUGHPUT, measured
+from perfledger.ingest.compute.candidates import THROUGHPUT, measured, measured_in
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import Measured
@@ -144,21 +144,12 @@ def _points(site: Site, row: Row) -> list[OwnPoint]:
     by_day: dict[str, list[Run]] = {}
     for run in runs:
         by_day.setdefault(_day(run), []).append(run)
-    made = ((mine, _figure(row, mine), day) for day, mine in by_day.items())
+    made = ((mine, measured_in(mine, row), day) for day, mine in by_day.items())
     return [_point(row, mine, figure, day) for mine, figure, day in made if figure]
 
 
 def _day(run: Run) -> str:
     return date_of(run) or ""
-
-
-def _figure(row: Row, runs: Sequence[Run]) -> Measured | None:
-    if (over := results.figure(runs, row.rule)) is None:
-        return None
-    return Measured(
-        over.value, over.low, over.high, over.repeats, over.spread, row.unit,
-        groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule),
-    )  # fmt: skip
 
 
 def _point(row: Row, runs: Sequence[Run], figure: Measured, day: str) -> OwnPoint:

@@ -337,7 +337,8 @@ def dated(name: str, day: str | None, speed: float, **more: Any) -> Run:
 
 def changes_of(runs: list[Run]) -> list[dict[str, Any]]:
     site = site_of(runs)
-    return changes.records(site, results.records(site, words.load()))
+    found: list[dict[str, Any]] = json.loads(changes.document(site, results.records(site, words.load())))["changes"]
+    return found
 
 
 def told(*runs: Run) -> list[tuple[str, str, float | None, float]]:

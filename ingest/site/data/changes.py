@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.frame import json_array
-from perfledger.ingest.compute.contrast import Grade, Measured, contrast
+from perfledger.ingest.compute.candidates import measured_in
+from perfledger.ingest.compute.contrast import Grade, contrast
 from perfledger.ingest.compute.repeat_statistics import Statistics
-from perfledger.ingest.compute.results import by_rule, figure, groups
+from perfledger.ingest.compute.results import figure
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.model import Row, Site, Suite
@@ -29,8 +29,10 @@ _OF_RESULT = (
 
 @dataclass(frozen=True)
 class Change:
-    """One day when a result's figure appeared or moved; `runs` are those of the day, `earlier` those before it."""
+    """A day when the figure of a result appeared or moved; `runs` are those of the day, `earlier` those before it."""
 
+    suite: Suite
+    row: Row
     date: str
     before: Statistics | None
     after: Statistics
@@ -45,61 +47,46 @@ class Change:
     @property
     def grade(self) -> Grade | None:
         """How sure it is that the runs of the day differ from earlier runs; None without earlier runs."""
-        now, before = _measured(self.runs), _measured(self.earlier)
+        now, before = measured_in(self.runs, self.row), measured_in(self.earlier, self.row)
         return contrast(now, before).grade if now and before else None
 
 
-@dataclass(frozen=True)
-class OfResult:
-    """A change with the result that changed."""
-
-    suite: Suite
-    row: Row
-    change: Change
-
-
-def of_results(site: Site) -> list[OfResult]:
+def changes(site: Site) -> tuple[Change, ...]:
     """Return every change of every measured result, in the order of the pages."""
     suites = {each.id: each for each in site.shown}
-    return [
-        OfResult(suites[suite], row, change)
+    return tuple(
+        each
         for suite, rows in site.rows.items()
         for row in rows
-        for change in changes([site.by_id[each] for each in row.run_ids])
-    ]
+        for each in _of_result(suites[suite], row, [site.by_id[run] for run in row.run_ids])
+    )
 
 
-def records(site: Site, measured: Iterable[ResultRecord]) -> list[dict[str, Any]]:
-    """Return every change of every measured result, newest first."""
-    by_id = {each.id: each for each in measured}
-    found = [_record(site, by_id[identity(each.row)], each.change) for each in of_results(site)]
+def document(site: Site, results: Iterable[ResultRecord]) -> bytes:
+    """Return every change as JSON with a line each, newest first."""
+    by_id = {each.id: each for each in results}
+    found = [_object(site, by_id[identity(each.row)], each) for each in site.once(changes)]
     by_result = sorted(found, key=lambda each: str(each["result"]))
-    return sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
+    newest_first = sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
+    return f'{{\n"version": {VERSION},\n"changes": {json_array(newest_first)}\n}}\n'.encode()
 
 
-def document(found: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return the changes as JSON with a line each."""
-    return f'{{\n"version": {VERSION},\n"changes": {json_array(found)}\n}}\n'.encode()
-
-
-def changes(runs: Sequence[Run]) -> list[Change]:
-    """Return the changes of one result, oldest first.
+def _of_result(suite: Suite, row: Row, runs: Sequence[Run]) -> Iterator[Change]:
+    """Yield the changes of one result, oldest first.
 
     Its figure over the runs up to each day is compared with the last announced one, so that a slow drift is announced
     when it is large enough. Runs without a date come before all others.
     """
     days = sorted({day for run in runs if (day := date_of(run))})
     announced = figure([run for run in runs if date_of(run) is None])
-    found: list[Change] = []
     for day in days:
         now = figure([run for run in runs if (date_of(run) or "") <= day])
         if now is not None and (announced is None or _has_moved(announced, now)):
             of_day, earlier = (
                 tuple(run for run in runs if matches(date_of(run) or "")) for matches in (day.__eq__, day.__gt__)
             )
-            found.append(Change(day, announced, now, of_day, earlier))
+            yield Change(suite, row, day, announced, now, of_day, earlier)
             announced = now
-    return found
 
 
 def _has_moved(before: Statistics, after: Statistics) -> bool:
@@ -107,16 +94,7 @@ def _has_moved(before: Statistics, after: Statistics) -> bool:
     return outside and abs(after.value / before.value - 1) >= MOVED
 
 
-def _measured(runs: Sequence[Run]) -> Measured | None:
-    found = figure(runs)
-    if found is None:
-        return None
-    rule = runs[0].rule
-    several, rules = groups(runs, rule), by_rule(runs, rule)
-    return Measured(found.value, found.low, found.high, found.repeats, found.spread, groups=several, rules=rules)
-
-
-def _record(site: Site, result: ResultRecord, change: Change) -> dict[str, Any]:
+def _object(site: Site, result: ResultRecord, change: Change) -> dict[str, object]:
     known = to_json(result)
     return {
         "date": change.date,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any
 
 from msgspec import UNSET
 
@@ -24,8 +23,6 @@ from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.results import Both, Metric, ResultRecord, RunLink
 from perfledger.schema.vocabulary import METRICS
 
-#: Fields of results from several machines of one kind.
-MACHINES = ("hosts", "spread_within", "spread_between")
 #: Fields that a record copies from its row.
 _OF_ROW = (
     "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule",
@@ -107,7 +104,9 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         unit=row.unit or None,
         text=written(row) if row.value is not None else None,
         range=numbers.span(row.low, row.high, row.spread, row.resolution or 0.0) if row.repeats > 1 else None,
-        **_machines(row),
+        hosts=row.hosts or UNSET,
+        spread_within=row.spread_within if row.hosts else UNSET,
+        spread_between=row.spread_between if row.hosts else UNSET,
         placed=False if row.missing else UNSET,
         speedup_reason=reason_text(words, row.speedup_reason),
         metrics={each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
@@ -121,11 +120,6 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
 def _link(site: Site, run: Run) -> RunLink:
     page = addresses.served(site.page(run))
     return RunLink(id=run.id, page=page, date=date_of(run), log=run.path, sha256=run.sha256)
-
-
-def _machines(row: Row) -> dict[str, Any]:
-    """Return what is known of the machines of a result; nothing where none of its runs states one."""
-    return {name: getattr(row, name) for name in MACHINES} if row.hosts else {}
 
 
 def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:

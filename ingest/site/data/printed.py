@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import UNSET
 
@@ -183,21 +182,17 @@ def _source(source: Publisher, places: Sequence[Published]) -> results.Source:
 
 
 def _place(source: Publisher, row: Published) -> Place:
-    return Place(
-        address=source.address_of(row), place=row.place, line=row.line or None, printed=_printed_case(row) or UNSET
+    """Return a place that prints a figure, with the facts that it prints if these are not those of the case."""
+    found = PrintedCase(
+        batch_size=row.printed_batch_size or UNSET,
+        row_batch_size=row.row_batch_size or UNSET,
+        precision=row.printed_precision or UNSET,
+        label=row.label or UNSET,
     )
-
-
-def _printed_case(row: Published) -> PrintedCase | None:
-    """Return what is printed of a figure in place of its case; None where that is all."""
-    said = {
-        "batch_size": row.printed_batch_size,
-        "row_batch_size": row.row_batch_size,
-        "precision": row.printed_precision,
-        "label": row.label,
-    }
-    known: dict[str, Any] = {name: value for name, value in said.items() if value}
-    return PrintedCase(**known) if known else None
+    address = source.address_of(row)
+    return Place(
+        address=address, place=row.place, line=row.line or None, printed=UNSET if found == PrintedCase() else found
+    )
 
 
 def _metric(metric: str, row: Published) -> Metric:

@@ -40,8 +40,8 @@ COLUMNS: tuple[DataColumn[ResultRecord], ...] = (
     DataColumn("source", str, lambda each: each.source.name if each.source else None),
     *fields(Source, "place", "line", "address", of=attrgetter("source")),
     *fields(
-        ResultRecord, "rule", "unit", "value", "low", "high", "spread", "repeats", *measured.MACHINES, "witnesses",
-        "speedup", "efficiency",
+        ResultRecord, "rule", "unit", "value", "low", "high", "spread", "repeats", "hosts", "spread_within",
+        "spread_between", "witnesses", "speedup", "efficiency",
     ),
     _metric("latency", "latency_ms"),
     _metric("memory", "memory_MiB"),

@@ -99,17 +99,17 @@ def _shown(found: Sequence[Machine]) -> tuple[Machine, ...]:
 
 def latest(site: Site) -> LatestChanges | None:
     """Return the changes of the latest day that has any, those of moved figures first; None without changes."""
-    found = changes.of_results(site)
+    found = site.once(changes.changes)
     if not found:
         return None
-    day = max(each.change.date for each in found)
-    of_day = sorted((each for each in found if each.change.date == day), key=lambda each: each.change.before is None)
-    moved = sum(each.change.before is not None for each in of_day)
+    day = max(each.date for each in found)
+    of_day = sorted((each for each in found if each.date == day), key=lambda each: each.before is None)
+    moved = sum(each.before is not None for each in of_day)
     return LatestChanges(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
 
 
-def _changed(site: Site, found: changes.OfResult) -> ListedChange:
-    row, change = found.row, found.change
+def _changed(site: Site, change: changes.Change) -> ListedChange:
+    row, suite = change.row, change.suite
     before, after = changes.text(change.before), changes.text(change.after)
     share = numbers.signed_percent(change.share or 0)
     what = (
@@ -118,8 +118,8 @@ def _changed(site: Site, found: changes.OfResult) -> ListedChange:
         else phrase("front.changed_new", after=after)
     )
     page = site.page(change.runs[0]) if change.runs else None
-    title = found.suite.variant(row) or found.suite.title
-    return ListedChange(title, product(row.hardware or ""), _case(found.suite, row), what, row.unit, page)
+    title = suite.variant(row) or suite.title
+    return ListedChange(title, product(row.hardware or ""), _case(suite, row), what, row.unit, page)
 
 
 def _case(suite: Suite, row: Row) -> tuple[Text, ...]:

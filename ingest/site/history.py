@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common.words import phrase
-from perfledger.ingest.compute import results
 from perfledger.ingest.compute.candidates import THROUGHPUT, measured, measured_in
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import Values
@@ -20,7 +19,7 @@ from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import Link
-from perfledger.schema.records import Run, text_of
+from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import METRICS
 
 #: Facts that the points of a history have in common; its points differ in version, round and day. The last two facts
@@ -49,71 +48,63 @@ class OwnHistory:
     moments: tuple[Moment[OwnPoint], ...]
 
 
-def of_results(site: Site, suite: Suite) -> Sequence[OwnHistory]:
-    """Return the history of each case with figures of several days, versions or rounds."""
-    return site.once(_histories).get(suite.id, ())
+@dataclass(frozen=True)
+class ModelHistory:
+    """The histories of a model: of our results, of cases that one publisher printed in several editions, of editions.
 
-
-def _histories(site: Site) -> Mapping[str, Sequence[OwnHistory]]:
-    return {suite.id: _of_results(site, suite) for suite in site.shown}
-
-
-def _of_results(site: Site, suite: Suite) -> list[OwnHistory]:
-    found: dict[tuple[object, ...], list[Row]] = {}
-    for row in site.rows.get(suite.id, ()):
-        found.setdefault((_metric(row), *_case(row)), []).append(row)
-    made = ((rows[0], [point for row in rows for point in _points(site, row)]) for rows in found.values())
-    return [
-        OwnHistory(row, _metric(row), history(points, _better(_metric(row)))) for row, points in made if len(points) > 1
-    ]
-
-
-def published(site: Site, suite: Suite) -> list[PrintedHistory]:
-    """Return the history of each case that one publisher printed in several editions."""
-    return histories.over_editions(_dated(site, suite), partial(_group, suite))
-
-
-def editions(site: Site, suite: Suite) -> list[tuple[PrintedPoint, ...]]:
-    """Return the highest figures of each edition, where several sources have some of one framework."""
-    return histories.of_editions(_dated(site, suite), partial(_group, suite))
-
-
-def has(site: Site, suite: Suite) -> bool:
-    """Return whether a model has a page of its history, of our results or of published figures.
-
-    It is asked for every model before any result is computed: runs of one case at several times are enough.
+    `editions` are the highest figures of each, if several sources have some of one framework.
     """
-    return bool(published(site, suite) or editions(site, suite)) or _repeated_later(site, suite)
+
+    own: tuple[OwnHistory, ...]
+    published: tuple[PrintedHistory, ...]
+    editions: tuple[tuple[PrintedPoint, ...], ...]
+
+    @property
+    def frameworks(self) -> set[str]:
+        """The frameworks of all points."""
+        printed = [each.point for moments in self.published for each in moments]
+        printed += [point for points in self.editions for point in points]
+        return {each.row.framework or "" for each in self.own} | {each.printed.framework for each in printed}
 
 
-def _repeated_later(site: Site, suite: Suite) -> bool:
-    moments: dict[str, set[tuple[object, ...]]] = {}
-    for run in site.runs_of(suite):
-        if results.counts(run):
-            moment = (_day(run), results.version(run), results.round_of(run))
-            moments.setdefault(text_of(run.case), set()).add(moment)
-    return any(len(each) > 1 for each in moments.values())
+def model_histories(site: Site) -> Mapping[str, ModelHistory]:
+    """Return the histories of the models that have some: figures of several days, versions, rounds or editions."""
+    found = {suite.id: _of_model(site, suite) for suite in site.shown}
+    return {name: each for name, each in found.items() if each.own or each.published or each.editions}
 
 
 def link(site: Site, suite: Suite) -> Link | None:
     """Return a link to the history of a model; None where it has none."""
-    return Link(phrase("history.link"), addresses.history_page(suite)) if has(site, suite) else None
+    has_page = suite.id in site.once(model_histories)
+    return Link(phrase("history.link"), addresses.history_page(suite)) if has_page else None
 
 
 def links(site: Site, framework: str) -> list[Link]:
     """Return links to the histories of the models with results of a framework from several days or editions."""
-    shown = (each for each in site.shown if framework in _frameworks(site, each))
+    found = site.once(model_histories)
+    shown = (each for each in site.shown if each.id in found and framework in found[each.id].frameworks)
     return [Link(each.title, addresses.history_page(each)) for each in shown]
 
 
-def _frameworks(site: Site, suite: Suite) -> set[str]:
-    printed = [each.point for moments in published(site, suite) for each in moments]
-    printed += [point for points in editions(site, suite) for point in points]
-    return {each.row.framework or "" for each in of_results(site, suite)} | {each.printed.framework for each in printed}
+def _of_model(site: Site, suite: Suite) -> ModelHistory:
+    points = histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
+    group = partial(_group, suite)
+    return ModelHistory(
+        tuple(_of_results(site, site.rows.get(suite.id, ()))),
+        tuple(histories.over_editions(points, group)),
+        tuple(histories.of_editions(points, group)),
+    )
 
 
-def _dated(site: Site, suite: Suite) -> list[PrintedPoint]:
-    return histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
+def _of_results(site: Site, rows: Sequence[Row]) -> Iterator[OwnHistory]:
+    found: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault((_metric(row), *_case(row)), []).append(row)
+    for of_case in found.values():
+        points = [point for row in of_case for point in _points(site, row)]
+        if len(points) > 1:
+            metric = _metric(of_case[0])
+            yield OwnHistory(of_case[0], metric, history(points, _better(metric)))
 
 
 def _group(suite: Suite, precision: str) -> str:

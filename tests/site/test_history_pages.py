@@ -18,7 +18,7 @@ from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.read.change_notes import ChangeNote, ChangeNotes
 from perfledger.ingest.site import builder
-from perfledger.ingest.site.history import has, of_results
+from perfledger.ingest.site.history import model_histories
 from perfledger.ingest.site.history_charts import of_results as of_results_drawn
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages.history import own_table
@@ -168,7 +168,7 @@ def site_of(given: Sequence[Run], notes: ChangeNotes = NOTES) -> Site:
 
 def own(site: Site) -> Table:
     (suite,) = site.shown
-    found = own_table(site, suite, of_results(site, suite))
+    found = own_table(site, suite, model_histories(site)[suite.id].own)
     assert found is not None
     return found
 
@@ -199,16 +199,13 @@ def test_of_an_entry_the_address_is_linked() -> None:
 
 
 def test_one_point_is_no_history() -> None:
-    site = site_of(runs([(400, 401, 402)]))
-    (suite,) = site.shown
-    assert not has(site, suite)
+    assert model_histories(site_of(runs([(400, 401, 402)]))) == {}
 
 
 def test_other_batch_sizes_are_no_points_of_one_history() -> None:
     first, second = runs([(400,), (500,)])
     site = site_of([first, builders.edited(second, case={"batch_size": 128})])
-    (suite,) = site.shown
-    assert of_results(site, suite) == []
+    assert model_histories(site) == {}
 
 
 def scored(identifier: str, edition: str, minutes: float, **figures: object) -> Run:
@@ -227,15 +224,14 @@ def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> Non
     given += [scored(f"b{at}", "v5.1", 10.0 + at) for at in range(3)]
     site = site_of(given)
     (suite,) = site.shown
-    (found,) = of_results(site, suite)
+    (found,) = model_histories(site)[suite.id].own
     assert [(each.point.round, each.point.figure.value) for each in found.moments] == [("v5.0", 13.0), ("v5.1", 11.0)]
 
 
 def test_runs_without_a_figure_are_no_points() -> None:
     first, second = runs([(400,), (500,)])
     site = site_of([first, builders.edited(second, outcome="oom", published=False)])
-    (suite,) = site.shown
-    assert of_results(site, suite) == []
+    assert model_histories(site) == {}
 
 
 def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
@@ -248,14 +244,13 @@ def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
         assert "Later" not in page
 
 
-def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
-    """Whether there is a page is decided before results are computed: the runs of the second day have no figure."""
+def test_a_model_without_a_history_has_no_page_of_it(tmp_path: Path) -> None:
     first, second = runs([(400,), (500,)])
     gone = builders.absent("not_stated", missing="summary")
     lost = builders.edited(second, figures={"sustained": gone, "median": gone})
     builder.build(site_of_runs([first, lost]), tmp_path / "docs", tmp_path / "cache.sqlite")
-    for language, text in (("en", "No configuration has results from several"), ("zh", "没有任何配置具有多个")):
-        assert text in (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
+    folder = tmp_path / "docs" / "en" / "models" / "resnet50"
+    assert [(folder / name).exists() for name in ("index.md", "history.md")] == [True, False]
 
 
 def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
@@ -280,9 +275,9 @@ def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:
     """Two points of one configuration are a row; two lines, or three points, are a picture."""
     two = site_of(runs([(400,), (380,)]))
     (suite,) = two.shown
-    assert of_results_drawn(two, suite, of_results(two, suite)) == []
+    assert of_results_drawn(two, suite, model_histories(two)[suite.id].own) == []
     three = site_of(runs([(400, 410), (380, 390), (420, 430)]))
-    (chart,) = of_results_drawn(three, suite, of_results(three, suite))
+    (chart,) = of_results_drawn(three, suite, model_histories(three)[suite.id].own)
     assert chart.name == "resnet50-history-pytorch-test-accelerator-made-up-fp32-images-s"
     (line,) = chart.spec.series
     assert [(each.n, each.y, each.low, each.high) for each in line.points] == [
@@ -296,7 +291,7 @@ def test_a_chart_marks_where_the_level_changes(language: str, text: str) -> None
     """Six months at 400, six at 500: the mark is on the seventh point, and is written once."""
     site = site_of(runs([(speed + at % 2,) for at, speed in enumerate([400] * 6 + [500] * 6)]))
     (suite,) = site.shown
-    (chart,) = of_results_drawn(site, suite, of_results(site, suite))
+    (chart,) = of_results_drawn(site, suite, model_histories(site)[suite.id].own)
     said = chart.said(words.load(), language)
     assert isinstance(said, Lines)
     assert [point.step for point in said.series[0].points] == [""] * 6 + [text] + [""] * 5

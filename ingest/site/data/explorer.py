@@ -18,7 +18,8 @@ import json
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
 from perfledger.ingest.site import addresses, reproduce, run_names, run_tables
@@ -45,6 +46,9 @@ _NAME = "*"
 #: The content of a column for a run.
 Shown = Text | tuple[Text, ...] | int | None
 ColumnOfRuns = Callable[[Run], Shown]
+#: A column as it is written: a value per run; or the different values, and the number of that of each run.
+Written = list[object] | dict[str, list[object]]
+V = TypeVar("V", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,10 @@ def files(site: Site, words: Words) -> dict[str, bytes]:
     return {f"{FOLDER}/{name}{ENDING}": _document(columns) for name, columns in found.items()}
 
 
-def _document(columns: Mapping[str, Any]) -> bytes:
+def _document(columns: Mapping[str, Written]) -> bytes:
     """Return columns as JSON with a line for each, compressed: the same bytes for the same columns."""
-    lines = [f"{json.dumps(name)}:{_json(column)}" for name, column in columns.items()]
+    written_out = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    lines = [f"{written_out(name)}:{written_out(column)}" for name, column in columns.items()]
     return gzip.compress(("{\n" + ",\n".join(lines) + "\n}\n").encode(), mtime=0)
 
 
@@ -165,7 +170,7 @@ def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
     }
 
 
-def _columns(words: Words, runs: Sequence[Run], columns: Mapping[str, ColumnOfRuns]) -> dict[str, Any]:
+def _columns(words: Words, runs: Sequence[Run], columns: Mapping[str, ColumnOfRuns]) -> dict[str, Written]:
     return {name: _column(map(of, runs), lambda value: _said(words, value)) for name, of in columns.items()}
 
 
@@ -183,29 +188,21 @@ def _session(run: Run) -> Text | None:
     return phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
 
 
-def _problems(words: Words, runs: Sequence[Run]) -> dict[str, Any]:
+def _problems(words: Words, runs: Sequence[Run]) -> Written:
     """Return the problems of each run: in both languages each sentence would be most of a file."""
     said: dict[tuple[str, ...], int] = {}
 
-    def entry(found: Problem) -> tuple[Any, ...]:
+    def entry(found: Problem) -> tuple[Hashable, ...]:
         sentence_parts = coded("problem", found)
-        names = [name for name, _ in sentence_parts.args]
-        open_args = {name: f"{{{number}}}" for number, name in enumerate(names, 1)}
+        open_args = {name: f"{{{number}}}" for number, (name, _) in enumerate(sentence_parts.args, 1)}
         sentence = phrase("explorer.problem", place="{0}", said=phrase(sentence_parts.key, **open_args))
         place = said.setdefault(tuple(words.say(each, sentence) for each in LANGUAGES), len(said))
-        return (place, plain(run_tables.place(found)), *(_value(words, value) for _, value in sentence_parts.args))
+        values = (each if isinstance(each, Phrase | Bilingual) else str(each) for _, each in sentence_parts.args)
+        return (place, plain(run_tables.place(found)), *(_said(words, each) for each in values))
 
     entries = [tuple(map(entry, run.problems)) or None for run in runs]
     column = _column(entries, lambda each: each)
     return {**(column if isinstance(column, dict) else {"of": column, "at": [*range(len(runs))]}), "said": [*said]}
-
-
-def _value(words: Words, value: object) -> str | tuple[str, ...]:
-    """Return the text of a value in a sentence, one per language if they differ."""
-    if not isinstance(value, Phrase | Bilingual):
-        return plain(value)
-    texts = tuple(plain(words.say(language, value)) for language in LANGUAGES)
-    return texts[0] if len(set(texts)) == 1 else texts
 
 
 def _machines(run: Run) -> Text | None:
@@ -215,7 +212,7 @@ def _machines(run: Run) -> Text | None:
     return phrase("table.machines", devices=case.devices, nodes=case.nodes) if several else None
 
 
-def _column(values: Iterable[Hashable], shown: Callable[[Any], Any]) -> Any:
+def _column(values: Iterable[V], shown: Callable[[V], object]) -> Written:
     """Return a column; of values that few runs share, as a list."""
     listed = list(values)
     places = {value: place for place, value in enumerate(dict.fromkeys(listed))}
@@ -232,12 +229,12 @@ def _options(run: Run) -> Text:
     return listed([*([own] if own else []), phrase("table.submitted", name=submitter)]) if submitter else own
 
 
-def _said(words: Words, value: Shown) -> str | int | list[str] | None:
+def _said(words: Words, value: Shown) -> str | int | tuple[str, ...] | None:
     """Return a text, or several as lines, in both languages, once where they are the same; a number as it is."""
     if value is None or isinstance(value, int):
         return value
     texts = value if isinstance(value, tuple) else (value,)
-    said = ["\n".join(plain(words.say(language, each)) for each in texts) for language in LANGUAGES]
+    said = tuple("\n".join(plain(words.say(language, each)) for each in texts) for language in LANGUAGES)
     return said[0] if len(set(said)) == 1 else said
 
 
@@ -245,7 +242,3 @@ def _place(site: Site, run: Run) -> str:
     """Return the address of a run with a sign for its name, so that runs of one kind share it."""
     before, _, after = str(addresses.served(site.page(run))).rpartition(file_slug(run.id))
     return before + _NAME + after
-
-
-def _json(column: Any) -> str:
-    return json.dumps(column, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -12,9 +12,9 @@ from perfledger.ingest.compute.candidates import THROUGHPUT
 from perfledger.ingest.compute.contrast import Contrast, written
 from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment
 from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
-from perfledger.ingest.site import addresses, history, history_charts, verdict_words
+from perfledger.ingest.site import addresses, history_charts, verdict_words
 from perfledger.ingest.site.hardware_names import newest_first, product
-from perfledger.ingest.site.history import OwnHistory, OwnPoint
+from perfledger.ingest.site.history import OwnHistory, OwnPoint, model_histories
 from perfledger.ingest.site.model import Page, Row, Site, Suite, named, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_tables import printed
@@ -54,25 +54,25 @@ def pages(site: Site) -> list[Page]:
             basis=partial(site.basis, suite),
         )
         for suite in site.shown
-        if history.has(site, suite)
+        if suite.id in site.once(model_histories)
     ]
 
 
 def _history(site: Site, suite: Suite) -> HistoryPage:
-    own, printed_ones = history.of_results(site, suite), history.published(site, suite)
+    found = site.once(model_histories)[suite.id]
     by_hardware: dict[str, list[OwnHistory]] = {}
-    for each in own:
+    for each in found.own:
         by_hardware.setdefault(each.row.hardware or "", []).append(each)
     return HistoryPage(
         title=suite.title,
         model_page=addresses.model_page(suite),
-        charts=tuple(history_charts.of_results(site, suite, own)),
+        charts=tuple(history_charts.of_results(site, suite, found.own)),
         own=tuple(
             (product(each), own_table(site, suite, by_hardware[each])) for each in sorted(by_hardware, key=newest_first)
         ),
-        published_charts=tuple(history_charts.of_published(site, suite, printed_ones)),
-        published=published_table(site, printed_ones),
-        editions=editions_table(site, history.editions(site, suite)),
+        published_charts=tuple(history_charts.of_published(site, suite, found.published)),
+        published=published_table(site, found.published),
+        editions=editions_table(site, found.editions),
     )
 
 

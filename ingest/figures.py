@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
-from csv import writer
 from pathlib import PurePosixPath
 
+from perfledger.ingest.common import frame
+from perfledger.ingest.common.frame import DataColumn, fields
 from perfledger.ingest.common.problems import NOTE, message
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import median_interval
@@ -18,6 +18,17 @@ from perfledger.schema.vocabulary import NO_FIGURE
 #: Unit of a time per step, next to the units of throughput.
 _PER_STEP = "ms/step"
 COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval of case", "verdict, or why there is no figure")
+_CSV: tuple[DataColumn[RunFigure], ...] = (
+    DataColumn("log", str, lambda run: run.path),
+    *fields(RunFigure, "session", "format", "model", "devices"),
+    DataColumn("figure", float, lambda run: run.value),
+    *fields(RunFigure, "unit"),
+    DataColumn("scope", str, lambda run: run.scope if run.value is not None else None),
+    DataColumn("placed", str, lambda run: ("yes" if run.placed else "no") if run.value is not None else None),
+    DataColumn("low", float, lambda run: run.interval[0] if run.interval else None),
+    DataColumn("high", float, lambda run: run.interval[1] if run.interval else None),
+    *fields(RunFigure, "verdict", "reason"),
+)
 
 
 def of_runs(runs: Sequence[Run]) -> FiguresFound:
@@ -43,19 +54,7 @@ def table(figures: FiguresFound, style: str = "simple", width: int = 0) -> str:
 
 def csv(figures: FiguresFound) -> str:
     """Return the same table as CSV, with numbers as they were computed."""
-    text = io.StringIO()
-    rows = writer(text, lineterminator="\n")
-    head = [
-        "log", "session", "format", "model", "devices", "figure", "unit", "scope", "placed", "low", "high", "verdict",
-        "reason",
-    ]  # fmt: skip
-    rows.writerow(head)
-    for run in figures.runs:
-        interval = run.interval or ("", "")
-        facts = run.path, run.session, run.format, run.model, run.devices
-        placed = (run.scope, "yes" if run.placed else "no") if run.value is not None else ("", "")
-        rows.writerow([*facts, run.value, run.unit, *placed, *interval, run.verdict, run.reason])
-    return text.getvalue()
+    return frame.csv(_CSV, figures.runs).decode()
 
 
 def table_of_cases(figures: FiguresFound) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import statistics
 from collections.abc import Callable
@@ -67,6 +68,16 @@ def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Calle
     assert reasons["case7"].startswith("its outcome is trial")
     assert "too few" in reasons["other1"]
     assert reasons["case1"] == ""
+
+
+def test_figures_as_csv(logs: Path, ingest: Callable[..., Called]) -> None:
+    table = csv.DictReader(ingest("figures", "--csv", logs).out.splitlines())
+    rows = {row["log"][-len("case/3/train.log") :]: row for row in table}
+    third, trial = rows["case/3/train.log"], rows["case/7/train.log"]
+    assert (float(third["figure"]), third["unit"], third["scope"], third["placed"]) == (5.1, "samples/s", "job", "yes")
+    assert float(third["low"]) < 5.1 < float(third["high"])
+    assert [trial[name] for name in ("figure", "scope", "placed", "low")] == [""] * 4
+    assert trial["reason"].startswith("its outcome is trial")
 
 
 def test_figures_as_a_table(logs: Path, ingest: Callable[..., Called]) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from markdown.extensions.toc import nest_toc_tokens, slugify, unique  # type: ignore[import-untyped]
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.toc import get_toc
 
@@ -69,7 +70,13 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML."""
+    """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML.
+
+    Raises:
+        PluginError: the page has no metadata, which MkDocs would print at its head if it could not read it.
+    """
+    if not page.meta:
+        raise PluginError(f"{page.file.src_uri}: the front matter is missing or cannot be read; run ingest again")
     page.blocks, page.anchors = [], {}
     if page.meta.get("html"):
         page.render = partial(_render, page)

@@ -13,8 +13,11 @@ from xml.etree import ElementTree
 import pytest
 from mkdocs.utils.meta import get_data
 
-from perfledger.ingest.common.cells import no_formula
-from perfledger.ingest.site.render.text import escape, front_matter, plain, title
+from perfledger.ingest.common.frame import no_formula
+from perfledger.ingest.common.words import own
+from perfledger.ingest.site.model import Hit, Page
+from perfledger.ingest.site.render import jinja
+from perfledger.ingest.site.render.text import escape, plain, title
 from perfledger.schema.redaction.redact import redact
 from perfledger.schema.visible import visible
 
@@ -39,8 +42,11 @@ def test_records_contain_no_character_that_breaks_a_form() -> None:
 
 def test_front_matter_gives_each_name_back() -> None:
     for name in names():
-        _, data = get_data(f"---\ntitle: {front_matter(name)}\n---\n\ntext")
-        assert data == {"title": title(name)}
+        page = Page("index.md", "index", title=name, description="", context=dict)
+        written = jinja._front_matter(own(), "en", page, ["a.js"], [Hit("a", name, "a.md")])
+        text, data = get_data(f"{written}text")
+        assert text == "text"
+        assert (data["title"], data["hits"]) == (title(name), [["a", title(name), "a.md"]])
 
 
 def test_html_shows_each_name() -> None:

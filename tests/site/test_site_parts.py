@@ -34,7 +34,6 @@ from perfledger.ingest.site.render.text import (
     command,
     escape,
     file_slug,
-    front_matter,
     plain,
     slug,
     slugs,
@@ -84,10 +83,6 @@ def test_escape_leaves_nothing_that_starts_a_block(text: str) -> None:
 
 def test_control_and_direction_characters_become_visible() -> None:
     assert plain("a\x00b\u202ec\td") == "a\\u0000b\\u202ec d"
-
-
-def test_front_matter_survives_quotes_and_colons() -> None:
-    assert front_matter('a: "b" </title>') == '"a: ”b” ‹/title›"'
 
 
 def test_code_keeps_lines_and_says_nothing_else() -> None:

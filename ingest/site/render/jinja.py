@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import yaml
 from markupsafe import Markup
 
 from perfledger.ingest.common import numbers
@@ -22,13 +23,15 @@ from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.html_table import Writer, attributes
 from perfledger.ingest.site.render.template_errors import located
-from perfledger.ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
+from perfledger.ingest.site.render.text import code, code_block, command, escape, slug, title
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 #: Pages of prose. The templates of all others write HTML, which hooks/blocks.py leads past Markdown.
 OF_MARKDOWN = ("data", "method", "problems", "running", "submitting")
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # in C where libyaml is there, five times as fast
+_ONE_LINE = 1 << 30
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 
@@ -124,37 +127,35 @@ def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str
 
 
 def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str], hits: Sequence[Hit] | None) -> str:
-    lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
-    lines.append(f"description: {front_matter(words.say(language, page.description))}")
-    lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
-    lines += _hidden(page)
-    lines += ["html: true"] if page.template not in OF_MARKDOWN else []
-    lines += [f"order: {page.order}"] if page.order is not None else []
-    lines += [f"group: {front_matter(page.group)}"] if page.group else []
-    first = page.first_hardware() if page.first_hardware else ""
-    lines += [f"first_hardware: {front_matter(first)}"] if first else []
-    lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
-    lines += [f"image: {page.picture(words, language).path}"] if page.picture else []
-    lines += _search(page)
-    lines += [f"hits: {_hits(words, language, hits)}"] if hits is not None else []
-    return "\n".join([*lines, "---", "", ""])
+    """Return what MkDocs and our hooks know about a page: a block of YAML with the members that are not empty."""
+    data = {
+        "title": title(words.say(language, page.title)),
+        "description": title(words.say(language, page.description)),
+        "generated": words.text(language, "site.generated"),
+        # The room of the headings is for pages that are wide; the navigation stays, so that no page moves sideways.
+        "hide": ["toc"] if page.template in ("index", "compare", "model", "models", "runs") else [],
+        "html": page.template not in OF_MARKDOWN or None,
+        "order": page.order,
+        "group": title(page.group or ""),
+        "first_hardware": title(page.first_hardware()) if page.first_hardware else "",
+        "scripts": list(scripts),
+        "image": page.picture(words, language).path if page.picture else "",
+        "search": _search(page),
+        "hits": None if hits is None else _hits(words, language, hits),
+    }
+    stated = {name: value for name, value in data.items() if value not in (None, "", [], {})}
+    return f"---\n{yaml.dump(stated, Dumper=_DUMPER, allow_unicode=True, sort_keys=False, width=_ONE_LINE)}---\n\n"
 
 
-def _hits(words: Words, language: str, hits: Sequence[Hit]) -> str:
+def _hits(words: Words, language: str, hits: Sequence[Hit]) -> list[list[str]]:
     """Return the hits for the hook of the search, which knows how the site builds addresses."""
-    found = [(*(title(words.say(language, text)) for text in (each.title, each.text)), each.page) for each in hits]
-    return json.dumps(found, ensure_ascii=False)
+    return [[*(title(words.say(language, text)) for text in (each.title, each.text)), each.page] for each in hits]
 
 
-def _search(page: Page) -> list[str]:
+def _search(page: Page) -> Mapping[str, Any]:
     if page.boost == 1:
-        return []
-    return ["search:", f"  boost: {page.boost}" if page.boost else "  exclude: true"]
-
-
-def _hidden(page: Page) -> list[str]:
-    """Leave the room of the headings to pages that are wide; the navigation stays, so that no page moves sideways."""
-    return ["hide: [toc]"] if page.template in ("index", "compare", "model", "models", "runs") else []
+        return {}
+    return {"boost": page.boost} if page.boost else {"exclude": True}
 
 
 def _tidy(text: str) -> str:

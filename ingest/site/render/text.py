@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import re
 import shlex
 import unicodedata
@@ -46,11 +45,6 @@ def _escaped(text: str) -> Markup:
 def title(text: object) -> str:
     """Return text for a page's title, which the theme prints unescaped: signs of markup get look-alikes."""
     return _ENTITY.sub("＆", plain(text).translate(_TITLE))
-
-
-def front_matter(text: object) -> Markup:
-    """Return a title as a YAML value."""
-    return Markup(json.dumps(title(text), ensure_ascii=False))
 
 
 def code(text: object) -> Markup:

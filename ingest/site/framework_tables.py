@@ -11,7 +11,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited, same
-from perfledger.ingest.site import addresses, verdict_words
+from perfledger.ingest.site import addresses, published_lines, verdict_words
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.data.measured import date_of
@@ -19,6 +19,7 @@ from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_figures import source_anchors
+from perfledger.ingest.site.published_lines import PublishedFigure, PublishedLine
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
@@ -223,6 +224,34 @@ def _difference(found: Audited) -> Cell:
         return absent(None)
     share = found.house.difference
     return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
+
+
+def throughput(site: Site, framework: str) -> Table | None:
+    """Return the published throughput of a framework on each hardware, with its sources."""
+    by_hardware = site.once(published_lines.lines)
+    found = [
+        (hardware, each)
+        for hardware in sorted(by_hardware, key=newest_first)
+        for each in by_hardware[hardware]
+        if framework in each.figures
+    ]
+    columns = (
+        ColumnOf[tuple[str, PublishedLine]](
+            phrase("scorecard.case"),
+            lambda of: cell(of[1].title, of[1].page, joined((product(of[0]), listed(of[1].case)))),
+        ),
+        ColumnOf[tuple[str, PublishedLine]](
+            phrase("table.published"), lambda of: _published(of[1].figures[framework], of[1].unit), True, "published"
+        ),
+        ColumnOf[tuple[str, PublishedLine]](
+            phrase("table.source_of_figures"), lambda of: of[1].figures[framework].about
+        ),
+    )
+    return table_of("throughput", found, columns)
+
+
+def _published(found: PublishedFigure, unit: str) -> Cell:
+    return cell(found.figure, found.page, joined(tuple(filter(None, (unit, found.batch)))))
 
 
 def without_log(site: Site, framework: str) -> Table | None:

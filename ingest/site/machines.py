@@ -34,7 +34,6 @@ from perfledger.ingest.site.model import (
     Row,
     Site,
     SuiteStanding,
-    framework_of,
     group_name,
     hardware_of,
     named,
@@ -48,6 +47,7 @@ from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.result_tables import own_marks, spread_marks, version_marks
 from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.scorecards import frameworks
 from perfledger.ingest.site.verdict_words import APART, LEADS, devices, entrant_name, name_on, repeats, times
 
 #: Hardware that a reader sees without opening the list.
@@ -189,7 +189,7 @@ def machines(site: Site) -> tuple[Machine, ...]:
     place = {name: nth for nth, name in enumerate(by_interest(site))}
     names = {hardware_of(run) for run in site.counted}
     ours = sorted(names, key=lambda each: (place.get(each, len(place)), newest_first(each)))
-    others = sorted({*published_lines.hardware(site)} - names, key=newest_first)
+    others = sorted(site.once(published_lines.hardware) - names, key=newest_first)
     keys = slugs(others)
     theirs = [_published_only(site, each, f"published-{keys[each]}") for each in others]
     found = (*(_machine(site, each) for each in ours), *theirs)
@@ -243,7 +243,7 @@ def _table(site: Site, hardware: str, axis: str, found: Sequence[SuiteStanding])
 
 def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[StandingLine]) -> AxisTable:
     """Return a table of frameworks with what others published where it has no result of ours."""
-    theirs = {each.key: each for each in reversed(list(published_lines.lines(site, hardware)))}
+    theirs = {each.key: each for each in reversed(site.once(published_lines.lines).get(hardware, ()))}
     counted = Counter(name for each in theirs.values() for name in each.figures)
     names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))
     own = [_with_published(each, values, names, theirs.pop(each.key, None)) for each in lines]
@@ -296,7 +296,7 @@ def _shown(found: SuiteStanding) -> list[Candidate]:
 
 
 def _column(site: Site, axis: str, value: str) -> EntrantColumn:
-    has_page = axis == FRAMEWORK and value in {framework_of(run) for run in site.counted}
+    has_page = axis == FRAMEWORK and value in site.once(frameworks)
     page = addresses.scorecard_page(site, value) if has_page else None
     return EntrantColumn(name_on(axis, value), page, colours.ink(value).id)
 

@@ -233,8 +233,9 @@ class Site:
 
     @cached_property
     def framework_slugs(self) -> Mapping[str, str]:
-        """A page name per framework."""
-        return slugs({framework_of(run) for run in self.runs})
+        """A page name per framework, of runs and of figures that others published."""
+        published = {row.framework for row in self.published.rows if row.value is not None and row.framework}
+        return slugs({framework_of(run) for run in self.runs} | published)
 
     @cached_property
     def hardware_slugs(self) -> Mapping[str, str]:

@@ -56,15 +56,19 @@ class _PublishedPlace:
     unit: str
 
 
-def hardware(site: Site) -> list[str]:
+def hardware(site: Site) -> frozenset[str]:
     """Return the hardware of published figures."""
-    return list(dict.fromkeys(row.hardware for row in site.published.rows if row.hardware and _counts(row)))
+    return frozenset(row.hardware for row in site.published.rows if row.hardware and _counts(row))
 
 
-def lines(site: Site, hardware: str) -> Iterator[PublishedLine]:
-    """Yield the lines of a hardware, in the order of the models."""
+def lines(site: Site) -> Mapping[str, tuple[PublishedLine, ...]]:
+    """Return the lines of each hardware, in the order of the models."""
+    return {each: tuple(_of_hardware(site, each)) for each in site.once(hardware)}
+
+
+def _of_hardware(site: Site, name: str) -> Iterator[PublishedLine]:
     for suite in site.shown:
-        yield from _lines(site, suite, [row for row in _rows(site, suite, hardware) if row.metric == "throughput"])
+        yield from _lines(site, suite, [row for row in _rows(site, suite, name) if row.metric == "throughput"])
 
 
 def without_throughput(site: Site, hardware: str) -> tuple[tuple[Link, ...], Text]:

@@ -66,15 +66,17 @@ class Score:
         return len(self.compared) >= FEWEST and any(is_accelerator(each.standing.hardware) for each in self.compared)
 
 
-def frameworks(site: Site) -> list[str]:
-    """Return the frameworks of all runs that count, by name."""
-    return sorted({framework_of(run) for run in site.counted}, key=str.casefold)
+def frameworks(site: Site) -> tuple[str, ...]:
+    """Return the frameworks of all runs that count, by name; then those that only others measured."""
+    ours = {framework_of(run) for run in site.counted}
+    published = {row.framework for row in site.published.rows if row.value is not None and row.framework}
+    return tuple(sorted(ours | published, key=lambda each: (each not in ours, each.casefold())))
 
 
 def scores(site: Site) -> Mapping[str, Score]:
     """Return the score of each framework."""
     found = placings(site)
-    compared = {name: [each for each in found.get(name, ()) if each.kind in COMPARED] for name in frameworks(site)}
+    compared = {name: [each for each in found.get(name, ()) if each.kind in COMPARED] for name in site.once(frameworks)}
     return {name: Score(tuple(sorted(mine, key=_order))) for name, mine in compared.items()}
 
 

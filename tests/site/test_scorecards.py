@@ -155,6 +155,27 @@ def test_a_framework_shows_its_published_results_with_the_verdicts_of_the_audit(
     assert counts["DLPerf"] == 186
 
 
+def test_a_framework_that_only_others_measured_has_a_page_with_their_figures() -> None:
+    published = publications.read([ROOT / "raw_logs" / "published"])
+    site = replace(site_of(of("PyTorch", 400.0, 1)), published=published)
+    index, *pages = frameworks.pages(site)
+    named = [each.title for each in pages]
+    assert named[0] == "PyTorch"
+    assert set(named) == {"PyTorch", *(row.framework for row in published.rows if row.value is not None)}
+    listed = index.context()
+    assert isinstance(listed, frameworks.FrameworksIndex)
+    assert listed.frameworks is not None
+    assert [row[0].entries[0].page for row in listed.frameworks.rows] == [each.path for each in pages]
+    page = pages[named.index("OneFlow")].context()
+    assert isinstance(page, frameworks.FrameworkPage)
+    assert (page.newest, page.comparisons, page.published) == (None, None, None)
+    assert page.throughput is not None
+    rows = [[WORDS.say("en", each.entries[0].text) for each in row] for row in page.throughput.rows]
+    assert rows[0] == ["ResNet-50 v1.5", "384.9–397.6", "DLPerf"]
+    assert page.without_log is not None
+    assert {link.text for link in page.models} >= {each.title for each in site.shown if each.id == "bert"}
+
+
 def test_a_result_states_its_version_driver_and_day() -> None:
     runs = of("PyTorch", 400.0, 1, environment={"driver": "535.1", "cuda": "12.2"}, start="2026-01-02T03:04:05+00:00")
     assert [WORDS.say("en", each) for each in stated(runs[0])][-3:] == [

@@ -50,7 +50,7 @@ class Badge:
 class FrameworkPage:
     """The page of a framework; with few comparisons, these come after the other results.
 
-    `picture` and `snippets` are by language.
+    `throughput` is what others published, if there is no result here. `picture` and `snippets` are by language.
     """
 
     framework: Text
@@ -60,6 +60,7 @@ class FrameworkPage:
     ratios: Chart | None
     comparisons: Table | None
     newest: Table | None
+    throughput: Table | None
     published: Table | None
     without_log: Table | None
     changed: Table | None
@@ -72,15 +73,16 @@ class FrameworkPage:
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the list of frameworks, and a page for each of those with a run that counts."""
+    """Return the list of frameworks, and a page for each."""
     described = phrase("nav.frameworks"), phrase("describe.frameworks")
     index = Page(addresses.FRAMEWORKS, "frameworks", *described, partial(_index, site), order=0)
-    return [index, *(_page(site, each) for each in scorecards.frameworks(site))]
+    return [index, *(_page(site, each) for each in site.once(scorecards.frameworks))]
 
 
 def _index(site: Site) -> FrameworksIndex:
     scores = site.once(scorecards.scores)
     results = Counter(row.framework for rows in site.rows.values() for row in rows if numbers.known(row.value))
+    published = Counter(row.framework for row in site.published.rows if row.value is not None)
     columns = (
         ColumnOf[str](phrase("table.framework"), lambda each: cell(named(each), addresses.scorecard_page(site, each))),
         ColumnOf[str](phrase("scorecard.versions"), partial(_versions, site)),
@@ -93,6 +95,7 @@ def _index(site: Site) -> FrameworksIndex:
         ColumnOf[str](
             phrase("scorecard.audited"), lambda each: len(framework_tables.audited(site, each)) or None, True, "", True
         ),
+        ColumnOf[str](phrase("table.published"), lambda each: published[each] or None, True, "published", True),
     )  # fmt: skip
     return FrameworksIndex(table_of("frameworks", list(scores), columns))
 
@@ -110,7 +113,7 @@ def _page(site: Site, framework: str) -> Page:
 
 def _framework(site: Site, framework: str) -> FrameworkPage:
     score = site.once(scorecards.scores)[framework]
-    shown = [suite for suite in site.shown if framework in site.frameworks(suite)]
+    newest = framework_tables.newest(site, framework)
     audited = len(framework_tables.audited(site, framework))
     facts = [
         (len(score.compared), phrase("scorecard.n_comparisons")),
@@ -125,17 +128,27 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
         is_telling=score.is_telling,
         ratios=framework_tables.ratios(framework, score),
         comparisons=framework_tables.comparisons(site, score),
-        newest=framework_tables.newest(site, framework),
+        newest=newest,
+        throughput=None if newest else framework_tables.throughput(site, framework),
         published=framework_tables.published(site, framework),
         without_log=framework_tables.without_log(site, framework),
         changed=framework_tables.changed(site, framework),
-        models=tuple(Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown),
+        models=_models(site, framework),
         histories=tuple(history.links(site, framework)),
         badges=tuple(_badges(site, framework, score)),
         picture={each: share.path(slug, each) for each in LANGUAGES} if score.is_telling else {},
         snippets={each: _snippet(slug, page, each) for each in LANGUAGES},
         audit_page=addresses.audit_of(framework=framework),
     )
+
+
+def _models(site: Site, framework: str) -> tuple[Link, ...]:
+    """Return the models with results of a framework; failing these, those with published figures of it."""
+    ours = [suite for suite in site.shown if framework in site.frameworks(suite)]
+    if ours:
+        return tuple(Link(suite.title, addresses.framework_page(suite, framework)) for suite in ours)
+    published = {row.suite for row in site.published.rows if row.framework == framework and row.value is not None}
+    return tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown if suite.id in published)
 
 
 def _versions(site: Site, framework: str) -> Text:

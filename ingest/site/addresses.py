@@ -66,11 +66,6 @@ def framework_page(suite: Suite, framework: str) -> str:
     return f"{model_page(suite)}?{urlencode({'framework': framework})}"
 
 
-def all_results(suite: Suite) -> str:
-    """Return the page of a model's results in the form of a benchmark report."""
-    return f"{model_folder(suite)}all-results.md"
-
-
 def scorecard_page(site: Site, framework: str) -> str:
     """Return the page of a framework over all models."""
     return f"frameworks/{site.framework_slugs[framework]}.md"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
-from perfledger.ingest.published.audit import Audited, same
+from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.site import addresses, published_lines, verdict_words
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
@@ -25,7 +25,7 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.report_verdicts import verdict_cell
+from perfledger.ingest.site.report_verdicts import once_each, verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.scorecards import Placing, Score
 from perfledger.ingest.site.stated import joined, stated
@@ -182,12 +182,10 @@ def audited(site: Site, framework: str) -> tuple[Audited, ...]:
 
 def published(site: Site, framework: str) -> Table | None:
     """Return the published results whose logs were read, with the result from the log; what is printed twice once."""
-    rows: list[Audited] = []
-    for found in sorted(audited(site, framework), key=lambda each: -len(each.row.printed)):
-        again = (each for each in rows if (each.row.log, each.verdict) == (found.row.log, found.verdict))
-        if not any(same(each.row, found.row) for each in again):
-            rows.append(found)
-    rows.sort(key=lambda each: (each.row.model, newest_first(each.row.hardware), each.row.log, each.row.printed))
+    rows = sorted(
+        once_each(audited(site, framework)),
+        key=lambda each: (each.row.model, newest_first(each.row.hardware), each.row.log, each.row.printed),
+    )
     columns = (
         ColumnOf[Audited](phrase("scorecard.case"), lambda each: cell(each.row.model, None, _setting(each))),
         ColumnOf[Audited](phrase("table.published"), lambda each: _printed(site, each), True, "published"),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import report_verdicts
 from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, reason, written
 from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.report_verdicts import once_each
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,
@@ -43,6 +48,7 @@ def results(site: Site, suite: Suite, of: ResultSlice) -> Table:
         ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
         ColumnOf(phrase("model.spread"), _runs, key="spread"),
         ColumnOf(phrase("table.verdict"), _verdict, key="verdict", optional=True),
+        ColumnOf(phrase("table.published"), partial(_published, site), key="published", optional=True),
     ]  # fmt: skip
     return _filtered(table_of("results", of.lines, columns), of.lines)
 
@@ -174,7 +180,7 @@ def _per_device(each: ResultLine) -> Cell | None:
 def _batch_size(each: ResultLine) -> Cell:
     marks: list[Text] = []
     if (each.accumulation or 1) > 1:
-        marks.append(phrase("source_form.accumulated", n=each.accumulation))
+        marks.append(phrase("model.accumulated", n=each.accumulation))
     if (
         (whole := each.global_batch)
         and whole != each.row.batch_size
@@ -202,6 +208,29 @@ def _verdict(each: ResultLine) -> Cell | None:
     if each.apart:
         return cell(not_ranked(each), tone="outline")
     return cell(each.verdict) if each.verdict else None
+
+
+def _published(site: Site, each: ResultLine) -> Cell:
+    """Return the figures that others published of a result's logs, each with the sign of its verdict."""
+    of_runs, signs = site.once(report_verdicts.of_runs), site.once(report_verdicts.signs)
+    found = once_each(one for run in each.row.run_ids for one in of_runs.get(run, ()))
+    return Cell(
+        tuple(
+            Entry(
+                printed(row), site.published.sources[row.source].address_of(row), _printed_case(row, each.row.unit),
+                value=row.value, verdict=signs[id(row)],
+            )
+            for row in (one.row for one in found)
+        )
+    )  # fmt: skip
+
+
+def _printed_case(row: Published, unit: str) -> tuple[Text, ...]:
+    """Return another unit, what the source prints of a case where the log says another value, and its own label."""
+    size = phrase("front.batch_short", n=row.printed_batch_size) if row.printed_batch_size else ""
+    precision = precision_name(row.printed_precision) if row.printed_precision else ""
+    said = (phrase("model.printed_as", what=each) for each in (size, precision) if each)
+    return (*([row.unit] if unit not in ("", row.unit) else []), *said, *filter(None, [row.label]))
 
 
 def _against_one(row: Row, value: float | None, said: Callable[[float], str]) -> Cell:

@@ -46,11 +46,6 @@ def planned(site: Site, suite: Suite) -> tuple[PlannedCase, ...]:
     )
 
 
-def fits(plan: Plan, hardware: str) -> bool:
-    """Return whether a plan's cases may be run on this hardware."""
-    return (plan.device == "cpu") == hardware.endswith(_CPU)
-
-
 def _identity(plan: Plan, case: PlanCase) -> Identity:
     return (model(plan.model), library(plan.framework), case.nodes, case.devices, case.batch_size, case.precision)
 

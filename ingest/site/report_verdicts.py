@@ -57,6 +57,29 @@ def _sign(found: Audited) -> Tag:
     return Tag(text, _words(found.verdict, known), tone_of(found.verdict), addresses.audit_row(found.row))
 
 
+def of_runs(site: Site) -> Mapping[str, tuple[Audited, ...]]:
+    """Return the audited throughputs by the run of the log that they name."""
+    found: dict[str, tuple[Audited, ...]] = {}
+    for each in site.audited:
+        if each.run and each.row.metric == "throughput":
+            found[each.run.id] = (*found.get(each.run.id, ()), each)
+    return found
+
+
+def once_each(found: Iterable[Audited]) -> list[Audited]:
+    """Return published figures, once if several places print them: with the most digits, or for another case."""
+    rows: list[Audited] = []
+    for each in sorted(found, key=lambda each: (-len(each.row.printed), not _is_of_another_case(each.row))):
+        again = (one for one in rows if (one.row.log, one.verdict) == (each.row.log, each.verdict))
+        if not any(audit.same(one.row, each.row) for one in again):
+            rows.append(each)
+    return rows
+
+
+def _is_of_another_case(row: Published) -> bool:
+    return bool(row.printed_batch_size or row.printed_precision)
+
+
 def verdict_cell(found: Audited | None) -> Cell:
     """Return a verdict in words, linked to its row of the audit; with a difference where a log does not support it."""
     if not found:

@@ -1,4 +1,4 @@
-"""From made-up logs to the summary of a model's page: other batch sizes, accumulation and memory, as logs say."""
+"""From made-up logs to the results of a model's page: other batch sizes, accumulation and memory, as logs say."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from made_trees import write_run
 from perfledger.ingest import build
 from perfledger.ingest.common import words
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.site import source_form
+from perfledger.ingest.site import model_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.render.table import Cell
+from perfledger.ingest.site.result_lines import slices
 
 WORDS = words.load()
 #: As the front page of 2021 prints them for 32 GPUs and FP32.
@@ -42,8 +43,8 @@ def case(framework: str, batch: int, **other: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Return the rows of the summary as they are read; of a cell, the first words of each entry."""
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
+    """Return the throughput of each framework and batch size as they are read."""
     root = tmp_path_factory.mktemp("logs")
     for batch, speed in PADDLE.items():
         paddle(root, batch, speed, 1)
@@ -60,27 +61,26 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     state = build.read(build.Inputs((root,), out=root / "docs", jobs=1))
     site = Site(tuple(state.ledger.runs), (), suites(), results)
     (bert,) = [each for each in suites() if each.id == "bert"]
-    (summary,) = source_form.summaries(site, bert)
-    return [[_read(each) for each in row] for row in summary.table.rows]
+    (of,) = slices(site, bert)
+    table = model_tables.results(site, bert, of)
+    keys = [each.key for each in table.columns]
+    figure, size = keys.index("throughput"), keys.index("batch_size")
+    return {(_read(row[0]), _read(row[size])): _read(row[figure]) for row in table.rows}
 
 
 def _read(cell: Cell) -> str:
-    said = [[WORDS.say("en", text) for text in (entry.text, *entry.marks)] for entry in cell.entries]
-    return " / ".join(" ".join(str(word) for word in each if not str(word).startswith("n=")) for each in said)
+    said = [[str(WORDS.say("en", text)) for text in (entry.text, *entry.marks)] for entry in cell.entries]
+    return " / ".join(" ".join(each) for each in said)
 
 
-def test_the_rows_are_those_of_the_source(shown: list[list[str]]) -> None:
-    assert [row[:2] for row in shown] == [
-        ["32 on 4 machines", "32"], ["32 on 4 machines", "48"],
-        ["32 on 4 machines", "32 W/O AccGrad"], ["32 on 4 machines", "48 W/O AccGrad"],
-    ]  # fmt: skip
-
-
-def test_figures_stand_with_those_that_accumulate_alike(shown: list[list[str]]) -> None:
-    assert [row[3].split()[0] for row in shown] == ["3,994", "3,974", "2,837", "3,180"]
-    assert [row[2].split()[0] for row in shown[2:]] == ["3,380", "4,161"]
-
-
-def test_another_batch_size_is_in_the_cell_beside_the_one_that_ran_out_of_memory(shown: list[list[str]]) -> None:
-    assert shown[0][2] == ""
-    assert shown[1][2] == "3,500 BS=40 / OOM BS=48"
+def test_each_result_states_its_accumulation_and_global_batch(shown: dict[tuple[str, str], str]) -> None:
+    assert shown == {
+        ("PaddlePaddle", "32"): "3,380",
+        ("PaddlePaddle", "48"): "4,161",
+        ("PaddlePaddle", "40 AccGrad 16, global batch 20,480"): "3,500",
+        ("PaddlePaddle", "48 AccGrad 16, global batch 24,576"): "OOM",
+        ("NGC PyTorch", "32"): "2,837",
+        ("NGC PyTorch", "48"): "3,180",
+        ("NGC PyTorch", "32 AccGrad 16, global batch 16,384"): "3,994",
+        ("NGC PyTorch", "48 AccGrad 16, global batch 24,576"): "3,974",
+    }

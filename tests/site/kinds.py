@@ -29,7 +29,6 @@ KINDS: Mapping[str, str] = {
     "models": "models/",
     "model": "models/resnet50/",
     "history": "models/bert/history/",
-    "all-results": "models/resnet50/all-results/",
     "frameworks": "frameworks/",
     "scorecard": "frameworks/pytorch/",
     "hardware list": "hardware/",

@@ -101,7 +101,7 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     (badge,) = [path.partition("/")[2] for path in built.written if "badges/bert-base-pytorch" in path]
     (part,) = [path.partition("/")[2] for path in built.written if path.startswith("data/explorer/")]
     assert {path.partition("/")[2] for path in built.written} == {
-        "index.md", "models/bert/index.md", "models/bert/all-results.md", "runs/bert-pytorch-1.md", "runs/index.md",
+        "index.md", "models/bert/index.md", "runs/bert-pytorch-1.md", "runs/index.md",
         "hardware/test-accelerator-made-up.md", "frameworks/pytorch.md", "results.json", "results.csv",
         "results.parquet", "runs.parquet", "changes.json", badge,
         part,

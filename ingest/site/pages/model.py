@@ -20,7 +20,6 @@ from perfledger.ingest.site import (
     reproduce,
     result_charts,
     run_tables,
-    source_form,
     unplaced,
 )
 from perfledger.ingest.site.facets import token
@@ -34,7 +33,6 @@ from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Facets, Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, hardware_of_suite, slices
-from perfledger.ingest.site.source_form import Summary
 from perfledger.schema.records import Run
 
 #: Rank in the search of the page of a model that ran here; a model's page comes before reports about it.
@@ -112,7 +110,6 @@ class ModelPage:
     slices: tuple[SliceOnPage, ...]
     scaling_charts: tuple[tuple[Facets, Chart], ...]
     only_published: tuple[tuple[Facets, Text], ...]
-    all_results: str
     evidence: Evidence
     commands: Commands
     published: Sequence[PublishedTable]
@@ -121,26 +118,13 @@ class ModelPage:
     more_unplaced: None = None
 
 
-@dataclass(frozen=True)
-class AllResultsPage:
-    """The results of a model in the form of benchmark reports: devices and batch size by framework."""
-
-    title: Text
-    suite_title: Text
-    model_page: str
-    summaries: Sequence[Summary]
-
-
 def pages(site: Site) -> list[Page]:
-    """Return the page of each model; if it has runs, the summary of its results, too."""
-    found = []
-    for suite in site.shown:
-        counted = any(map(counts, site.runs_of(suite)))
-        found += [_model(site, suite, counted), *([_all_results(site, suite)] if counted else [])]
-    return found
+    """Return the page of each model."""
+    return [_page(site, suite) for suite in site.shown]
 
 
-def _model(site: Site, suite: Suite, counted: bool) -> Page:
+def _page(site: Site, suite: Suite) -> Page:
+    counted = any(map(counts, site.runs_of(suite)))
     return Page(
         addresses.model_page(suite),
         "model",
@@ -170,25 +154,11 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
         slices=tuple(_on_page(site, suite, each) for each in found),
         scaling_charts=tuple((facets, chart) for facets, chart in scaling if chart),
         only_published=tuple(_only_published(site, suite, found)),
-        all_results=addresses.all_results(suite),
         evidence=_evidence(site, suite),
         commands=_commands(site, suite),
         published=published_figures.published_tables(site, suite),
         reports=published_figures.reports_of(site, suite),
         unplaced=unplaced.of_suite(site, suite),
-    )
-
-
-def _all_results(site: Site, suite: Suite) -> Page:
-    title = phrase("title.all_results", title=suite.title)
-    return Page(
-        addresses.all_results(suite),
-        "all_results",
-        title,
-        phrase("describe.all_results", title=suite.title),
-        lambda: AllResultsPage(title, suite.title, addresses.model_page(suite), source_form.summaries(site, suite)),
-        basis=partial(site.basis, suite),
-        boost=0,
     )
 
 

@@ -81,6 +81,7 @@ class Contrast:
         high: its upper end.
         against: the rules that call the other one larger.
         more: about how many repeats each needs for a clear difference; None where that would not settle it.
+        is_disputed: the figures are far apart, and a rule that both have does not confirm it.
     """
 
     grade: Grade
@@ -88,13 +89,15 @@ class Contrast:
     high: float
     against: tuple[str, ...] = ()
     more: int | None = None
+    is_disputed: bool = False
 
 
 def contrast(first: Measured, second: Measured) -> Contrast:
     """Compare two figures; the smaller number of repeats decides on the rule."""
     grade, (low, high) = _judged(first, second)
     more = None if grade == "clear" else _needed(first, second)
-    return Contrast(grade, low, high, _against(first, second), more)
+    is_disputed = grade == "close" and apart(first, second) and gap(first, second) > LEAST_OF_FEW
+    return Contrast(grade, low, high, _against(first, second), more, is_disputed)
 
 
 def written(found: Contrast) -> tuple[str, str]:

@@ -170,10 +170,10 @@ def _sheet(key: SheetKey, ours: Mapping[Place, Sequence[Row]], theirs: Mapping[P
 
 @dataclass(frozen=True)
 class SheetCell:
-    """A figure: `times` is its multiple of the reference, which it may be too close to call with.
+    """A figure: `times` is its multiple of the reference, `share` its percentage of the fastest of its column.
 
-    `close` are the numbers of all rows that it is too close to call with.
-    `share` is its percentage of the fastest of its column. A published figure has neither.
+    `close` are the numbers of the rows that it is too close to call with, `disputed` those of rows from which it is far
+    apart by the sustained throughput and not by another rule. A published figure has none of these.
     """
 
     text: str
@@ -183,7 +183,7 @@ class SheetCell:
     caution: Text = ""
     times: str = ""
     close: tuple[int, ...] = ()
-    is_close: bool = False
+    disputed: tuple[int, ...] = ()
     share: float = 0.0
     is_published: bool = False
 
@@ -213,11 +213,12 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class DrawnSheet:
-    """A sheet as the page shows it."""
+    """A sheet as the page shows it; `reference_row` is the number of the row of the reference."""
 
     key: SheetKey
     about: tuple[Text, ...]
     reference: str
+    reference_row: int
     columns: tuple[SheetColumn, ...]
     rows: tuple[SheetRow, ...]
     variants: Table | None
@@ -231,6 +232,7 @@ def drawn(site: Site, sheet: Sheet) -> DrawnSheet:
         key=key,
         about=(group_name(key.group), verdict_words.devices_on(key.devices, key.nodes), round_name(key.round)),
         reference=sheet.reference if any(name == sheet.reference for name, _ in sheet.ours) else "",
+        reference_row=sheet.hardware.index(sheet.reference),
         columns=tuple(_column(site, sheet, each) for each in sheet.columns),
         rows=tuple(
             _row(site, name, tuple(cells[at] for cells in columns)) for at, name in enumerate(sheet.hardware)
@@ -283,11 +285,11 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
             theirs = sheet.theirs.get((name, workload))
             return _published_cell(site, site.shown[workload.order], theirs) if theirs else None
         suite, value = site.shown[workload.order], row.value or 0
-        close = tuple(
-            at
+        against = [
+            (at, contrast(figures[name], figures[other]))
             for at, other in enumerate(hardware)
-            if other != name and other in figures and contrast(figures[name], figures[other]).grade == "close"
-        )
+            if other != name and other in figures
+        ]
         return SheetCell(
             text=written(row),
             value=value,
@@ -295,8 +297,8 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
             about=listed(_about(site, suite, row)),
             caution=listed((*answer_marks.cautions(site, suite, row), _faster(row, sheet.ours[name, workload]))),
             times=numbers.ratio(value / base) if base else "",
-            close=close,
-            is_close=any(hardware[at] == sheet.reference for at in close),
+            close=tuple(at for at, found in against if found.grade == "close" and not found.is_disputed),
+            disputed=tuple(at for at, found in against if found.is_disputed),
             share=100 * value / most,
         )
 

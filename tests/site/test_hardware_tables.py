@@ -141,6 +141,19 @@ def test_figures_too_close_to_call_know_each_other() -> None:
     assert close == {"Fast": [], "Near": ["Slow"], "Slow": ["Near"]}
 
 
+def test_figures_far_apart_are_disputed_where_another_rule_does_not_confirm_it() -> None:
+    figures_of = {"Slow": (100.0, 100.0), "Fast": (300.0, 99.0), "Faster": (900.0, 900.0)}
+    runs = [
+        on(name, first, figures={"sustained": builders.figure(first), "reported": builders.figure(other)})
+        for name, (first, other) in figures_of.items()
+    ]
+    sheet = shown(site_of(runs))
+    names = [row.hardware for row in sheet.rows]
+    found = {name: ([names[at] for at in cell.close], [names[at] for at in cell.disputed])
+             for name, cell in cells(sheet).items()}  # fmt: skip
+    assert found == {"Fast": ([], ["Slow"]), "Slow": ([], ["Fast"]), "Faster": ([], [])}
+
+
 def test_power_and_prices_are_those_of_the_file() -> None:
     found = index(site_of(RUNS))
     assert [name for name, _, _ in found.figures] == ["throughput", "watts", "price"]

@@ -105,7 +105,7 @@
     link.dataset.text = link.dataset.text || link.textContent;
     link.textContent = shown.figure === figures[0] ? link.dataset.text : figure > 0 ? figure.toPrecision(4) : "–";
     cell.querySelector("b").textContent = figure / base > 0 ? written(figure / base) : "";
-    cell.querySelector(".pl-close").hidden = !cell.dataset.close.split(" ").includes(at);
+    cell.querySelectorAll("[data-unsure]").forEach((each) => { each.hidden = !cell.dataset[each.dataset.unsure].split(" ").includes(at); });
     cell.style.setProperty("--s", figure > 0 ? ((100 * figure) / most).toFixed(1) : "0");
   }
 

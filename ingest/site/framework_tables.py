@@ -11,15 +11,14 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited
-from perfledger.ingest.site import addresses, published_lines, verdict_words
+from perfledger.ingest.site import addresses, published_figures, verdict_words
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
-from perfledger.ingest.site.options import in_words, listed
-from perfledger.ingest.site.published_figures import source_anchors
-from perfledger.ingest.site.published_lines import PublishedFigure, PublishedLine
+from perfledger.ingest.site.options import in_words, joined, listed
+from perfledger.ingest.site.published_figures import PublishedFigure, PublishedLine, source_anchors
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
@@ -28,7 +27,7 @@ from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.report_verdicts import once_each, verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.scorecards import Placing, Score
-from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: Rows of the newest results and of changes, at most.
@@ -226,7 +225,7 @@ def _difference(found: Audited) -> Cell:
 
 def throughput(site: Site, framework: str) -> Table | None:
     """Return the published throughput of a framework on each hardware, with its sources."""
-    by_hardware = site.once(published_lines.lines)
+    by_hardware = site.once(published_figures.lines)
     found = [
         (hardware, each)
         for hardware in sorted(by_hardware, key=newest_first)
@@ -249,7 +248,7 @@ def throughput(site: Site, framework: str) -> Table | None:
 
 
 def _published(found: PublishedFigure, unit: str) -> Cell:
-    return cell(found.figure, found.page, joined(tuple(filter(None, (unit, found.batch)))))
+    return cell(found.figure, found.page, joined((unit, found.batch)))
 
 
 def without_log(site: Site, framework: str) -> Table | None:

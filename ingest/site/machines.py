@@ -16,7 +16,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, entrant
 from perfledger.ingest.compute.standings import AXES, FRAMEWORK
-from perfledger.ingest.site import addresses, published_lines
+from perfledger.ingest.site import addresses, published_figures
 from perfledger.ingest.site.answer_marks import (
     Mark,
     best_of_case,
@@ -100,7 +100,7 @@ class StandingEntry:
     high: float | None = None
     repeats: int = 0
     faster: tuple[StandingEntry, ...] = ()
-    published: published_lines.PublishedFigure | None = None
+    published: published_figures.PublishedFigure | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class StandingLine:
     caution.
     """
 
-    key: published_lines.Key
+    key: published_figures.Key
     place: LinePlace
     unit: str
     entries: tuple[StandingEntry | None, ...]
@@ -189,7 +189,7 @@ def machines(site: Site) -> tuple[Machine, ...]:
     place = {name: nth for nth, name in enumerate(by_interest(site))}
     names = {hardware_of(run) for run in site.counted}
     ours = sorted(names, key=lambda each: (place.get(each, len(place)), newest_first(each)))
-    others = sorted(site.once(published_lines.hardware) - names, key=newest_first)
+    others = sorted(site.once(published_figures.hardware) - names, key=newest_first)
     keys = slugs(others)
     theirs = [_published_only(site, each, f"published-{keys[each]}") for each in others]
     found = (*(_machine(site, each) for each in ours), *theirs)
@@ -220,7 +220,7 @@ def _machine(site: Site, hardware: str) -> Machine:
 
 def _published_only(site: Site, hardware: str, key: str) -> Machine:
     table = _filled(site, hardware, (), ())
-    models, metrics = published_lines.without_throughput(site, hardware)
+    models, metrics = published_figures.without_throughput(site, hardware)
     note = phrase("front.no_throughput", metrics=metrics) if not table.lines else phrase("front.only_published")
     count = sum(row.hardware == hardware and row.value is not None for row in site.published.rows)
     return Machine(
@@ -243,7 +243,7 @@ def _table(site: Site, hardware: str, axis: str, found: Sequence[SuiteStanding])
 
 def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[StandingLine]) -> AxisTable:
     """Return a table of frameworks with what others published where it has no result of ours."""
-    theirs = {each.key: each for each in reversed(site.once(published_lines.lines).get(hardware, ()))}
+    theirs = {each.key: each for each in reversed(site.once(published_figures.lines).get(hardware, ()))}
     counted = Counter(name for each in theirs.values() for name in each.figures)
     names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))
     own = [_with_published(each, values, names, theirs.pop(each.key, None)) for each in lines]
@@ -252,21 +252,21 @@ def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[St
 
 
 def _with_published(
-    line: StandingLine, values: Sequence[str], names: Sequence[str], found: published_lines.PublishedLine | None
+    line: StandingLine, values: Sequence[str], names: Sequence[str], found: published_figures.PublishedLine | None
 ) -> StandingLine:
     own = dict(zip(values, line.entries, strict=True))
     theirs = found.figures if found else {}
     return replace(line, entries=tuple(own.get(each) or _published(theirs, each) for each in names))
 
 
-def _published_line(found: published_lines.PublishedLine, names: Sequence[str]) -> StandingLine:
+def _published_line(found: published_figures.PublishedLine, names: Sequence[str]) -> StandingLine:
     suite, group, _, _, n, _ = found.key
     place = LinePlace(suite, group, n, found.title, found.page, found.case)
     entries = tuple(_published(found.figures, name) for name in names)
     return StandingLine(found.key, place, found.unit, entries, "published", phrase("front.published"), "", "", (), "")
 
 
-def _published(found: Mapping[str, published_lines.PublishedFigure], framework: str) -> StandingEntry | None:
+def _published(found: Mapping[str, published_figures.PublishedFigure], framework: str) -> StandingEntry | None:
     return StandingEntry(published=found[framework]) if framework in found else None
 
 

@@ -37,6 +37,12 @@ def listed(texts: Iterable[Text]) -> Text:
     return reduce(_and, (each for each in texts if each), empty)
 
 
+def joined(texts: Iterable[Text]) -> Text:
+    """Return texts as one, with a dot between them; empty ones are left out."""
+    empty: Text = ""
+    return reduce(_dot, (each for each in texts if each), empty)
+
+
 def name_of(option: str) -> Phrase:
     """Return what the vocabulary calls an option; one that only sources state has a word of its own."""
     return word_for("fact" if option in FACTS else "option", option)
@@ -51,6 +57,10 @@ def value_of(value: object) -> Text:
 
 def _option(name: str, value: object) -> Text:
     return phrase("table.option", name=name_of(name), value=value_of(value))
+
+
+def _dot(first: Text, second: Text) -> Text:
+    return phrase("table.dot", first=first, second=second) if first else second
 
 
 def _and(first: Text, second: Text) -> Text:

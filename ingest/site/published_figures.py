@@ -1,14 +1,14 @@
-"""Others' published figures on the page of a model, and the reports that show them."""
+"""Others' published figures on the pages of models, hardware and frameworks: shown as published, and never ranked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import cases
 from perfledger.ingest.published.audit import SCORES, Audited
 from perfledger.ingest.published.declarations import CASE, Report, reports
@@ -18,14 +18,15 @@ from perfledger.ingest.published.slices import Values, case_fact, common, select
 from perfledger.ingest.site import addresses, our_results
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.facets import facets_of
-from perfledger.ingest.site.model import Row, Site, Suite
-from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.model import Row, Site, Suite, group_name
+from perfledger.ingest.site.options import in_words, joined, listed
 from perfledger.ingest.site.our_results import Ours
 from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.ingest.site.verdict_words import devices_on
 
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
@@ -133,7 +134,7 @@ def _published_table(
     table = table_of("published", found, _columns(site, rows, {key for key, _ in same}))
     assert table
     return PublishedTable(
-        title=phrase("report.joined", first=site.published.sources[rows[0].source].title, rest=rows[0].hardware),
+        title=joined((site.published.sources[rows[0].source].title, rows[0].hardware)),
         facets=facets_of(rows[0].hardware),
         same=tuple(tables.stated(*each) for each in same if each[0] != "hardware"),
         pending=sum(each.first.state == "pending" for each in found),
@@ -236,3 +237,116 @@ def _our(site: Site, found: Ours) -> Entry:
 
 def _address(site: Site, row: Published) -> str | None:
     return site.published.sources[row.source].address_of(row)
+
+
+# ---- a line per place, for tables of frameworks ----
+
+
+#: A place: suite, group of precisions, variant of the model, machines, devices, and unit.
+Key = tuple[str, str, str, int, int, str]
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """Published figures of one framework: one figure, or the least and the most of several.
+
+    `batch` has the batch sizes, `about` the sources; `page` is the place of a single figure, or the comparison of all.
+    """
+
+    figure: str
+    batch: Text
+    about: Text
+    page: str
+
+
+@dataclass(frozen=True)
+class PublishedLine:
+    """One model on a number of devices in a group of precisions: what others published, by framework."""
+
+    key: Key
+    title: Text
+    page: str
+    case: tuple[Text, ...]
+    unit: str
+    figures: Mapping[str, PublishedFigure]
+
+
+def hardware(site: Site) -> frozenset[str]:
+    """Return the hardware of published figures."""
+    return frozenset(row.hardware for row in site.published.rows if row.hardware and _counts(row))
+
+
+def lines(site: Site) -> Mapping[str, tuple[PublishedLine, ...]]:
+    """Return the lines of each hardware, in the order of the models."""
+    return {each: tuple(_of_hardware(site, each)) for each in site.once(hardware)}
+
+
+def _of_hardware(site: Site, name: str) -> Iterator[PublishedLine]:
+    for suite in site.shown:
+        yield from _lines(site, suite, [row for row in _rows(site, suite, name) if row.metric == "throughput"])
+
+
+def without_throughput(site: Site, hardware: str) -> tuple[tuple[Link, ...], Text]:
+    """Return links to the models with published figures on a hardware, and the metrics of these figures."""
+    found = [(suite, rows) for suite in site.shown if (rows := _rows(site, suite, hardware))]
+    metrics = sorted({row.metric for _, rows in found for row in rows})
+    return (
+        tuple(Link(suite.title, addresses.comparison(suite, hardware)) for suite, _ in found),
+        listed(word_for("published_metric", each) for each in metrics),
+    )
+
+
+def _counts(row: Published) -> bool:
+    return row.value is not None and is_shown(row)
+
+
+def _rows(site: Site, suite: Suite, hardware: str) -> list[Published]:
+    return [row for row in site.published.by_suite.get(suite.id, ()) if row.hardware == hardware and _counts(row)]
+
+
+def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[PublishedLine]:
+    """Yield a line per group of precisions, variant of the model, and number of machines and devices."""
+    groups = [*suite.groups, "unknown"]
+    by_place: dict[Key, list[Published]] = {}
+    for row in found:
+        group, variant = suite.group(row.precision), suite.variant_of(row.model)
+        by_place.setdefault((suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit), []).append(row)
+    for key in sorted(by_place, key=lambda each: (groups.index(each[1]), *each[2:])):
+        yield _line(site, suite, key, by_place[key])
+
+
+def _line(site: Site, suite: Suite, key: Key, rows: Sequence[Published]) -> PublishedLine:
+    _, group, variant, nodes, devices, unit = key
+    page = addresses.comparison(suite, rows[0].hardware)
+    by_framework: dict[str, list[Published]] = {}
+    for row in rows:
+        by_framework.setdefault(row.framework, []).append(row)
+    return PublishedLine(
+        key=key,
+        title=variant or suite.title,
+        page=page,
+        case=(group_name(group), devices_on(devices or None, nodes)),
+        unit=unit,
+        figures={name: figure_of(site, page, each) for name, each in by_framework.items()},
+    )
+
+
+def figure_of(site: Site, page: str, rows: Sequence[Published]) -> PublishedFigure:
+    """Return published figures of one framework in one case; `page` compares all of them."""
+    found = sorted(rows, key=lambda each: each.value or 0)
+    ends = list(dict.fromkeys(map(_written, (found[0], found[-1]))))
+    sizes = sorted({row.batch_size for row in found if row.batch_size})
+    sources = site.published.sources
+    one = sources[found[0].source].address_of(found[0]) if len(found) == 1 else None
+    batch = "–".join(map(numbers.count, dict.fromkeys((sizes[0], sizes[-1])))) if sizes else ""
+    return PublishedFigure(
+        figure="–".join(ends),
+        batch=phrase("front.batch_short", n=batch) if batch else "",
+        about=listed(dict.fromkeys(sources[each.source].title for each in found)),
+        page=one or page,
+    )
+
+
+def _written(figure: Published) -> str:
+    """Return a published figure with as many digits as ours have, and no more than were printed."""
+    return min(numbers.figure(figure.value), tables.printed(figure), key=len)

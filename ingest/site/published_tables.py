@@ -24,6 +24,7 @@ from perfledger.ingest.published.slices import (
     fact,
 )
 from perfledger.ingest.site.model import precision_name
+from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Tag, absent, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
@@ -293,13 +294,6 @@ def metric(name: str, unit: str) -> Text:
 def metric_name(name: str) -> Text:
     """Return a metric's name."""
     return word_for("published_metric", name)
-
-
-def joined(texts: Sequence[Text]) -> Text:
-    """Join texts in one line."""
-    if not texts:
-        return ""
-    return texts[0] if len(texts) == 1 else phrase("report.joined", first=texts[0], rest=joined(texts[1:]))
 
 
 def printed(row: Published) -> str:

@@ -11,7 +11,8 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.declarations import Report, ReportError
 from perfledger.ingest.published.slices import Cut, Head, Slice, SliceFigure, Values
 from perfledger.ingest.site import published_tables as tables
-from perfledger.ingest.site.published_tables import caption, head_text, joined, printed
+from perfledger.ingest.site.options import joined
+from perfledger.ingest.site.published_tables import caption, head_text, printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
 

@@ -15,7 +15,8 @@ from perfledger.ingest.published.declarations import ROW_BATCH_SIZE
 from perfledger.ingest.published.likeness import MANNER, LikeFigures, comparisons
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.published.slices import Cut, Slice, fact
-from perfledger.ingest.site.published_tables import joined, metric_name, printed, stated
+from perfledger.ingest.site.options import joined
+from perfledger.ingest.site.published_tables import metric_name, printed, stated
 
 #: Metrics that were measured; others follow from these, such as a share of the peak.
 METRICS = ("throughput", "flops", "latency", "memory", "max_num_classes")

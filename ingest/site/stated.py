@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
-
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.results import version
 from perfledger.ingest.site.data.measured import date_of
@@ -28,8 +25,3 @@ def _version(run: Run) -> str:
     """Return the framework with its version; empty if the log does not state it."""
     framework, found = run.case.framework or "", version(run)
     return f"{framework} {found}".strip() if found and not found.startswith(framework or " ") else found or ""
-
-
-def joined(texts: Sequence[Text]) -> Text:
-    """Return several texts as one line."""
-    return reduce(lambda first, second: phrase("stated.and", first=first, second=second), texts)

@@ -17,9 +17,10 @@ from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.site import scorecards
 from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages import frameworks
 from perfledger.ingest.site.render import share
-from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.stated import stated
 from perfledger.schema.records import Run, from_text
 from tests import builders
 from tests.builders import HARDWARE, run

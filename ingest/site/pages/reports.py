@@ -13,9 +13,10 @@ from perfledger.ingest.published.slices import Cut, Slice, Values, cut
 from perfledger.ingest.site import addresses, report_verdicts
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages.rounds import links
 from perfledger.ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
-from perfledger.ingest.site.published_tables import Verdicts, joined
+from perfledger.ingest.site.published_tables import Verdicts
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.report_charts import slice_charts

@@ -14,6 +14,7 @@ from perfledger.ingest.read.facts import DERIVED
 from perfledger.ingest.site import addresses, caveats, reproduce, rivals, run_details, run_names, steadiness
 from perfledger.ingest.site import witness_tables as witnesses
 from perfledger.ingest.site.model import Page, Site, absence, written
+from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
@@ -29,7 +30,7 @@ from perfledger.ingest.site.run_tables import (
     tone_of,
     used_text,
 )
-from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.trace_chart import trace_chart
 from perfledger.schema.records import FactValue, Figure, Pauses, Run
 

@@ -124,9 +124,9 @@ def _of_single(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark
     alone = [each for each in pair if each.result.repeats == 1]
     if not alone:
         return []
-    word = "single" if len(alone) < len(pair) else "single_alone" if len(pair) == 1 else "single_all"
+    word = "" if len(alone) < len(pair) else "_alone" if len(pair) == 1 else "_all"
     page = run_page(site, alone[0].result) or _page(suite, "beside")
-    return [Mark(phrase(f"front.{word}", names=_names(alone)), page)]
+    return [Mark(phrase(f"front.single{word}", names=_names(alone)), page)]
 
 
 def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
@@ -138,7 +138,7 @@ def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     if row.diverged:
         found.append(Mark(phrase("front.diverged", name=name), run_page(site, row) or _page(suite, "beside")))
     if row.witnesses in ("line", "corrects"):
-        found.append(Mark(phrase(f"front.{row.witnesses}", name=name), _witnesses_page(site, row)))
+        found.append(Mark(phrase(f"front.witness_{row.witnesses}", name=name), _witnesses_page(site, row)))
     found += _of_run(site, suite, row, name) if known else []
     if known and steadiness.mark(run := representative(site, row)):
         share = numbers.signed_percent(steadiness.difference(run) or 0)

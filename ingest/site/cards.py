@@ -93,4 +93,4 @@ def lead_in_words(found: SuiteStanding) -> Text:
     if verdict.contrast is None:
         return listed(_peak(verdict.ranked[0].result)) if verdict.kind == "alone" else ""
     second = entrant_name(verdict.pair[1])
-    return phrase("front.lead", ratio=ratio(verdict.contrast, "front.ratio_range"), second=second)
+    return phrase("front.lead", ratio=ratio(verdict.contrast), second=second)

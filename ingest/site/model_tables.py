@@ -187,7 +187,7 @@ def _batch_size(each: ResultLine) -> Cell:
         and (marks or "batch_size_of_job" in each.row.options)
     ):
         marks.append(phrase("model.global_batch", n=numbers.count(whole)))
-    return cell(or_unknown(each.row.batch_size), None, *_joined(marks), value=each.row.batch_size)
+    return cell(or_unknown(each.row.batch_size), None, *marks, value=each.row.batch_size)
 
 
 def _configuration(suite: Suite, each: ResultLine) -> Text:
@@ -279,7 +279,3 @@ def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., R
         return absent(phrase("table.not_measured"))
     row = pick(rows, key=lambda each: each.options[option])
     return cell(numbers.count(int(row.options[option] or 0)), site.page(site.by_id[row.run_ids[0]]))
-
-
-def _joined(marks: Sequence[Text]) -> tuple[Text, ...]:
-    return (listed(marks),) if marks else ()

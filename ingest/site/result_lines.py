@@ -10,25 +10,21 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
-from perfledger.ingest.compute.contrast import Contrast
-from perfledger.ingest.compute.contrast import written as ratio_ends
+from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
 from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, named
-from perfledger.ingest.site.render.table import Facets
+from perfledger.ingest.site.render.table import Facets, Link
 from perfledger.ingest.site.result_tables import sections
 from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.verdict_words import ratio
 
 ACCUMULATION = "accumulation"
 JOB_BATCH = "batch_size_of_job"
 #: Options by which a model is cut over devices: the batch of the job is then not that of a device times the devices.
 _CUT = ("tensor_parallel", "pipeline_parallel")
-
-
-#: Words for how sure a lead is.
-LEADS = {"clear": "model.lead_clear", "likely": "model.lead_likely", "close": "model.lead_close"}
 
 
 @dataclass(frozen=True)
@@ -115,6 +111,25 @@ class ResultSlice:
 
 def slices(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
     """Return the results of a model by hardware and group of precisions; the page opens with the first."""
+    return site.once(_slices)[suite.id]
+
+
+def verdicts_of_runs(site: Site) -> Mapping[str, Link]:
+    """Return what the page of its model says of the result of each run, by run id, with a link to it."""
+    found: dict[str, Link] = {}
+    for suite in site.shown:
+        page = addresses.section(addresses.model_page(suite), "comparison")
+        for each in (line for of in slices(site, suite) for line in of.lines):
+            if said := each.verdict or not_ranked(each):
+                found |= dict.fromkeys(each.row.run_ids, Link(said, page))
+    return found
+
+
+def _slices(site: Site) -> Mapping[str, tuple[ResultSlice, ...]]:
+    return {suite.id: _of_suite(site, suite) for suite in site.shown}
+
+
+def _of_suite(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
     order = hardware_of_suite(site, suite)
     found = sorted(sections(site, suite), key=lambda each: order.index(each[0]))
     return tuple(ResultSlice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
@@ -203,7 +218,8 @@ def not_ranked(found: ResultLine) -> Text:
 def lead(found: Verdict) -> Text:
     """Return how sure it is that the first of a case is ahead, and by how much; or why that is not compared."""
     if found.contrast is not None:
-        return phrase(LEADS[found.contrast.grade], ratio=ratio(found.contrast))
+        times = phrase("model.ratio", ratio=ratio(found.contrast))
+        return phrase(f"model.lead_{found.contrast.grade}", ratio=times)
     if (missed := overturning(found)) is not None:
         reasons = left_out_reasons(missed, best_of_case(found))
         return phrase("model.lead_overturned", name=named(missed.candidate.framework), reasons=reasons)
@@ -211,9 +227,3 @@ def lead(found: Verdict) -> Text:
         first, second = found.pair
         return phrase("model.lead_conditions", reasons=left_out_reasons(LeftOut(second, False, found.reasons), first))
     return phrase("model.lead_units") if found.kind == "units" else ""
-
-
-def ratio(found: Contrast) -> Text:
-    """Write a ratio from its least to its most."""
-    low, high = ratio_ends(found)
-    return phrase("model.ratio_one", ratio=low) if low == high else phrase("model.ratio", low=low, high=high)

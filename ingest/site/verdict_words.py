@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.compute.comparison import Candidate, Verdict, entrant
-from perfledger.ingest.compute.contrast import SEVERAL, Contrast
+from perfledger.ingest.compute.comparison import Candidate, entrant
+from perfledger.ingest.compute.contrast import Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
 from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.model import Row, named, precision_name
@@ -16,17 +16,10 @@ LEADS = ("clear", "likely")  # verdicts that name a winner
 APART = ("units", "conditions")  # verdicts by which nothing is compared
 
 
-def manner(found: Verdict) -> str:
-    """Return the word for a verdict: of a few runs nobody knows the variation, and rules may disagree about any gap."""
-    few = min(each.figure.repeats for each in found.pair) < SEVERAL
-    against = found.contrast is not None and found.contrast.against
-    return "close_few" if found.kind == "close" and (few or against) else found.kind
-
-
-def ratio(found: Contrast, between: str = "front.range") -> Text:
+def ratio(found: Contrast) -> Text:
     """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
     low, high = ratio_ends(found)
-    return low if low == high else phrase(between, low=low, high=high)
+    return low if low == high else phrase("front.ratio_range", low=low, high=high)
 
 
 def repeats(pair: Sequence[Candidate], more: int | None) -> Text:

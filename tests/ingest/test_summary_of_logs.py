@@ -77,10 +77,10 @@ def test_each_result_states_its_accumulation_and_global_batch(shown: dict[tuple[
     assert shown == {
         ("PaddlePaddle", "32"): "3,380",
         ("PaddlePaddle", "48"): "4,161",
-        ("PaddlePaddle", "40 AccGrad 16, global batch 20,480"): "3,500",
-        ("PaddlePaddle", "48 AccGrad 16, global batch 24,576"): "OOM",
+        ("PaddlePaddle", "40 AccGrad 16 global batch 20,480"): "3,500",
+        ("PaddlePaddle", "48 AccGrad 16 global batch 24,576"): "OOM",
         ("NGC PyTorch", "32"): "2,837",
         ("NGC PyTorch", "48"): "3,180",
-        ("NGC PyTorch", "32 AccGrad 16, global batch 16,384"): "3,994",
-        ("NGC PyTorch", "48 AccGrad 16, global batch 24,576"): "3,974",
+        ("NGC PyTorch", "32 AccGrad 16 global batch 16,384"): "3,994",
+        ("NGC PyTorch", "48 AccGrad 16 global batch 24,576"): "3,974",
     }

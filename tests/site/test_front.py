@@ -11,8 +11,9 @@ import pytest
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
-from perfledger.ingest.site import builder, machines, published_figures, rivals
+from perfledger.ingest.site import builder, machines, published_figures
 from perfledger.ingest.site.model import Site, Suite, site_of_runs, suites
+from perfledger.ingest.site.result_lines import verdicts_of_runs
 from perfledger.schema.records import Run
 from tests import builders
 from tests.builders import absent, edited, run
@@ -235,23 +236,15 @@ def test_what_a_framework_reached_with_another_batch_size_is_named() -> None:
     assert answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)]).marks() == ["Repeated, no warning"]
 
 
-def test_the_page_of_a_run_says_how_its_result_compares_with_the_best_of_another_framework() -> None:
+def test_the_page_of_a_run_says_of_its_result_what_the_page_of_its_model_says() -> None:
     runs = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *of("MXNet", 410.0, 1), *of("JAX", 9.0, devices=8)]
-    found = {name: WORDS.say("en", link.text) for name, link in rivals.rivals(site_of(runs)[0]).items()}
-    assert found == {
-        **{f"pytorch-400-0-{n}": "MXNet at 1.02 times the speed of PyTorch, 1 and 3 runs" for n in (1, 2, 3)},
-        **{
-            f"tensorflow-300-0-{n}": "MXNet is likely faster: 1.37 times TensorFlow, 1 and 3 runs" for n in (1, 2, 3)
-        },
-        "mxnet-410-0-1": "MXNet at 1.02 times the speed of PyTorch, 1 and 3 runs",
-    }  # fmt: skip
-    repeated = rivals.rivals(site_of([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)])[0])
-    clear = (
-        "clearly faster: 1.33 times TensorFlow, 3 runs each; PyTorch is ahead in 100% of pairs of runs, a large effect"
-    )
-    assert {WORDS.say("en", each.text) for each in repeated.values()} == {
-        f"{clear} (Cliff’s delta 1.00)", f"PyTorch is {clear} (Cliff’s delta 1.00)",
-    }  # fmt: skip
+    found = verdicts_of_runs(site_of(runs)[0])
+    assert {name: WORDS.say("en", link.text) for name, link in found.items()} == {
+        **{f"pytorch-400-0-{n}": "98% of the fastest" for n in (1, 2, 3)},
+        **{f"tensorflow-300-0-{n}": "73% of the fastest" for n in (1, 2, 3)},
+        "mxnet-410-0-1": "Too close, 1.02×",
+    }
+    assert {link.page for link in found.values()} == {"models/resnet50/index.md#comparison"}
 
 
 def test_others_that_ran_another_case_are_named() -> None:

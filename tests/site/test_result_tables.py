@@ -161,8 +161,8 @@ def test_accumulation_that_excludes_a_faster_result_is_named_in_both_rows() -> N
     site, suite, of = only(runs)
     lines = written(tables.results(site, suite, of), "en")
     batches = dict(zip(column(lines, "Framework"), column(lines, "Batch size"), strict=True))
-    assert batches["PaddlePaddle"] == "96 AccGrad 88, global batch 8,448"
-    assert batches["NGC PyTorch"] == "96 AccGrad 704, global batch 67,584"
+    assert batches["PaddlePaddle"] == "96 AccGrad 88 global batch 8,448"
+    assert batches["NGC PyTorch"] == "96 AccGrad 704 global batch 67,584"
     said = dict(zip(column(lines, "Framework"), column(lines, "Verdict"), strict=True))
     assert said["PaddlePaddle"] == "Not ranked: gradient accumulation steps 88 instead of 704"
     assert said["NGC PyTorch"].startswith("Not comparable: PaddlePaddle is faster with gradient accumulation steps 88")

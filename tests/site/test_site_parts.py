@@ -154,7 +154,7 @@ def test_charts_are_the_same_twice_and_parse(data: Spec, width: int) -> None:
 def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_page() -> None:
     row = Dot(label=phrase("front.batch", n=8), value=1.0, text="1", href="runs/a.md")
     made = Chart(
-        "a", Dots(title="T", unit="u", panels=(Panel(phrase("front.one_device"), (row,)),)), phrase("chart.bars_text")
+        "a", Dots(title="T", unit="u", panels=(Panel(phrase("front.one_device"), (row,)),)), phrase("model.chart_text")
     )
     known = own()
     for language in ("en", "zh"):

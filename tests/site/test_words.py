@@ -33,8 +33,11 @@ def test_every_key_that_is_asked_for_exists() -> None:
     assert not sorted(key for key in asked if not known.has(key))
 
 
-#: Tables of which every word is asked for by its whole key; keys of the others are made of names in data or in code.
-SPELLED = ("site", "nav", "title", "index", "model", "notes", "runs", "problems", "formats", "audit", "suite")
+#: Tables of which every word is asked for by its key, or by the beginning of it; keys of the others are names in data.
+SPELLED = (
+    "site", "nav", "title", "index", "model", "notes", "runs", "problems", "formats", "audit", "suite", "front",
+    "hardware", "scorecard", "chart",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("table", SPELLED)
@@ -42,10 +45,13 @@ def test_every_word_is_said_somewhere(table: str) -> None:
     """An unused word is translated for nothing."""
     folders = (ROOT / "ingest", ROOT / "report_templates")
     paths = [path for top in folders for path in top.rglob("*") if path.suffix in {".py", ".j2", ".js"}]
-    said = {key for path in paths for key in re.findall(r"\w+\.\w+", path.read_text("utf-8"))}
+    texts = [path.read_text("utf-8") for path in paths]
+    said = {key for text in texts for key in re.findall(r"\w+\.\w+", text)}
+    begun = tuple({key for text in texts for key in re.findall(r'f"(\w+\.\w+)\{', text)})
     mine = {key for key in words.load().entries if key.partition(".")[0] == table}
     assert mine
-    assert not sorted(mine - said)
+    unsaid = (each for each in mine - said if not each.startswith(begun))
+    assert not sorted(each for each in unsaid if each.removesuffix("_one") not in said)
 
 
 @pytest.mark.parametrize("rule", NAMES)

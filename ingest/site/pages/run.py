@@ -11,13 +11,14 @@ from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
 from perfledger.ingest.compute.results import repeats as repeats_of
 from perfledger.ingest.compute.results import support
 from perfledger.ingest.read.facts import DERIVED
-from perfledger.ingest.site import addresses, caveats, reproduce, rivals, run_details, run_names, steadiness
+from perfledger.ingest.site import addresses, caveats, reproduce, run_details, run_names, steadiness
 from perfledger.ingest.site import witness_tables as witnesses
 from perfledger.ingest.site.model import Page, Site, absence, written
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
+from perfledger.ingest.site.result_lines import verdicts_of_runs
 from perfledger.ingest.site.run_details import Details, TelemetrySection, where
 from perfledger.ingest.site.run_tables import (
     fact_line,
@@ -117,7 +118,7 @@ def _page(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         phrase("describe.run"),
         partial(_content, site, run, others, original),
         boost=0,
-        basis=lambda: {**site.basis_of_runs(depends_on), "rival": site.once(rivals.rivals).get(run.id)},
+        basis=lambda: {**site.basis_of_runs(depends_on), "verdict": site.once(verdicts_of_runs).get(run.id)},
     )
 
 
@@ -139,7 +140,7 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         suite_page=addresses.model_page_of(site, run),
         original=Link(run_names.name(site, original), site.page(original)) if original else None,
         placing=in_tables(run),
-        signs=(*signs(site, run, others), *_rival_sign(site.once(rivals.rivals).get(run.id))),
+        signs=(*signs(site, run, others), *_verdict_sign(site.once(verdicts_of_runs).get(run.id))),
         steps=tuple(steps(site, run)),
         problems=problem_list(site, run.problems),
         figures=run_details.figure_table(site, run),
@@ -232,9 +233,10 @@ def _warning_sign(site: Site, run: Run) -> Iterator[Sign]:
         yield Sign(phrase("proof.warnings"), text, "bad", addresses.section(site.page(run), "warnings"))
 
 
-def _rival_sign(rival: Link | None) -> Iterator[Sign]:
-    if rival:
-        yield Sign(phrase("proof.rivals"), rival.text, page=rival.page)
+def _verdict_sign(found: Link | None) -> Iterator[Sign]:
+    """Yield the verdict on the result, as the page of its model states it."""
+    if found:
+        yield Sign(phrase("proof.verdict"), found.text, page=found.page)
 
 
 def _step(name: str, *parts: Link | Text, code: str = "") -> Step:

@@ -14,7 +14,6 @@ from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.site import addresses, published_figures, verdict_words
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
-from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import in_words, joined, listed
@@ -25,7 +24,7 @@ from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.report_verdicts import once_each, verdict_cell
-from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.result_tables import day_of, representative
 from perfledger.ingest.site.scorecards import Placing, Score
 from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.table_of import ColumnOf, table_of
@@ -122,7 +121,7 @@ def newest(site: Site, framework: str) -> Table | None:
     """Return the results of a framework that were measured last."""
     suites = {each.id: each for each in site.shown}
     found = [
-        _Dated(suites[suite], row, max(date_of(site.by_id[each]) or "" for each in row.run_ids))
+        _Dated(suites[suite], row, day_of(site, row))
         for suite, rows in site.rows.items()
         for row in rows
         if row.framework == framework and numbers.known(row.value)

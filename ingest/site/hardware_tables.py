@@ -22,15 +22,13 @@ from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, answer_marks, verdict_words
-from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, is_accelerator, newest_first, product
-from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name, written
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.table import Cell, Entry, Table
-from perfledger.ingest.site.result_tables import representative, sections
-from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.result_tables import day_of, how_measured, representative, sections
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: A sheet needs a column with so much hardware; otherwise there is nothing to compare.
@@ -294,7 +292,7 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
             text=written(row),
             value=value,
             page=site.page(representative(site, row)),
-            about=listed(_about(site, suite, row)),
+            about=listed((*_size(row), how_measured(site, suite, row))),
             caution=listed((*answer_marks.cautions(site, suite, row), _faster(row, sheet.ours[name, workload]))),
             times=numbers.ratio(value / base) if base else "",
             close=tuple(at for at, found in against if found.grade == "close" and not found.is_disputed),
@@ -318,12 +316,8 @@ def _latest(site: Site, rows: Sequence[Row]) -> Row:
     by_round: dict[str, list[Row]] = {}
     for row in rows:
         by_round.setdefault(row.round or "", []).append(row)
-    newest = max(by_round, key=lambda name: (max(_day(site, row) for row in by_round[name]), natural(name)))
+    newest = max(by_round, key=lambda name: (max(day_of(site, row) for row in by_round[name]), natural(name)))
     return max(by_round[newest], key=lambda row: (row.value or 0, row.run_ids))
-
-
-def _day(site: Site, row: Row) -> str:
-    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
 
 
 def _faster(row: Row, rows: Sequence[Row]) -> Text:
@@ -334,20 +328,13 @@ def _faster(row: Row, rows: Sequence[Row]) -> Text:
     return phrase("hardware.faster_before", figure=written(first), unit=first.unit, round=first.round or "–")
 
 
-def _about(site: Site, suite: Suite, row: Row) -> Iterable[Text]:
-    """Yield how a figure was measured."""
+def _size(row: Row) -> Iterable[Text]:
+    """Yield the throughput per device, and the batch size."""
     devices = row.devices or 1
     if devices > 1:
         each = numbers.figure((row.value or 0) / devices, row.spread, (row.resolution or 0.0) / devices)
         yield phrase("hardware.each", figure=each)
     yield phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    yield " ".join(filter(None, (row.framework, row.version)))
-    yield precision_name(row.precision)
-    yield in_words(suite.other_options(row))
-    yield row.round or ""
-    yield _day(site, row) or phrase("stated.undated")
-    yield verdict_words.times(row)
-    yield from reservations(row)
 
 
 # ---- other workloads ----

@@ -37,16 +37,14 @@ from perfledger.ingest.site.model import (
     group_name,
     hardware_of,
     named,
-    precision_name,
     reason,
     written,
 )
-from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.render.text import slugs
-from perfledger.ingest.site.result_tables import own_marks, spread_marks, version_marks
-from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.result_tables import how_measured
 from perfledger.ingest.site.scorecards import frameworks
 from perfledger.ingest.site.verdict_words import APART, LEADS, devices, entrant_name, name_on, repeats, times
 
@@ -359,7 +357,7 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
             for each in verdict.left_out
             if each.is_faster and each.candidate is not candidate and each.candidate.entrant == candidate.entrant
         ),
-        about=_about(found, row),
+        about=how_measured(site, found.suite, row),
         caution=listed(cautions(site, found.suite, row)),
         each=(row.value or 0) / n if row.unit == verdict.unit else None,
         low=None if row.low is None else row.low / n,
@@ -370,15 +368,6 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
 
 def _why(found: SuiteStanding, left_out: LeftOut) -> Text:
     return left_out_reasons(left_out, best_of_case(found.verdict))
-
-
-def _about(found: SuiteStanding, row: Row) -> Text:
-    """Return how a figure was measured: version, precision, options, repeats and spread."""
-    options = {name: value for name, value in row.options.items() if name not in found.suite.row_options}
-    return listed([
-        *own_marks(row), *version_marks(row, [each for each in found.rows if each.framework == row.framework]),
-        precision_name(row.precision), in_words(options), times(row), *spread_marks(row), *reservations(row),
-    ])  # fmt: skip
 
 
 def _others_left_out(found: SuiteStanding) -> LeftOut | None:

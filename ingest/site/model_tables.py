@@ -21,7 +21,6 @@ from perfledger.ingest.site.result_tables import (
     metric_title,
     not_finite_cell,
     own_marks,
-    repeats_text,
     representative,
     sentences,
     spread_marks,
@@ -30,6 +29,7 @@ from perfledger.ingest.site.result_tables import (
     without_figure,
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.ingest.site.verdict_words import times
 from perfledger.schema.vocabulary import METRICS
 
 
@@ -201,7 +201,7 @@ _IN_OTHER_COLUMNS = ("accumulation", "batch_size_of_job")
 
 def _runs(each: ResultLine) -> Cell:
     """Return the spread of a figure and the number of its runs."""
-    return cell(listed((*spread_marks(each.row), repeats_text(each.row))), value=each.row.spread)
+    return cell(listed((*spread_marks(each.row), times(each.row))), value=each.row.spread)
 
 
 def _verdict(each: ResultLine) -> Cell | None:

@@ -11,7 +11,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
 from perfledger.ingest.site import addresses
-from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
+from perfledger.ingest.site.answer_marks import best_of_case, cautions, in_case, left_out_reasons, overturning
 from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
@@ -172,24 +172,19 @@ def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Tex
 
 def _weight(case: Sequence[Row], found: Verdict) -> tuple[int, int, float]:
     """Return how much a case says: the number of its frameworks, its batch size and its fastest figure."""
-    return len(_entrants(found)), case[0].batch_size or 0, max((row.value or 0 for row in case), default=0)
-
-
-def _entrants(found: Verdict) -> list[Candidate]:
-    """Return the best candidate of each framework of a case, without those that the case leaves out."""
-    return [each for each in found.ranked if not any(each is other.candidate for other in found.left_out)]
+    return len(in_case(found)), case[0].batch_size or 0, max((row.value or 0 for row in case), default=0)
 
 
 def _place_of(mine: Candidate | None, own: Verdict, reference: Verdict, suite: Suite) -> tuple[Text, Text]:
     """Return the verdict on a result in its own case, or the reason why it is not ranked."""
     if mine is None:
         return "", ""
-    entrants = _entrants(own)
+    entrants = in_case(own)
     if len(entrants) > 1:
         return _in_case(mine, own, entrants)
     if own.kind == "units":
         return "", phrase("model.other_unit")
-    others = [each for each in _entrants(reference) if each.framework != mine.framework]
+    others = [each for each in in_case(reference) if each.framework != mine.framework]
     return ("", _difference(mine, best_of_case(reference), suite)) if others and own is not reference else ("", "")
 
 

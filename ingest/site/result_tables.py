@@ -10,8 +10,12 @@ from perfledger.ingest.compute import candidates
 from perfledger.ingest.compute.candidates import Section
 from perfledger.ingest.compute.results import representative as representative_of
 from perfledger.ingest.compute.rules import HEADLINE
-from perfledger.ingest.site.model import Row, Site, Suite, reason
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.model import Row, Site, Suite, precision_name, reason
+from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, absent, cell
+from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.verdict_words import times
 from perfledger.schema.records import MetricFigure, ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
 
@@ -75,11 +79,18 @@ def without_figure(site: Site, row: Row) -> Cell:
     return absent(reason(row.reason) or phrase("site.unknown"))
 
 
-def repeats_text(row: Row) -> Text:
-    """Return the number of runs of a figure, and of machines if there are several."""
-    if row.hosts > 1:
-        return phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
-    return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
+def day_of(site: Site, row: Row) -> str:
+    """Return the day of the newest run of a result; empty if none is dated."""
+    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
+
+
+def how_measured(site: Site, suite: Suite, row: Row) -> Text:
+    """Return how a figure was measured: version, precision, options, round, day, repeats and spread."""
+    return listed((
+        *own_marks(row), " ".join(filter(None, (row.framework, row.version))), precision_name(row.precision),
+        in_words(suite.other_options(row)), row.round or "", day_of(site, row) or phrase("stated.undated"), times(row),
+        *spread_marks(row), *reservations(row),
+    ))  # fmt: skip
 
 
 def spread_marks(row: Row) -> tuple[Text, ...]:

@@ -20,7 +20,7 @@ from perfledger.ingest.site.render import share
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.share import Picture
 from perfledger.ingest.site.render.table import Link, Table, cell
-from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.result_tables import day_of, representative
 from perfledger.ingest.site.scorecards import Score
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
@@ -170,7 +170,7 @@ def _badges(site: Site, framework: str, score: Score) -> list[Badge]:
     there = site.once(badges.with_badge)
     rows = [each.row for each in score.compared if each.kind in ("clear_win", "likely_win")] if score.is_telling else []
     rows = rows or sorted(
-        (row for row in there.values() if row.framework == framework), key=lambda row: _day(site, row), reverse=True
+        (row for row in there.values() if row.framework == framework), key=lambda row: day_of(site, row), reverse=True
     )
     return [_badge(site, row) for row in rows[:BADGES] if row in there.values()]
 
@@ -179,10 +179,6 @@ def _badge(site: Site, row: Row) -> Badge:
     path, label = badges.path(row), badges.label(row)
     page = addresses.served(site.page(representative(site, row)))
     return Badge(path, label, f"[![{label}]({SITE}{path})]({SITE}{page})")
-
-
-def _day(site: Site, row: Row) -> str:
-    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
 
 
 def _picture(site: Site, framework: str, words: Words, language: str) -> Picture:

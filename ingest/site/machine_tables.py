@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from perfledger.ingest.common.words import phrase
+from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Suite, framework_of, hardware_of, named, ordered
@@ -32,7 +31,7 @@ def _machine(hardware: str, runs: Sequence[Run]) -> ColumnOf[str]:
     return ColumnOf(product(hardware), lambda item: _distinct(run.environment.get(item) for run in runs))
 
 
-def _distinct(values: Iterable[Any]) -> str:
+def _distinct(values: Iterable[object]) -> str:
     found = sorted({value_text(each) for each in values if each is not None})
     return "; ".join(found[:ENOUGH]) + ("; …" if len(found) > ENOUGH else "")
 
@@ -58,6 +57,6 @@ def _stated(framework: str, runs: Sequence[Run]) -> set[str]:
     return {*installed, *(f"{framework} {each}" for each in versions if each), *filter(None, map(image_of, runs))}
 
 
-def _listed(found: Iterable[Any]) -> Cell:
+def _listed(found: Iterable[Text | None]) -> Cell:
     known = sorted({each for each in found if each}, key=repr)
     return Cell(tuple(map(Entry, known))) if known else absent(phrase("site.unknown"))

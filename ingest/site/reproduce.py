@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -34,6 +34,7 @@ CASES_SHOWN = 80
 COMMANDS_SHOWN = 6
 #: The tool of an image that a plan names.
 _CONTAINER_TOOL = "docker"
+_Said = TypeVar("_Said")
 #: A word that only the machine itself can fill in.
 _LATE = re.compile(r"\{[a-z_]+\}")
 
@@ -274,7 +275,7 @@ def _launcher(run: Run) -> str:
     return "" if found == "plain" else found
 
 
-def _distinct(runs: Iterable[Run], of: Callable[[Run], Any]) -> list[Any]:
+def _distinct(runs: Iterable[Run], of: Callable[[Run], _Said | None]) -> list[_Said]:
     return [*dict.fromkeys(each for run in runs if (each := of(run)))]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import UnsetType, structs
 
@@ -31,7 +30,17 @@ from perfledger.ingest.site.run_tables import (
     window_text,
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
-from perfledger.schema.records import FactValue, NoFigure, Run, SiteRecord, Telemetry
+from perfledger.schema.records import (
+    FactValue,
+    Figure,
+    MetricFigure,
+    NoFigure,
+    Plain,
+    Run,
+    SiteRecord,
+    Telemetry,
+    TelemetryFile,
+)
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS
 
@@ -84,8 +93,8 @@ def figure_table(site: Site, run: Run) -> Table:
     figures = run.all_figures
     rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
 
-    def of_figure(said: Callable[[Any], Cell | Text]) -> Callable[[str], Cell | Text | None]:
-        return lambda rule: None if isinstance(figures[rule], NoFigure) else said(figures[rule])
+    def of_figure(said: Callable[[Figure], Cell | Text]) -> Callable[[str], Cell | Text | None]:
+        return lambda rule: None if isinstance(found := figures[rule], NoFigure) else said(found)
 
     columns = [
         ColumnOf[str](phrase("table.rule"), lambda rule: word_for("rule", rule)),
@@ -182,13 +191,13 @@ def _entries(texts: Sequence[Text]) -> Cell | None:
     return Cell(tuple(map(Entry, texts))) if texts else None
 
 
-def _lines(site: Site, run: Run, found: Any) -> Cell:
+def _lines(site: Site, run: Run, found: Figure | MetricFigure) -> Cell:
     """Return the lines of the log that a figure or a metric rests on, linked."""
     first, last = found.first_line, found.last_line
     return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
 
 
-def _figure(found: Any) -> Cell:
+def _figure(found: Figure | NoFigure) -> Cell:
     return absent(reason(found.reason) or phrase("site.unknown")) if isinstance(found, NoFigure) else figure_cell(found)
 
 
@@ -223,7 +232,7 @@ def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:
         yield name, value if isinstance(value, str) else "; ".join(value)
 
 
-def _fact_value(name: str, value: Any) -> Text:
+def _fact_value(name: str, value: object) -> Text:
     if name == "precision":
         return precision_name(str(value))
     return in_words(value) if isinstance(value, Mapping) else value_text(value)
@@ -250,8 +259,8 @@ def _nodes(run: Run) -> list[Text]:
     ]
 
 
-def _gpu_column(key: str) -> ColumnOf[Mapping[str, Any]]:
-    def value(gpu: Mapping[str, Any]) -> Text | None:
+def _gpu_column(key: str) -> ColumnOf[Mapping[str, Plain]]:
+    def value(gpu: Mapping[str, Plain]) -> Text | None:
         return None if gpu.get(key) is None else numbers.quantity(gpu[key])
 
     return ColumnOf(word_for("environment", f"gpu_{key}"), value, key=key)
@@ -297,7 +306,7 @@ def _telemetry_column(title: str, of: object) -> ColumnOf[str]:
 def telemetry_files(found: Telemetry) -> Table | None:
     """Return the files of telemetry, with the tool that printed each and its hash."""
     columns = [
-        ColumnOf[Any](phrase("telemetry.file"), lambda each: each.path),
+        ColumnOf[TelemetryFile](phrase("telemetry.file"), lambda each: each.path),
         ColumnOf(phrase("telemetry.printer"), lambda each: each.printer),
         ColumnOf(phrase("run.sha256"), lambda each: each.sha256),
     ]

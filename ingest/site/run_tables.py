@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
@@ -24,7 +23,7 @@ from perfledger.ingest.site.model import (
 )
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, Column, Facets, Link, Table, absent, cell
-from perfledger.schema.records import Case, FactValue, Figure, Problem, Run
+from perfledger.schema.records import Case, FactValue, Figure, Problem, Run, Stated
 from perfledger.schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
@@ -212,13 +211,13 @@ def place_of(where: str) -> Text:
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 
-def packages(run: Run) -> Mapping[str, Any]:
+def packages(run: Run) -> Mapping[str, Stated]:
     """Return the versions of packages that a run states, by name."""
     found = run.environment.get("packages")
     return found if isinstance(found, dict) else {}
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """Return a value of an environment or a fact in one line."""
     if isinstance(value, Mapping):
         return "; ".join(f"{name} {value_text(each)}" for name, each in sorted(value.items()))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from perfledger.ingest.common.words import Phrase, Text, phrase
 from perfledger.ingest.compute.results import counts
@@ -40,6 +40,9 @@ RANKED_FIRST = 10
 #: Rank in the search of the page of another model.
 RANKED_NEXT = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
+
+
+_Value = TypeVar("_Value", int, str)
 
 
 @dataclass(frozen=True)
@@ -186,15 +189,14 @@ def _filters(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[Fi
     """Return the filters with several values, each value with its number of results."""
     lines = [line for each in found for line in each.lines]
     groups = list(dict.fromkeys(each.group for each in found))
+    of_devices = Counter(each.row.devices or 0 for each in lines)
+    of_framework = Counter(each.row.framework or "" for each in lines)
     every: dict[str, tuple[ModelChoice, ...]] = {
         "hardware": _hardware_choices(site, suite, lines),
-        "devices": _choices(Counter(each.row.devices or 0 for each in lines), lambda n: str(n) if n else "?"),
+        "devices": _choices(of_devices, lambda n: str(n) if n else "?", sorted(of_devices)),
         "precision": _choices(Counter(each.group for each in lines), group_name, groups),
-        "framework": _choices(
-            of_framework := Counter(each.row.framework or "" for each in lines),
-            named, ordered(of_framework, suite.frameworks),
-        ),
-    }  # fmt: skip
+        "framework": _choices(of_framework, named, ordered(of_framework, suite.frameworks)),
+    }
     return tuple(Filter(name, choices) for name, choices in every.items() if len(choices) > 1)
 
 
@@ -206,8 +208,10 @@ def _hardware_choices(site: Site, suite: Suite, lines: Iterable[ResultLine]) -> 
     )
 
 
-def _choices(found: Counter[Any], name: Any, order: Sequence[Any] | None = None) -> tuple[ModelChoice, ...]:
-    return tuple(ModelChoice(token(str(each)), name(each), found[each]) for each in order or sorted(found))
+def _choices(
+    found: Counter[_Value], name: Callable[[_Value], Text], order: Sequence[_Value]
+) -> tuple[ModelChoice, ...]:
+    return tuple(ModelChoice(token(str(each)), name(each), found[each]) for each in order)
 
 
 def _only_published(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> Iterable[tuple[Facets, Text]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
 from perfledger.ingest.site.options import in_words, joined, listed
-from perfledger.ingest.site.published_figures import PublishedFigure, PublishedLine, source_anchors
+from perfledger.ingest.site.published_figures import PublishedFigure, PublishedLine
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
@@ -257,18 +256,4 @@ def without_log(site: Site, framework: str) -> Table | None:
         row for row in site.published.rows
         if row.framework == framework and row.value is not None and id(row) not in with_log
     ]  # fmt: skip
-    counted, anchors = Counter(row.source for row in rows), source_anchors(site)
-
-    def of(source: str, name: str) -> Text:
-        return listed(sorted({getattr(row, name) for row in rows if row.source == source}))
-
-    columns = (
-        ColumnOf[str](
-            phrase("table.source_of_figures"),
-            lambda each: cell(site.published.sources[each].title, addresses.section(addresses.REPORTS, anchors[each])),
-        ),
-        ColumnOf[str](phrase("nav.models"), lambda each: of(each, "model")),
-        ColumnOf[str](phrase("table.hardware"), lambda each: of(each, "hardware")),
-        ColumnOf[str](phrase("scorecard.results"), lambda each: counted[each], True),
-    )
-    return table_of("without-log", [each for each in site.published.sources if counted[each]], columns)
+    return published_figures.source_table(site, rows, "hardware")

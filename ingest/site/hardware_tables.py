@@ -15,6 +15,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import measured
 from perfledger.ingest.compute.contrast import contrast
@@ -110,13 +111,6 @@ def _rank(sheet: Sheet) -> tuple[object, ...]:
         not any(map(is_accelerator, ranked)), bool(sheet.key.round), sheet.key.group != _FIRST, not ranked,
         -accelerators, -len(sheet.ours), sheet.key,
     )  # fmt: skip
-
-
-def extent(site: Site) -> tuple[int, int]:
-    """Return how much hardware the sheets compare, and by how many models."""
-    found = site.once(sheets)
-    models = {column.order for sheet in found for column in sheet.columns}
-    return len({name for sheet in found for name in sheet.hardware}), len(models)
 
 
 def _results(site: Site) -> Iterable[tuple[SheetKey, Place, Row]]:
@@ -313,9 +307,7 @@ def _published_cell(site: Site, suite: Suite, row: Published) -> SheetCell:
 
 def _latest(site: Site, rows: Sequence[Row]) -> Row:
     """Return the fastest result of the round with the newest run."""
-    by_round: dict[str, list[Row]] = {}
-    for row in rows:
-        by_round.setdefault(row.round or "", []).append(row)
+    by_round = by_key(rows, lambda row: row.round or "")
     newest = max(by_round, key=lambda name: (max(day_of(site, row) for row in by_round[name]), natural(name)))
     return max(by_round[newest], key=lambda row: (row.value or 0, row.run_ids))
 

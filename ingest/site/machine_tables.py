@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
 from perfledger.ingest.site.hardware_names import product
@@ -18,12 +19,9 @@ ENOUGH = 6  # distinct values of one item that a cell lists
 
 def machines(runs: Sequence[Run]) -> Table | None:
     """Return the machines of the runs: a column per hardware, with its distinct values."""
-    by_hardware: dict[str, list[Run]] = {}
-    for run in runs:
-        by_hardware.setdefault(hardware_of(run), []).append(run)
     items = [item for item in ENVIRONMENT if any(run.environment.get(item) is not None for run in runs)]
     columns = [ColumnOf[str](phrase("table.item"), lambda item: phrase(f"environment.{item}"))]
-    columns += [_machine(hardware, of) for hardware, of in sorted(by_hardware.items())]
+    columns += [_machine(hardware, of) for hardware, of in sorted(by_key(runs, hardware_of).items())]
     return table_of("machines", items, columns)
 
 
@@ -38,16 +36,13 @@ def _distinct(values: Iterable[object]) -> str:
 
 def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
     """Return versions of packages, images and sources per framework."""
-    by_framework: Mapping[str, list[Run]] = {
-        each: [run for run in runs if framework_of(run) == each]
-        for each in ordered({framework_of(run) for run in runs}, suite.frameworks)
-    }
+    by_framework = by_key(runs, framework_of)
     columns = [
         ColumnOf[str](phrase("table.framework"), lambda each: named(each)),
         ColumnOf(phrase("table.software"), lambda each: _listed(_stated(each, by_framework[each]))),
         ColumnOf(phrase("run.source"), lambda each: _listed({source_of(run) for run in by_framework[each]})),
     ]
-    return table_of("software", list(by_framework), columns)
+    return table_of("software", ordered(by_framework, suite.frameworks), columns)
 
 
 def _stated(framework: str, runs: Sequence[Run]) -> set[str]:

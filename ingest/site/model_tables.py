@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import report_verdicts
@@ -93,11 +94,12 @@ def largest(site: Site, suite: Suite, of: ResultSlice, option: str = "num_classe
     stated = [each for each in of.lines if isinstance(each.row.options.get(option), int)]
     if len({each.row.options[option] for each in stated}) < 2:
         return None
-    groups: dict[object, list[ResultLine]] = {}
-    for each in stated:
+
+    def case(each: ResultLine) -> tuple[object, ...]:
         row = each.row
-        key = (row.framework or "", suite.variant(row), row.nodes or 1, row.devices, row.batch_size, row.precision)
-        groups.setdefault(key, []).append(each)
+        return (row.framework or "", suite.variant(row), row.nodes or 1, row.devices, row.batch_size, row.precision)
+
+    groups = by_key(stated, case)
     columns = [
         ColumnOf[list[ResultLine]](phrase("table.framework"), lambda of: _name_in(suite, of[0].row)),
         ColumnOf(phrase("table.devices"), lambda of: devices_cell(of[0].row.devices, of[0].row.nodes), True),
@@ -119,10 +121,7 @@ def _filtered(found: Table | None, lines: Sequence[ResultLine]) -> Table:
 
 def _framework(rows: Sequence[Row]) -> ColumnOf[ResultLine]:
     several = len({row.precision for row in rows}) > 1
-    mine: dict[str | None, list[Row]] = {}
-    for row in rows:
-        mine.setdefault(row.framework, []).append(row)
-    alike = {framework: _first_of_versions(of) for framework, of in mine.items()}
+    alike = {framework: _first_of_versions(of) for framework, of in by_key(rows, lambda row: row.framework).items()}
 
     def framework(each: ResultLine) -> Cell:
         row = each.row

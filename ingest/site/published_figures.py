@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import cases
 from perfledger.ingest.published.audit import SCORES, Audited
@@ -21,7 +22,7 @@ from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite, group_name
 from perfledger.ingest.site.options import in_words, joined, listed
 from perfledger.ingest.site.our_results import Ours
-from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table, cell
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
@@ -52,6 +53,25 @@ def score_of(site: Site, row: Row) -> Published | None:
 def source_anchors(site: Site) -> Mapping[str, str]:
     """Return the anchor of each source on the index of the reports, the same in both languages."""
     return slugs(site.published.sources)
+
+
+def source_table(site: Site, rows: Iterable[Published], fact: str) -> Table | None:
+    """Return a row per source of figures, with its models and values of a further fact."""
+    by_source, anchors = by_key(rows, lambda row: row.source), source_anchors(site)
+
+    def values(source: str, name: str) -> Text:
+        return listed(sorted({getattr(row, name) for row in by_source[source]}))
+
+    columns = (
+        ColumnOf[str](
+            phrase("table.source_of_figures"),
+            lambda each: cell(site.published.sources[each].title, addresses.section(addresses.REPORTS, anchors[each])),
+        ),
+        ColumnOf[str](phrase("nav.models"), lambda each: values(each, "model")),
+        ColumnOf[str](phrase(f"table.{fact}"), lambda each: values(each, fact)),
+        ColumnOf[str](phrase("scorecard.results"), lambda each: len(by_source[each]), True),
+    )
+    return table_of("sources", [each for each in site.published.sources if each in by_source], columns)
 
 
 def reports_of(site: Site, suite: Suite) -> list[Link]:
@@ -103,10 +123,8 @@ def published_tables(site: Site, suite: Suite) -> list[PublishedTable]:
     """
     verdicts = {id(each.row): each for each in site.audited if each.run}
     results_of = our_results.of_suite(site, suite)
-    groups: dict[tuple[str, str, str, str], list[Published]] = {}
-    for row in site.published.by_suite.get(suite.id, ()):
-        if is_shown(row):
-            groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
+    shown = filter(is_shown, site.published.by_suite.get(suite.id, ()))
+    groups = by_key(shown, lambda row: (row.source, row.hardware, row.metric, row.unit))
     order = {name: index for index, name in enumerate(site.published.sources)}
     found = sorted(groups.values(), key=lambda rows: (order[rows[0].source], rows[0].hardware))
     return [_published_table(site, rows, verdicts, results_of) for rows in found]
@@ -180,10 +198,7 @@ def _same(rows: Sequence[Published]) -> Values:
 
 def _merged(rows: Iterable[Published]) -> list[list[Published]]:
     """Return the figures of a table in order, each with all places that print it."""
-    groups: dict[tuple[object, ...], list[Published]] = {}
-    for row in sorted(rows, key=_order):
-        groups.setdefault(_case(row), []).append(row)
-    return list(groups.values())
+    return list(by_key(sorted(rows, key=_order), _case).values())
 
 
 def _said(row: Published) -> list[Text]:
@@ -307,10 +322,12 @@ def _rows(site: Site, suite: Suite, hardware: str) -> list[Published]:
 def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[PublishedLine]:
     """Yield a line per group of precisions, variant of the model, and number of machines and devices."""
     groups = [*suite.groups, "unknown"]
-    by_place: dict[Key, list[Published]] = {}
-    for row in found:
+
+    def key_of(row: Published) -> Key:
         group, variant = suite.group(row.precision), suite.variant_of(row.model)
-        by_place.setdefault((suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit), []).append(row)
+        return (suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit)
+
+    by_place = by_key(found, key_of)
     for key in sorted(by_place, key=lambda each: (groups.index(each[1]), *each[2:])):
         yield _line(site, suite, key, by_place[key])
 
@@ -318,9 +335,7 @@ def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[Pub
 def _line(site: Site, suite: Suite, key: Key, rows: Sequence[Published]) -> PublishedLine:
     _, group, variant, nodes, devices, unit = key
     page = addresses.comparison(suite, rows[0].hardware)
-    by_framework: dict[str, list[Published]] = {}
-    for row in rows:
-        by_framework.setdefault(row.framework, []).append(row)
+    by_framework = by_key(rows, lambda row: row.framework)
     return PublishedLine(
         key=key,
         title=variant or suite.title,

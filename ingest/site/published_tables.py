@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
 from perfledger.ingest.published.declarations import ROW_BATCH_SIZE, Facts, Report
 from perfledger.ingest.published.likeness import comparisons
@@ -205,9 +206,7 @@ def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> t
 
     A page has a link if the address of that edition is known; another address may show another edition.
     """
-    found: dict[tuple[str, str], list[Published]] = {}
-    for row in rows:
-        found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
+    found = by_key(rows, lambda row: (row.source, row.place.split(" ")[0]))
     return tuple(
         Link(_lines(path, each), sources[source].address_of(min(each, key=_line)))
         for (source, path), each in found.items()

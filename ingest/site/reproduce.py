@@ -17,6 +17,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from perfledger import TEMPLATES, as_called
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import Bilingual, Text, phrase
 from perfledger.ingest.compute.comparison import image_of
@@ -78,10 +79,7 @@ class CommandBlock:
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
     """Return the blocks of some runs of one framework: recipes by name, then the commands of other runs."""
     known = [run for run in runs if run.argv or run.recipe]
-    found: dict[str, list[Run]] = {}
-    for run in sorted(known, key=_order):
-        found.setdefault(_key(run), []).append(run)
-    return [_block(site, each) for each in found.values()]
+    return [_block(site, each) for each in by_key(sorted(known, key=_order), _key).values()]
 
 
 def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
@@ -250,13 +248,10 @@ def _stated(data: DataSet) -> Sequence[str]:
 
 def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:
     """Return each command once, with its cases."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        if code := executed(run):
-            found.setdefault(code, []).append(run)
     return [
         Executed(code, Link(alike[0].id, site.page(alike[0])), tuple(_distinct(alike, partial(case_text, site))))
-        for code, alike in found.items()
+        for code, alike in by_key(runs, executed).items()
+        if code
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
@@ -103,10 +104,7 @@ class ResultSlice:
     @cached_property
     def by_devices(self) -> Mapping[tuple[int, int], Sequence[ResultLine]]:
         """Its lines by machines and devices."""
-        found: dict[tuple[int, int], list[ResultLine]] = {}
-        for each in self.lines:
-            found.setdefault((each.row.nodes or 1, each.row.devices or 0), []).append(each)
-        return found
+        return by_key(self.lines, lambda each: (each.row.nodes or 1, each.row.devices or 0))
 
 
 def slices(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:

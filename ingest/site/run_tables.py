@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from perfledger.ingest.common import numbers
@@ -22,7 +23,8 @@ from perfledger.ingest.site.model import (
     written,
 )
 from perfledger.ingest.site.options import in_words, listed
-from perfledger.ingest.site.render.table import Cell, Column, Facets, Link, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Facets, Link, Table, absent, cell
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Case, FactValue, Figure, Problem, Run, Stated
 from perfledger.schema.vocabulary import NO_FIGURE
 
@@ -39,15 +41,25 @@ ENVIRONMENT = (
 )  # fmt: skip
 
 
-def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
+def run_list(site: Site, runs: Sequence[Run], *, brief: bool = False) -> Table:
     """Return runs with case, outcome and figure; `brief` leaves out the model, for a page about one."""
-    middle = ("framework",) if brief else ("model", "framework")
-    head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
-    head += [] if brief else [Column(phrase("table.records"), True)]
-    head += [Column(phrase("table.figure"), True)]
-    shown = tuple(runs)
-    facets = tuple(run_facets(site.suite_of[run.id], run) for run in shown) if brief else ()
-    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in shown), name="runs", facets=facets)
+    of_model = (
+        ColumnOf[Run](
+            phrase("table.model"), lambda run: cell(named(run.case.model), addresses.model_page_of(site, run))
+        ),
+    )
+    records = (ColumnOf[Run](phrase("table.records"), lambda run: run.observations, True),)
+    columns = (
+        ColumnOf[Run](phrase("table.run"), lambda run: cell(run.id, site.page(run))),
+        *(() if brief else of_model),
+        ColumnOf[Run](phrase("table.framework"), lambda run: named(run.case.framework)),
+        ColumnOf[Run](phrase("table.case"), lambda run: case_cell(run.case)),
+        ColumnOf[Run](phrase("table.outcome"), outcome_cell),
+        *(() if brief else records),
+        ColumnOf[Run](phrase("table.figure"), headline_cell, True),
+    )
+    facets = tuple(run_facets(site.suite_of[run.id], run) for run in runs) if brief else ()
+    return replace(table_of("runs", runs, columns) or Table((), ()), facets=facets)
 
 
 def run_facets(suite: Suite, run: Run) -> Facets:
@@ -224,16 +236,3 @@ def value_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return "; ".join(map(value_text, value))
     return numbers.quantity(value)
-
-
-def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
-    model = [] if brief else [cell(named(run.case.model), addresses.model_page_of(site, run))]
-    return (
-        cell(run.id, site.page(run)),
-        *model,
-        cell(named(run.case.framework)),
-        case_cell(run.case),
-        outcome_cell(run),
-        *([] if brief else [cell(numbers.count(run.observations))]),
-        headline_cell(run),
-    )

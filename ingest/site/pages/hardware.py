@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, hardware_tables, machines, verdict_words
 from perfledger.ingest.site.data.measured import date_of
@@ -18,7 +19,7 @@ from perfledger.ingest.site.machine_tables import machines as machines_of
 from perfledger.ingest.site.machines import FrontChoice, Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.published_figures import source_anchors
+from perfledger.ingest.site.published_figures import source_table
 from perfledger.ingest.site.render.table import Link, Table, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
@@ -120,9 +121,7 @@ class _Listed:
 
 def _list(site: Site, names: Sequence[str]) -> Table | None:
     printed = Counter(row.hardware for row in site.published.rows if row.value is not None and row.hardware)
-    by_name: dict[str, list[Run]] = {}
-    for run in site.counted:
-        by_name.setdefault(hardware_of(run), []).append(run)
+    by_name = by_key(site.counted, hardware_of)
     found = [
         _Listed(name, tuple(by_name.get(name, ())), printed[name])
         for name in sorted({*names, *printed}, key=newest_first)
@@ -162,7 +161,7 @@ class HardwarePage:
     machine: Machine
     choice: FrontChoice
     machines: Table | None
-    sources: Sequence[tuple[Link, str]]
+    sources: Table | None
 
 
 def _page(site: Site, hardware: str, order: int) -> Page:
@@ -180,6 +179,7 @@ def _page(site: Site, hardware: str, order: int) -> Page:
 def _hardware(site: Site, hardware: str) -> HardwarePage:
     runs = [run for run in site.counted if hardware_of(run) == hardware]
     names = sorted({framework_of(run) for run in runs}, key=str.casefold)
+    published = [row for row in site.published.rows if row.hardware == hardware and row.value is not None]
     machine = next(each for each in site.once(machines.machines) if each.hardware == hardware)
     return HardwarePage(
         hardware=product(hardware),
@@ -190,18 +190,5 @@ def _hardware(site: Site, hardware: str) -> HardwarePage:
         machine=machine,
         choice=machines.choice([machine]),
         machines=machines_of(runs),
-        sources=_sources(site, hardware),
+        sources=source_table(site, published, "framework"),
     )
-
-
-def _sources(site: Site, hardware: str) -> list[tuple[Link, str]]:
-    """Return who else published results on a hardware, with how many."""
-    rows = [row for row in site.published.rows if row.hardware == hardware and row.value is not None]
-    counted, anchors = Counter(row.source for row in rows), source_anchors(site)
-    return [
-        (
-            Link(site.published.sources[each].title, addresses.section(addresses.REPORTS, anchors[each])),
-            numbers.count(n),
-        )
-        for each, n in counted.most_common()
-    ]

@@ -1,7 +1,7 @@
 """Check a submission: the files in its folder, and the other files that its pull request touches.
 
-Everything in it is data of a stranger: it is read and hashed, but never run. `runners submit` prints the same checks
-before it packs, so that a submitter learns of faults in time.
+Everything in it is data of a stranger: it is read and hashed, but never run. `submit` prints the same checks before it
+packs, so that a submitter learns of faults in time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from perfledger.ingest.check_secrets import found_in
 from perfledger.ingest.common.documents import decoded, read_bytes
 from perfledger.ingest.common.errors import UsageError
 from perfledger.parsers.engine.scan import ScanError
+from perfledger.schema.figures import RunFigure
 from perfledger.schema.records import Run, RunJson
 from perfledger.schema.submission import (
     FOLDER,
@@ -65,7 +66,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
         _line("run.json", [*texts.values(), *_incomplete(runs)], "state what is missing, or run it with `runners run`"),
         _line("figures", _without_figure(read), "submit only runs of which `python -m ingest figures` prints a figure"),
         _line("secrets", _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file"),
-        _line("names", _secrets(folder, manifest, ""), "pack it with `python -m runners submit`, which redacts them"),
+        _line("names", _secrets(folder, manifest, ""), "pack it with `python -m ingest submit`, which redacts them"),
         _line("disturbed", _disturbed(read), "leave these runs out, and repeat them on idle machines"),
         _line("round", _without_round(runs), "name one with `runners run --round 2026Q4`", "warn"),
     ]
@@ -143,12 +144,12 @@ def _manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     try:
         if path.is_symlink():
-            raise UsageError(f"{path}: is a link; pack it with `runners submit`")
+            raise UsageError(f"{path}: is a link; pack the runs with `python -m ingest submit`")
         return decoded(read_bytes(path, LARGEST_FILE), Manifest)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; pack the runs with `python -m runners submit`") from None
+        raise UsageError(f"{path}: {error.strerror}; pack the runs with `python -m ingest submit`") from None
     except ValueError as error:
-        raise UsageError(f"{path}: {error}; pack the runs with `python -m runners submit`") from None
+        raise UsageError(f"{path}: {error}; pack the runs with `python -m ingest submit`") from None
 
 
 def _wrong_files(folder: Path, manifest: Manifest) -> list[str]:
@@ -224,6 +225,14 @@ def _disturbed(runs: Sequence[Run]) -> list[str]:
 
 def _without_round(runs: dict[str, RunJson]) -> list[str]:
     return [f"{name}: names no round" for name, run in runs.items() if not run.round]
+
+
+def figures_of(folder: Path) -> tuple[RunFigure, ...]:
+    """Return the figure of each run below a folder."""
+    from perfledger.ingest import build as builder
+    from perfledger.ingest import figures
+
+    return figures.of_runs(builder.read(builder.Inputs((folder,))).ledger.runs).runs
 
 
 def _without_figure(runs: Sequence[Run]) -> list[str]:

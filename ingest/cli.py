@@ -555,6 +555,38 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 
 
 @commands.command()
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--submitter", metavar="NAME", required=True, help="Your name on GitHub.")
+@click.option(
+    "--to",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default=True,
+    help="Clone of the repository that the submission is written to.",
+)
+def submit(folders: tuple[Path, ...], submitter: str, to: Path) -> int:
+    """Pack runs for submission, and check them.
+
+    Example: submit raw_logs/resnet50/pytorch --submitter ada. The runs below FOLDER are copied to
+    raw_logs/submitted/NAME/ID, without names of hosts and users, addresses and private paths, and with a manifest of
+    hashes. Smoke runs and runs that were disturbed or did not complete are left out. If a check fails, nothing is
+    written; a file is never replaced, and nothing is sent.
+    """
+    from perfledger.ingest import accept as submissions
+    from perfledger.ingest import submit as packing
+
+    packed = packing.pack(folders, submitter)
+    left_out = [f"left out: {run}: {why}" for run, why in packed.left_out.items()]
+    print(as_called(printable("\n".join([*left_out, submissions.table(packed.checks)]))))
+    if packed.refused:
+        raise UsageError("a check failed, so nothing was written; each line above says what to do")
+    print(f"{packing.save(packed, to)}: {len(packed.files)} files. To open the pull request, in this clone:")
+    print("\n".join(f"  {each}" for each in packing.next_commands(packed)))
+    return UNDERSTOOD
+
+
+@commands.command()
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option("--base", metavar="REV", default="", help="FOLDER is a checkout: check what it adds to this revision.")
 @click.option(

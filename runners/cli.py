@@ -27,7 +27,6 @@ from perfledger.runners import batch as batches
 from perfledger.runners import plans
 from perfledger.runners import recipe as recipes
 from perfledger.runners import site as sites
-from perfledger.runners import submit as submission
 from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
 from perfledger.runners.command import Settings, build_run, setup_steps
 from perfledger.runners.job import ContainerTool, PlannedRun, RunnerError, checked
@@ -85,6 +84,12 @@ def main(words: Sequence[str]) -> int:
 
 class _Commands(click.Group):
     """A group that lists its commands in the order in which they are used."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; refuse one that moved."""
+        if cmd_name == "submit":
+            raise RunnerError("submit is a command of ingest now: python -m ingest submit FOLDER... --submitter NAME")
+        return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they are written below."""
@@ -666,52 +671,6 @@ def export(chosen: tuple[str, ...], to: Path) -> int:
     """
     loaded = [recipes.load(recipes.find(name)) for name in chosen or recipes.names()]
     return _print(f"{path}" for path in plans.write(loaded, to))
-
-
-@cli.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
-@click.option("--submitter", default="", metavar="NAME", help="Your name on GitHub [default: as gh knows it].")
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    show_default=True,
-    help="Folder that the bundle is written to.",
-)
-@click.option("--pull-request", is_flag=True, help="Push a branch and open the pull request, by gh.")
-@click.option("--remote", default="origin", show_default=True, help="Remote of git that the branch is pushed to.")
-@click.option("--base", default="main", show_default=True, help="Branch that the pull request is for.")
-def submit(folders: tuple[Path, ...], submitter: str, to: Path, pull_request: bool, remote: str, base: str) -> int:
-    """Pack runs for submission, and check them.
-
-    FOLDER holds finished runs; trials and runs that were disturbed or did not complete are left out. The bundle is a
-    ZIP with logs, run.json, telemetry and environment, without names of hosts and users, addresses and private paths,
-    and with a manifest of hashes. The same runs give the same bytes. It is refused where a check fails, and nothing is
-    overwritten or sent unless --pull-request is given.
-    """
-    return _submitted(folders, submitter, to, (remote, base) if pull_request else None)
-
-
-def _submitted(folders: Sequence[Path], submitter: str, to: Path, branch: tuple[str, str] | None) -> int:
-    """Pack runs, and open the pull request where a remote and a base are given; print how to do so otherwise."""
-    name = submitter or submission.login()
-    if not name:
-        raise RunnerError("no submitter: give --submitter NAME, or log in with `gh auth login`")
-    packed = submission.pack(folders, name)
-    for run, why in packed.left_out.items():
-        print(printable(f"left out: {run}: {why}"))
-    for each in packed.checks:
-        print(printable(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}"))
-    if packed.refused:
-        raise RunnerError("a check failed, so nothing was packed; each line above says what to do")
-    path = submission.save(packed, to)
-    print(f"{path}: {_counted(len(packed.files), 'file')}, for {packed.place}/")
-    if branch:
-        print(submission.open_pull_request(packed, Path.cwd(), *branch))
-        return COMPLETED
-    print("Open the pull request with --pull-request (it needs gh), or in a clone of the repository:")
-    return _print(f"  {each}" for each in submission.by_hand(packed, path))
 
 
 def _print(lines: Iterator[str]) -> int:

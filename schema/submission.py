@@ -1,6 +1,7 @@
 """Submissions: folders of runs with a manifest, handed in by others, and their place below the folder of raw logs.
 
-`runners` packs a submission, `ingest` accepts it. The path of a log alone shows whether it was submitted, and who did.
+`submit` of `ingest` packs a submission, and `accept` checks it. The path of a log shows whether it was submitted, and
+by whom.
 """
 
 from __future__ import annotations

@@ -15,10 +15,9 @@ from typing import Any
 import msgspec
 
 from perfledger.ingest import cli as ingest
-from perfledger.runners import nodes, record, run, slurm, submit
+from perfledger.runners import nodes, record, run, slurm
 from perfledger.runners.cli import main
 from perfledger.schema.figures import FiguresFound
-from perfledger.schema.submission import SubmissionCheck
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = record._ingest
@@ -82,11 +81,6 @@ def ingested(folder: Path) -> FiguresFound:
     return msgspec.json.decode(printed(folder.parent, "figures", "--json", folder.name), type=FiguresFound)
 
 
-def checked(folder: Path) -> list[SubmissionCheck]:
-    """Return what `python -m ingest accept --json` prints."""
-    return msgspec.json.decode(printed(folder, "accept", "--json", str(folder)), type=list[SubmissionCheck])
-
-
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     """Shorten the waits of this process."""
     set_to(nodes, "AGENT", kept(agent()))
@@ -94,7 +88,6 @@ def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     set_to(run, "LONGEST_PAUSE", 0.5)
     set_to(slurm, "SHARED_SECONDS", 0.5)
     set_to(record, "_ingest", ingested)
-    set_to(submit, "_checked", checked)
 
 
 if __name__ == "__main__":

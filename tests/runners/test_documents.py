@@ -54,7 +54,6 @@ def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatc
     monkeypatch.setattr(cli, "_unfinished", lambda _: [])
     monkeypatch.setenv("HF_TOKEN", "exported in the line before")
     monkeypatch.setattr(cli, "_check", lambda *_: 0)
-    monkeypatch.setattr(cli, "_submitted", lambda *_: 0)
     for words in shown(path):
         harmless = {"run": ["--dry-run", "--raw-logs", str(tmp_path / "raw")], "export": ["--to", str(tmp_path)]}
         assert main([*words, *harmless.get(words[0], [])]) == 0, words

@@ -1,4 +1,4 @@
-"""`runners submit` and `ingest accept`: what is packed, what is refused, and what a pull request may do."""
+"""`submit` and `accept`: which runs are packed or refused, and which files a pull request may add."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from perfledger.ingest import accept
-from perfledger.ingest import cli as ingest
+from perfledger.ingest import accept, submit
+from perfledger.ingest.cli import main
 from perfledger.ingest.common.errors import UsageError
-from perfledger.runners import submit
-from perfledger.runners.cli import main
-from perfledger.runners.job import RunnerError
+from perfledger.runners.cli import main as runners
 from perfledger.schema.submission import MANIFEST, identity, submitter_of
+from tests.ingest.made_trees import held
 
 ROOT = Path(__file__).resolve().parents[2]
 #: A real run of ours, undisturbed.
@@ -43,7 +41,7 @@ def copied(below: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> submit.Packed:
-    """Return the submission of a run, packed by the processes that really check it."""
+    """Return the submission of a run."""
     return submit.pack([copied(tmp_path_factory.mktemp("sound"))], "ada")
 
 
@@ -64,43 +62,44 @@ def states(checks: Any) -> dict[str, str]:
     return {each.name: each.state for each in checks}
 
 
-def unpacked(packed: submit.Packed, root: Path) -> Path:
-    zipfile.ZipFile(io.BytesIO(submit.bundle(packed))).extractall(root)
-    return root / packed.place
+def written(packed: submit.Packed) -> Any:
+    return {f"{packed.place}/{name}": data for name, data in packed.files.items()}
 
 
 def test_a_sound_run_is_packed_and_accepted(
     run: Path, sound: submit.Packed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["submit", str(run), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    (path,) = (tmp_path / "out").iterdir()
-    assert "[warn] round" in told
-    assert "[fail]" not in told
-    assert f"python -m zipfile -e {path} ." in told
-    assert path.read_bytes() == submit.bundle(sound), "the same runs give the same bytes"
-    folder = unpacked(sound, tmp_path / "clone")
-    assert "fail" not in states(accept.check(folder)).values()
-    assert {each.relative_to(folder).as_posix() for each in folder.rglob("*.*")} == {
-        MANIFEST, "resnet50/pytorch/case/1/run.json", "resnet50/pytorch/case/1/train.log",
-    }  # fmt: skip
+    out = tmp_path / "out"
+    assert main(["submit", str(run), "--submitter", "ada", "--to", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "[warn] round" in printed
+    assert "[fail]" not in printed
+    assert f"git add --force {sound.place} " in printed
+    assert held(out) == written(sound), "the same runs give the same bytes"
+    assert "fail" not in states(accept.check(out / sound.place)).values()
+    assert set(sound.files) == {MANIFEST, "resnet50/pytorch/case/1/run.json", "resnet50/pytorch/case/1/train.log"}
     assert submitter_of(f"{sound.place}/resnet50/pytorch/case/1/train.log") == "ada"
 
 
-def test_another_file_of_the_name_is_kept(sound: submit.Packed, tmp_path: Path) -> None:
-    path = submit.save(sound, tmp_path)
-    assert submit.save(sound, tmp_path) == path
-    path.write_bytes(b"mine")
-    with pytest.raises(RunnerError, match="another file has this name"):
+def test_a_submission_of_the_same_id_with_other_files_is_kept(sound: submit.Packed, tmp_path: Path) -> None:
+    folder = submit.save(sound, tmp_path)
+    assert submit.save(sound, tmp_path) == folder
+    (folder / MANIFEST).write_bytes(b"mine")
+    with pytest.raises(UsageError, match="is there with other files"):
         submit.save(sound, tmp_path)
-    assert path.read_bytes() == b"mine"
+    assert (folder / MANIFEST).read_bytes() == b"mine"
 
 
 def test_a_file_in_place_of_the_folder_is_refused(sound: submit.Packed, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for to, said in ((tmp_path / "file", "is a file; give a folder"), (tmp_path / "file/x", "Not a directory")):
-        with pytest.raises(RunnerError, match=said):
-            submit.save(sound, to)
+    with pytest.raises(UsageError, match="Not a directory; give --to"):
+        submit.save(sound, tmp_path / "file")
+
+
+def test_runs_that_were_submitted_are_not_packed_again(sound: submit.Packed, tmp_path: Path) -> None:
+    submit.save(sound, tmp_path)
+    with pytest.raises(UsageError, match="no run"):
+        submit.pack([tmp_path], "ada")
 
 
 def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> None:
@@ -110,10 +109,10 @@ def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> Non
     log = packed.files["resnet50/pytorch/case/1/train.log"]
     assert b"lovelace" not in log
     assert b"10.1.2.3" not in log
-    stated = packed.manifest.files["resnet50/pytorch/case/1/train.log"]
-    assert stated.original == hashlib.sha256((run / "train.log").read_bytes()).hexdigest()
+    stated = json.loads(packed.files[MANIFEST])["files"]["resnet50/pytorch/case/1/train.log"]
+    assert stated["original"] == hashlib.sha256((run / "train.log").read_bytes()).hexdigest()
     document = json.loads(packed.files["resnet50/pytorch/case/1/run.json"])
-    assert document["files"]["train.log"] == {"sha256": stated.sha256, "bytes": len(log)}
+    assert document["files"]["train.log"] == {"sha256": stated["sha256"], "bytes": len(log)}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_what_is_refused(
 UNCOUNTED: list[tuple[dict[str, Any], str, str]] = [
     ({"outcome": "failed"}, "its outcome is failed", "run.json"),
     ({"disturbances": ["GPU 0 is busy: processes on it 7"]}, "was disturbed (GPU 0 is busy", "disturbed"),
-    ({"disturbances": ["x"], "accept_disturbed": True}, "was disturbed (x), which --accept-disturbed acc", "disturbed"),
+    ({"disturbances": ["x"], "accept_disturbed": True}, "was disturbed (x), which counts here", "disturbed"),
     ({"smoke": True}, "is a trial", "disturbed"),
 ]
 
@@ -151,15 +150,14 @@ def test_a_run_that_no_result_would_count_is_left_out(
     why: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    # As the documented way leaves a trial beside the runs that are submitted.
+    # As the documented way leaves a trial next to the runs that are submitted.
     other = run.with_name("2")
     shutil.copytree(run, other)
     edit(other, **values)
     assert main(["submit", str(run.parent), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 0
     assert f"left out: {other}: {why}" in capsys.readouterr().out
-    (path,) = (tmp_path / "out").iterdir()
-    assert path.read_bytes() == submit.bundle(sound)
-    with pytest.raises(RunnerError, match=re.escape(f"{other}: {why}")):
+    assert held(tmp_path / "out") == written(sound)
+    with pytest.raises(UsageError, match=re.escape(f"{other}: {why}")):
         submit.pack([other], "ada")
 
 
@@ -168,7 +166,7 @@ def test_many_runs_that_are_left_out_are_counted_and_not_all_named(run: Path) ->
     for number in range(2, 8):
         shutil.copytree(run, run.with_name(str(number)))
     with pytest.raises(
-        RunnerError, match=r"none of these runs can be submitted: .*/1: is a trial; .*; and 4 more\. Rem"
+        UsageError, match=r"none of these runs can be submitted: .*/1: is a trial; .*; and 4 more\. Rem"
     ):
         submit.pack([run.parent], "ada")
 
@@ -187,17 +185,22 @@ def test_a_key_is_refused_and_never_printed(run: Path, capsys: pytest.CaptureFix
     append(run, f"token {key}")
     # Redaction would take it out; who has it in a log must know, and revoke it.
     assert main(["submit", str(run), "--submitter", "ada"]) == 2
-    told = capsys.readouterr()
-    assert "[fail] keys: resnet50/pytorch/case/1/train.log:" in told.out
-    assert key not in told.out + told.err
+    printed = capsys.readouterr()
+    assert "[fail] keys: resnet50/pytorch/case/1/train.log:" in printed.out
+    assert key not in printed.out + printed.err
+
+
+def test_the_command_of_the_runners_says_where_it_went(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runners(["submit", "raw_logs"]) == 2
+    assert "python -m ingest submit FOLDER" in capsys.readouterr().err
 
 
 def test_wrong_calls(tmp_path: Path) -> None:
-    with pytest.raises(RunnerError, match="no run"):
+    with pytest.raises(UsageError, match="no run"):
         submit.pack([tmp_path], "ada")
-    with pytest.raises(RunnerError, match="--submitter"):
+    with pytest.raises(UsageError, match="--submitter"):
         submit.pack([SOURCE], "../ada")
-    with pytest.raises(UsageError, match="runners submit"):
+    with pytest.raises(UsageError, match="ingest submit"):
         accept.check(tmp_path)
 
 
@@ -213,7 +216,7 @@ def clone(sound: submit.Packed, tmp_path: Path) -> Path:
     (root / "README.md").write_text("x", "utf-8")
     commit(root)
     git(root, "tag", "base")
-    unpacked(sound, root)
+    submit.save(sound, root)
     return root
 
 
@@ -233,7 +236,7 @@ def submission(root: Path) -> Path:
 
 def accepted(root: Path) -> tuple[int, str]:
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
-        code = ingest.main(["accept", str(root), "--base", "base"])
+        code = main(["accept", str(root), "--base", "base"])
     return code, out.getvalue() + errors.getvalue()
 
 

@@ -29,6 +29,7 @@ from perfledger.runners import recipe as recipes
 from perfledger.runners import site as sites
 from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
 from perfledger.runners.command import Settings, build_run, setup_steps
+from perfledger.runners.draft import init_recipe
 from perfledger.runners.job import ContainerTool, PlannedRun, RunnerError, checked
 from perfledger.runners.nodes import printable, set_up
 from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
@@ -412,6 +413,9 @@ repeats_options = _packed(
     ),
     click.option("--smoke", is_flag=True, help="Try each case once with few iterations; nothing of it is published."),
 )
+
+
+cli.add_command(init_recipe)
 
 
 @cli.command("list")

@@ -97,15 +97,17 @@ class CommandFacts(Struct, frozen=True):
     others: Sequence[str] = ()
 
     @property
-    def script(self) -> str:
-        """The Python file that the trainer starts; empty if there is none."""
-        return next((each for each in self.words if each.endswith(".py")), "")
+    def start(self) -> Path:
+        """The file, or the folder of the package, that the trainer starts; it need not exist here."""
+        words = [each for each in self.words if not _PYTHON.fullmatch(each)]
+        module = words[words.index("-m") + 1].partition(".")[0] if "-m" in words[:-1] else ""
+        file = next((each for each in words if each.endswith(".py")), f"{module}.py" if module else words[0])
+        return Path(module) if Path(module, "__init__.py").is_file() and module else Path(file)
 
     @property
     def name(self) -> str:
-        """A name for the recipe: that of the script, module or program."""
-        words = [each for each in self.words if not each.startswith("-") and not _PYTHON.fullmatch(each)]
-        return re.sub(r"[^a-z0-9]+", "-", Path(self.script or [*words, "mine"][0]).stem.lower()).strip("-") or "mine"
+        """A name for the recipe, by what it starts."""
+        return re.sub(r"[^a-z0-9]+", "-", self.start.stem.lower()).strip("-") or "mine"
 
 
 def read(command: Sequence[str]) -> CommandFacts:
@@ -260,7 +262,8 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
         log: the figure of a log that the command printed, if one was named.
         folder: that of the recipe's file; paths of files begin there.
     """
-    own, modules = imported(Path(facts.script)) if Path(facts.script).is_file() else ([], set[str]())
+    is_here = facts.start.suffix == ".py" or facts.start.is_dir()
+    own, modules = imported(facts.start) if is_here and facts.start.exists() else ([], set[str]())
     module = next((each for each in _FRAMEWORKS if each in modules), facts.module)
     device = facts.device or ("gpu" if any(map(shutil.which, ("nvidia-smi", "amd-smi", "npu-smi"))) else "cpu")
     yield DraftLine("title", f"{facts.name} in {_FRAMEWORKS[module]}" if module else facts.name)

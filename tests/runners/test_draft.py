@@ -124,6 +124,14 @@ def test_modules_next_to_the_script_are_sent_with_it() -> None:
     assert (loaded.framework, loaded.setup.packages) == ("JAX", ("jax",))
 
 
+def test_the_package_of_a_module_is_sent() -> None:
+    Path("lab").mkdir()
+    for name in ("__init__", "train"):
+        Path("lab", f"{name}.py").write_text("import torch", "utf-8")
+    loaded = drafted("python -m lab.train --steps 3")
+    assert (loaded.title, [*loaded.files]) == ("lab in PyTorch", ["lab/__init__.py", "lab/train.py"])
+
+
 def test_a_log_names_the_format(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"iter {step}: loss 3.{step:04}, time 12.{step:02}ms, mfu -100.00%" for step in range(60)]
     Path("train.log").write_text("\n".join(["tokens per iteration will be: 512", *lines]), "utf-8")

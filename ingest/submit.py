@@ -60,7 +60,7 @@ def pack(folders: Sequence[Path], submitter: str) -> Packed:
     """Read, redact and check the runs below some folders, without those that are not submitted.
 
     Raises:
-        UsageError: there is no such run, or a file cannot be read.
+        UsageError: no run can be submitted, or a file cannot be read.
     """
     if not re.fullmatch(SUBMITTER, submitter):
         raise UsageError(f"--submitter {submitter!r}: give a name of letters, digits and single hyphens, as on GitHub")

@@ -106,7 +106,7 @@ class CommandFacts(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """A name for the recipe, by what it starts."""
+        """A name for the recipe, like that of the file or package."""
         return re.sub(r"[^a-z0-9]+", "-", self.start.stem.lower()).strip("-") or "mine"
 
 
@@ -230,7 +230,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 class DraftLine(Struct, frozen=True):
-    """A line of a recipe: a key with its value and a remark, or the head of a table if there is no value."""
+    """A line of a recipe: a key with its value and a remark, or the head of a table, which has no value."""
 
     key: str = ""
     value: Scalar | Sequence[Scalar] | None = None
@@ -322,7 +322,7 @@ def _matrix_lines(facts: CommandFacts) -> Iterator[DraftLine]:
 
 
 def _variable_lines(variables: Mapping[str, str]) -> Iterator[DraftLine]:
-    """Yield the variables of a command, without those by which the runner chooses devices, and without secrets."""
+    """Yield the variables of a command, without secrets and those that choose devices, which the runner sets."""
     shown = {name: value for name, value in variables.items() if not name.endswith("_VISIBLE_DEVICES")}
     yield from (DraftLine(), DraftLine("[environment_variables]")) if shown else ()
     for name, value in shown.items():

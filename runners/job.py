@@ -1,8 +1,8 @@
 """The interface between the two halves of the runners: everything that one run needs, as typed data.
 
 The upper half (recipe, site, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport,
-record, run, host agent) carries it out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is
-the same for all of them. A word that only a node can complete holds `NodeVariable` parts, so that no text of a user
+record, run, host agent) carries it out and does not know recipes. `JobSpec` is what the nodes get, as JSON; it is
+the same for all of them. A word that only a node can complete has `NodeVariable` parts, so that no text of a user
 ever has to be escaped.
 """
 
@@ -19,14 +19,14 @@ from perfledger.schema.records import Case, Recipe, SiteRecord
 
 
 class RunnerError(Exception):
-    """What is wrong, where, why, and what to do, in one sentence or two; printed without a traceback, exit 2."""
+    """A fault with its place, cause and remedy, in one sentence or two; printed without a traceback, exit 2."""
 
 
 RUN_SCHEMA = "perfledger.run/1"
 #: Characters of a secret: the words of a log may be shorter, and would be masked with it.
 SHORTEST_SECRET = 8
 
-#: What runs an image. Pyxis is a plugin of Slurm, by which srun itself starts a container of enroot.
+#: Tools that run an image. Pyxis is a plugin of Slurm: srun itself starts a container of enroot.
 ContainerTool = Literal["docker", "podman", "apptainer", "pyxis"]
 #: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
 NODE_VARIABLES: Mapping[str, str] = {
@@ -47,7 +47,7 @@ NODE_VARIABLES: Mapping[str, str] = {
     "gpu_ids": "numbers of the GPUs that it uses on this node: 4,5",
 }
 
-#: Variables by which a framework takes the network interface of its ranks.
+#: Variables that name the network interface of the ranks to a framework.
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 #: Variables that a node sets so that NCCL reports what it chose; see `host_agent.py`.
 NCCL_VARIABLES = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
@@ -83,7 +83,7 @@ class ContainerSpec(Struct, frozen=True):
 class VirtualEnvironment(Struct, frozen=True):
     """The Python environment of a recipe, which `setup` makes below the work folder and a run uses where it is there.
 
-    `made_by` is a hash of all that it is made from, by which an environment of earlier setup steps is recognised.
+    `made_by` is a hash of all that it is made from; an environment of earlier setup steps has another one.
     """
 
     name: str
@@ -113,12 +113,12 @@ class DeclaredAccelerator(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobSpec(Struct, frozen=True, kw_only=True):
-    """What one run does on its nodes.
+    """The work of one run on its nodes.
 
     `command` is the trainer under its launcher, without the container. `every_node` is false where the launcher starts
-    the other nodes from the first by itself. `files` (path to text) make a folder of their own, in which the command
-    runs. `programs` must be on PATH, beside the first word of the command; `packages` must be importable by `python`.
-    `secrets` are names of variables: their values come with the request to start, and stand nowhere.
+    the other nodes from the first by itself. `files` (path to text) make a folder of their own, where the command
+    runs. `programs` must be on PATH, in addition to the first word of the command; `packages` must be importable by
+    `python`. `secrets` are names of variables: their values come with the request to start, and are in no file.
     `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default. With `first_gpus` the
     launcher counts GPUs from 0 on by itself, so that the first ones are used instead of free ones.
     """
@@ -161,7 +161,7 @@ class SourceRecord(Struct, frozen=True):
 
 
 class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The keys of `run.json` that are known before the run starts, in the order in which they are written."""
+    """The keys of `run.json` that are known before the run starts, in their order in the file."""
 
     schema: str
     suite: str
@@ -235,7 +235,7 @@ def checked(text: str, where: str) -> str:
     """Return `text` unchanged.
 
     Raises:
-        RunnerError: no command line can hold it; the message names `where` it stands.
+        RunnerError: no command line can contain it; the message names `where` it is.
     """
     if "\0" in text:
         raise RunnerError(f"{where}: {text!r} holds a NUL byte, which no command line can; take it out")

@@ -1,4 +1,4 @@
-"""Recipes as data for the pages: `plans/<recipe>.json`, which `python -m ingest` reads beside the logs."""
+"""Recipes as data for the pages: `plans/<recipe>.json`, which `python -m ingest` reads next to the logs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def document(plan: Plan) -> bytes:
 
 
 def command_text(variables: Mapping[str, str], argv: Sequence[str]) -> str:
-    """Return a command for a person to read; what only the node knows stands in braces."""
+    """Return a command for a person to read; values that only the node knows are in braces."""
     return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(argv)])
 
 

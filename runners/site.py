@@ -1,7 +1,7 @@
-"""What a site adds to recipes: `site.toml` beside them, a table for each host and each partition of Slurm.
+"""The additions of a site to recipes: `site.toml` next to them, a table for each host and each partition of Slurm.
 
 Recipes say what is run; a site says where its Python, its data and its network are. `load` checks every key and names
-file and line of a mistake; `SiteFile.of` gives what holds for the hosts of one command.
+file and line of a mistake; `SiteFile.of` returns the table for the hosts of one command.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def hooks(self) -> Hooks:
-        """What runs on the node beside the command."""
+        """Shell lines that run on the node around the command."""
         return Hooks(self.prologue, self.before, self.after)
 
     @property
     def record(self) -> SiteRecord | None:
-        """What run.json says of it; None if that is nothing."""
+        """The additions that run.json records; None if it has nothing to record."""
         found = SiteRecord(
             interpreter=self.interpreter,
             prologue=self.prologue,
@@ -103,7 +103,7 @@ class SiteFile(Struct, frozen=True):
     places: Mapping[tuple[str, str], SitePlace] = {}
 
     def of(self, kind: str, names: Iterable[str]) -> SitePlace:
-        """Return what holds for all hosts of a command, without their addresses.
+        """Return the table for all hosts of a command, without their addresses.
 
         Raises:
             RunnerError: two hosts differ, and one run has one command.
@@ -123,7 +123,7 @@ class SiteFile(Struct, frozen=True):
 
 
 def find(named: str, folder: Path) -> SiteFile:
-    """Return the site of `--site`, or else that beside the recipe, or else beside the recipes shipped.
+    """Return the site of `--site`, or else that next to the recipe, or else next to the recipes shipped.
 
     Raises:
         RunnerError: the file that was named is missing, or a file is not a site.

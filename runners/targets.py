@@ -10,7 +10,7 @@ from perfledger.runners.slurm import PARTITION, Slurm
 from perfledger.runners.transport import HOST, Local, Ssh
 
 FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
-#: The targets that `launch.json` can hold.
+#: The targets that `launch.json` can name.
 AnyTarget = Local | Ssh | Slurm
 
 
@@ -18,7 +18,7 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
     """Return the target that `--on` names.
 
     Raises:
-        RunnerError: there is no such target, or an option is for another kind of target.
+        RunnerError: the target is unknown, or an option is for another kind of target.
     """
     kind, _, rest = on.partition(":")
     if sbatch and kind != "slurm":

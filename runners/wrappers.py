@@ -14,14 +14,14 @@ from msgspec import Struct
 from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
 from perfledger.runners.recipe import Image, LaunchRecipe, RecipeCase, filled_word, slot_alone
 
-#: The container's name, so that one left behind can be found and ended.
+#: The container's name, so that a leftover container can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
 
 _ON_NODES = {name: NodeVariable(name) for name in NODE_VARIABLES}
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words by what a case has: one or several nodes, or devices on a node; or by what it computes on."""
+    """Words for one or several nodes, for one or several devices on a node, or for the kind of device."""
 
     by: Literal["nodes", "devices_per_node", "device"]
     one: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Each(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RemoteShell(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a launcher passes on to other nodes by a shell: variables with these prefixes, and with these names."""
+    """Variables that a launcher passes on to other nodes by a shell: those with these prefixes or names."""
 
     prefixes: tuple[str, ...]
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class RemoteShell(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of `wrappers.toml`, with what launchers and container tools have in common."""
+    """A table of `wrappers.toml`, with the common keys of launchers and container tools."""
 
     words: tuple[str, ...]
     slots: dict[str, Choice] = {}
@@ -62,10 +62,10 @@ class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the words with their slots filled.
 
         Args:
-            choices: for each `by`, what holds: one, several, cpu or gpu.
+            choices: for each `by`, one of: one, several, cpu, gpu.
             texts: slots inside of texts.
-            lists: what `each` is made of.
-            words: slots that stand alone and become any number of words.
+            lists: the entries of `each`.
+            words: slots that are a whole word and become any number of words.
         """
         parts: dict[str, Word] = {name: (variable,) for name, variable in _ON_NODES.items()}
         parts |= {name: word(text) if isinstance(text, str) else text for name, text in texts.items()}
@@ -124,7 +124,7 @@ def _joined(rows: Sequence[Sequence[Word]], between: str) -> Word:
 
 
 class Start(NamedTuple):
-    """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both.
+    """The input of a launcher: the trainer's words, the launcher's arguments, and the variables set for both.
 
     `passed` are names of variables that have no value here, and that other nodes need, too.
     """
@@ -211,7 +211,7 @@ def entered(
         tool: what runs the image.
         image: the image.
         variables: names of variables that are passed on; their values come from outside.
-        mounts: folders, each of which has the same path inside and outside.
+        mounts: folders, each with the same path inside and outside.
         device: whether the container needs GPUs.
     """
     container = CONTAINERS[tool]
@@ -229,13 +229,13 @@ def pinned(image: Image) -> str:
 
 
 def _for_apptainer(image: Image) -> str:
-    """Return a file or an address as it stands; anything else is the name of a Docker image."""
+    """Return a file or an address unchanged; anything else is the name of a Docker image."""
     name = image.image
     return name if "://" in name or name.endswith(".sif") else f"docker://{pinned(image)}"
 
 
 def _for_enroot(image: Image) -> str:
-    """Return a file as it stands, and anything else as enroot writes it: a registry is parted from its image by #."""
+    """Return a file unchanged, and anything else as enroot writes it: a registry is parted from its image by #."""
     name = pinned(image)
     registry, slash, rest = name.partition("/")
     if name.startswith("/") or "#" in name or not slash or not re.search(r"[.:]|^localhost$", registry):

@@ -1,6 +1,6 @@
 """Trains BERT-base on generated tokens in PyTorch, as in pre-training, and prints NVIDIA DLLogger's JSON lines.
 
-Both heads are trained: the masked words, of which the logits are computed at the masked places only, and whether the
+Both heads are trained: the masked words, with logits at the masked places only, and whether the
 second sentence follows the first. Sequences/s count all processes over rank 0's seconds (see `pytorch_training`); the
 loss is that of rank 0's sequences. The traps: sequences are as long as `--sequence-length`, without padding, so the
 attention gets no mask, which NVIDIA's trainer has; an iteration is one update, over `--accumulation` batches. With
@@ -50,7 +50,7 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def batch(tokens: Any, sentences: Any, masked: int) -> tuple[Any, ...]:
-    """Return one batch of these tokens, in which `masked` places of each sequence are drawn."""
+    """Return one batch of these tokens, with `masked` random places of each sequence."""
     places = torch.rand(tokens.shape).argsort(1)[:, :masked]
     return (
         tokens.scatter(1, places, MASK),
@@ -87,7 +87,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
-    """Return the values of the PARAMETER line; the sequence length has the name by which NVIDIA's logs state it."""
+    """Return the values of the PARAMETER line; the sequence length has the name of NVIDIA's logs."""
     return {
         "model": "BERT-base",
         "config": f"synthetic(max_seq_length={arguments.sequence_length})",

@@ -1,10 +1,10 @@
 """Trains a Llama from its configuration on generated tokens with Hugging Face's Trainer or TRL's SFTTrainer.
 
-The weights are random and nothing is fetched, so that no licence has to be accepted: speed does not depend on what a
-model has learned. Every sequence is full, so that tokens are batch size times length. Started by torchrun where there
+The weights are random and nothing is fetched, so that no licence has to be accepted: speed does not depend on
+their values. Every sequence is full, so that tokens are batch size times length. Started by torchrun where there
 are several devices; then `--shard true` has FSDP2 shard parameters, gradients and optimiser, and without it each device
-holds all (DDP). The trainers' own bar tells the time of a step smoothed over the last few, so a line in the shape of
-NVIDIA DLLogger's is printed instead, from one step's loss to the next, which the host waits for.
+keeps all of them (DDP). The bar of the trainers prints a smoothed time per step. This trainer prints a line in the
+shape of NVIDIA DLLogger's instead, from one step's loss to the next, which the host waits for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the trainers of language models share: sizes of models, generated tokens, and their command line."""
+"""The common parts of the trainers of language models: sizes of models, generated tokens, and their command line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Trains a Llama from its configuration on generated tokens with PaddleFormers' Trainer: `causal_lm` in PaddlePaddle.
 
-The weights are random and nothing is fetched. What is printed is the trainer's own, a line per step. Every sequence is
-full. Started by `paddle.distributed.launch` where there are several devices; `--sharding stage3` has them share
+The weights are random and nothing is fetched. The trainer prints its own line per step. Every sequence is full.
+Started by `paddle.distributed.launch` where there are several devices; `--sharding stage3` has them share
 parameters, gradients and optimiser.
 """
 

@@ -46,7 +46,7 @@ def seconds(name: str, value: float) -> PrintedMetric:
 
 
 def learning_rate(value: float) -> PrintedMetric:
-    """Format the learning rate; this printer gives it an empty unit, hence the two spaces behind it."""
+    """Format the learning rate; this printer gives it an empty unit, hence the two spaces after it."""
     return PrintedMetric("train.lr", f"{value}", "")
 
 

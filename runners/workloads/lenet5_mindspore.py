@@ -3,9 +3,9 @@
 LeNet-5 and nothing larger, because this release computes the forward pass of a convolution on a CPU about a hundred
 times slower than its backward pass. On images of 32 pixels, with ReLU and max pooling, it has 61,706 parameters.
 
-Traps: a time is printed per epoch, so an epoch here is the iterations between two lines, and the first one holds the
-compilation of the graph; `construct` is compiled from its source, in which the network must be called `self`; data sets
-of arrays ask numpy for what it refuses from 2.0 on.
+Traps: a time is printed per epoch, so an epoch here is the iterations between two lines, and the first one contains
+the compilation of the graph; `construct` is compiled from its source, where the network must be called `self`; data
+sets of arrays use functions that numpy 2.0 removed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def network() -> Any:
 
 
 def dataset(arguments: argparse.Namespace) -> Any:
-    """Return the batches of an epoch, held in memory and fetched by the trainer's thread: noise with random labels."""
+    """Return the batches of an epoch, kept in memory and fetched by the trainer's thread: noise with random labels."""
     random = numpy.random.default_rng(arguments.seed)
     count = arguments.batch_size * arguments.print_every
     images = random.standard_normal((count, 1, PIXELS, PIXELS), dtype=numpy.float32)

@@ -27,7 +27,7 @@ AMP = {"amp": {"amp": True}, "fp32": {"amp": False}}
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """What one iteration took, in seconds, the mean loss of this process's samples, and the scale of the loss."""
+    """The times of one iteration in seconds, the mean loss of this process's samples, and the scale of the loss."""
 
     loss: float
     data_seconds: float

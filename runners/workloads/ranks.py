@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: What a launcher calls a process's place: its rank, the number of processes, its rank on this host. torchrun's come
-#: first, since it may itself run below mpirun.
+#: Variables of launchers for the rank of a process, the number of processes, and the rank on this host. torchrun's
+#: come first, since it may itself run below mpirun.
 PLACES = (
     ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),

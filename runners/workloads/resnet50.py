@@ -1,7 +1,7 @@
 """ResNet-50 v1.5 on generated images, the same for TensorFlow, MXNet and JAX: sizes, optimiser, data, command line.
 
 v1.5 differs from the paper's network in one place: a bottleneck that halves the image does so in its 3x3 convolution,
-not in its first 1x1 one. The trap: nothing in a log tells the two apart but the speed, nor does the number of
+not in its first 1x1 one. The trap: in a log only the speed differs, and both have the same number of
 parameters. Needs numpy alone, of any release that one of the frameworks asks for.
 """
 
@@ -25,10 +25,10 @@ EXPANSION = 4
 LEARNING_RATE = 0.01
 MOMENTUM = 0.9
 WEIGHT_DECAY = 1e-4
-#: Of the running statistics of batch normalisation: the share that is kept from one iteration to the next.
+#: Share of the running statistics of batch normalisation that is kept from one iteration to the next.
 STATISTICS_KEPT = 0.9
 EPSILON = 1e-5
-#: Different batches held in memory, which the iterations take in turn.
+#: Different batches in memory, which the iterations take in turn.
 BATCHES_HELD = 4
 
 
@@ -64,7 +64,7 @@ def bottlenecks() -> list[BottleneckShape]:
 def noise(arguments: argparse.Namespace, batches: int, *, channels_last: bool) -> tuple[Any, Any]:
     """Return images of normal noise and random labels: float32 (n, h, w, 3) or (n, 3, h, w), and int32 (n,).
 
-    n is the images of so many batches; memory holds them all, and no file is read.
+    n is the number of images of these batches. All of them are in memory, and no file is read.
     """
     random = numpy.random.default_rng(arguments.seed)
     count, size = arguments.batch_size * batches, arguments.image_size

@@ -2,10 +2,10 @@
 
 Plain `jax`, no library of layers: a step is one compiled function from the state to the next one. A figure counts from
 before the batch is fetched until the whole new state is there; JAX hands out results that are still being computed,
-so that a clock stopped without waiting measures nothing. The first iteration holds the compilation.
+so that a clock stopped without waiting measures nothing. The first iteration contains the compilation.
 
-Traps: XLA takes the size of its pool of threads from NPROC when its CPU client is made, and from nothing later; its
-compiler is not held to it. And it computes a convolution whose output is smaller than its kernel, as the last ones
+Traps: XLA takes the size of its pool of threads from NPROC when its CPU client is made, and not later; its
+compiler ignores that limit. And it computes a convolution whose output is smaller than its kernel, as the last ones
 are with images of 64 pixels, a hundred times slower than others, so those are written as a product of matrices.
 """
 

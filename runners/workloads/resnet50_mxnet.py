@@ -1,7 +1,7 @@
 """Trains ResNet-50 v1.5 with MXNet's `Module.fit` on generated images; the printing is that of its `Speedometer`.
 
 Traps: MXNet takes its threads from the environment when it is imported, those within an operator from OMP_NUM_THREADS,
-so there is no option for them; MXNET_CPU_WORKER_NTHREADS=1 keeps it from running several operators at a time, each with
+so options cannot set them; MXNET_CPU_WORKER_NTHREADS=1 keeps it from running several operators at a time, each with
 all of these. The speed is the batches since the last line over the time since then, so that the first batch has no line
 of its own. The images lie in memory; `NDArrayIter` hands out its batches inside the timed part, as it would anybody's.
 """

@@ -3,7 +3,7 @@
 The network's shape is that of `resnet50`. `total_ips` counts the images of all processes over rank 0's seconds (see
 `pytorch_training`), `compute_ips` leaves out the time of fetching the batch; the loss is that of rank 0's images.
 With `--input resident --label-smoothing 0.1 --bn-weight-decay false` the work of an update is that of NVIDIA's trainer.
-Source: NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets: its synthetic loader holds a batch on the GPU.
+Source: NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets: its synthetic loader keeps a batch on the GPU.
 """
 
 from __future__ import annotations

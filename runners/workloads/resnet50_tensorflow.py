@@ -1,10 +1,10 @@
 """Trains ResNet-50 v1.5 with Keras' `fit` in TensorFlow on generated images, and prints NVIDIA DLLogger's JSON lines.
 
-Keras' own lines are no use here: from a second per step on they hold whole seconds, of which no figure can be made. A
-figure counts from the end of an iteration to the end of the next one; the first holds the building of the graph.
+Keras' own lines are not used: from a second per step on they print whole seconds, which are too coarse for a figure. A
+figure counts from the end of an iteration to the end of the next one; the first contains the building of the graph.
 
 Traps: a padding of `same` with a stride of 2 pads one side only, so that such convolutions are padded by hand; the loss
-that `fit` tells is a mean since the epoch began, unless it is reset; `SGD` takes the weight decay apart from the
+that `fit` prints is a mean since the epoch began, unless it is reset; `SGD` takes the weight decay apart from the
 gradient and its momentum, where other frameworks add the two, though the work is the same.
 """
 
@@ -94,7 +94,7 @@ class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without ke
 
 
 def dataset(arguments: argparse.Namespace) -> Any:
-    """Return an endless dataset of the batches held in memory, without threads of its own."""
+    """Return an endless dataset of the batches in memory, without threads of its own."""
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=True)
     options = tensorflow.data.Options()
     options.threading.private_threadpool_size = 1

@@ -89,7 +89,7 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def loss(model: Any, batch: tuple[Any, ...], scheduler: Any) -> Any:
-    """Return the mean square of what the network misses of the noise."""
+    """Return the mean square error of the noise that the network predicts."""
     latents, texts, pooled, sizes = batch
     noise = torch.randn_like(latents)
     steps = torch.randint(scheduler.config.num_train_timesteps, latents.shape[:1], device=latents.device)

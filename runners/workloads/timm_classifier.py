@@ -1,6 +1,6 @@
 """Trains an image classifier of timm on generated images: the model is timm's, the loop that of `resnet50_pytorch`.
 
-timm's own training script is no part of its package. What is printed has the shape of NVIDIA's trainer.
+timm's own training script is not in its package. The lines have the shape of those of NVIDIA's trainer.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def llama3_8b_float8() -> Any:
 
 
 def quiet(config: Any) -> Any:
-    """Return a configuration that does nothing but train on what this file writes, with a line for each step."""
+    """Return a configuration that only trains, on the data that this file writes, with a line for each step."""
     config.hf_assets_path, config.dataloader.dataset = str(TOKENIZER), "c4_test"
     config.profiler.enable_profiling = config.metrics.enable_tensorboard = False
     config.checkpoint.enable = config.validator.enable = False

@@ -2,8 +2,8 @@
 
 HugeCTR's own sample has its sizes written into it, two hidden layers among them. One process drives all GPUs of its
 machine; on several machines MPI starts one on each. A table of `--vocabulary` rows is given to every device. Trap:
-HugeCTR prints seconds per interval with the evaluations in them, so there are none. The sizes are printed first, as
-`key = value`, where whoever reads the log expects them.
+HugeCTR prints seconds per interval with the evaluations in them, so this trainer does not evaluate. The
+sizes are printed first, as `key = value`, where readers of the log expect them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def printed(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def workspace(rows: int, width: int) -> int:
-    """Return MiB that hold so many rows of so many floats, rounded up."""
+    """Return the MiB of these rows of floats, rounded up."""
     return -(-rows * width * 4 // BYTES_PER_MIB)
 
 

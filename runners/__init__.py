@@ -1,5 +1,4 @@
 """Run a recipe and collect its raw log: `python -m runners list`, `show`, `run`.
 
-No figure is computed here. A run leaves a folder with `train.log` as printed and a `run.json`, which is all that its
-readers need (`runners/README.md`).
+Figures are computed by `ingest`. A run leaves a folder with its `train.log` and a `run.json` (`docs/guide/runs.md`).
 """

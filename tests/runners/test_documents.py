@@ -1,25 +1,24 @@
-"""The documents on runners: every command shown works, and every key of a recipe and every option is described."""
+"""The documents on runners: the commands and recipes shown work, and each key and option is described."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
-from msgspec import Struct
 
 from perfledger.ingest.site import reproduce
 from perfledger.runners import cli, recipe, site
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings, build_run
-from perfledger.runners.job import NODE_VARIABLES, PlannedRecord
-from perfledger.runners.recipe import DERIVED, RecipeFile, select_cases
-from perfledger.runners.site import SitePlace
-from perfledger.schema.records import Run, SiteRecord, from_json
-from perfledger.schema.vocabulary import LAUNCHERS, PRECISIONS
+from perfledger.runners.job import PlannedRecord
+from perfledger.runners.recipe import select_cases
+from perfledger.schema.records import Run, from_json
+from perfledger.schema.vocabulary import LAUNCHERS
+from tests import key_tables
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"
@@ -30,7 +29,16 @@ PAIRS = {
     "submitting": (PAGES / "submitting.en.md.j2", PAGES / "submitting.zh.md.j2"),
 }
 DOCUMENTS = (ROOT / "runners/README.md", *(path for pair in PAIRS.values() for path in pair))
-README = (ROOT / "runners/README.md").read_text("utf-8")
+GUIDE = ROOT / "docs/guide"
+README_PATH = ROOT / "runners/README.md"
+README = README_PATH.read_text("utf-8")
+#: Prints as nanoGPT does.
+TRAINER = """import sys
+count = int(next(each for each in sys.argv if "--max_iters=" in each).partition("=")[2])
+print("tokens per iteration will be: 8,192")
+for step in range(count + 1):
+    print(f"iter {step}: loss 4.1234, time {100 + step % 7}.25ms, mfu -100.00%")
+"""
 
 
 def shown(path: Path) -> list[list[str]]:
@@ -67,45 +75,48 @@ def test_both_languages_show_the_same_commands(pair):
     assert english == chinese
 
 
-def shown_toml(section: str) -> str:
-    """Return the one block of TOML in a section of the README."""
-    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", README, re.DOTALL | re.MULTILINE)
-    (block,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+def shown_toml(path: Path, begins_with: str) -> str:
+    """Return the block of TOML in a document whose first line begins with this."""
+    (block,) = re.findall(
+        rf"^```toml\n({re.escape(begins_with)}.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     return str(block)
 
 
-def test_the_site_shown_has_every_key_and_can_be_loaded(tmp_path):
+@pytest.mark.parametrize("page", ["recipes.md", "recipes.zh.md"])
+def test_the_site_shown_can_be_loaded(page, tmp_path):
     path = tmp_path / "shown.toml"
-    path.write_text(shown_toml("Sites"), "utf-8")
-    places = site.load(path).places.values()
-    for name in SitePlace.__struct_fields__:
-        assert any(getattr(place, name) != getattr(SitePlace(), name) for place in places), name
-    for name in SiteRecord.__struct_fields__:
-        assert f"`{name}`" in README, name
+    path.write_text(shown_toml(GUIDE / page, "[hosts.gpu1]"), "utf-8")
+    assert site.load(path).places
 
 
-def test_the_recipe_shown_has_every_key_and_can_be_loaded(tmp_path):
-    block = shown_toml("A recipe")
-    path = tmp_path / "shown.toml"
-    path.write_text(block, "utf-8")
-    assert recipe.load(path).launcher.name == "torchrun"
-    for name, hint in get_type_hints(RecipeFile).items():
-        assert re.search(rf"^\[?\[?{name}\b", block, re.MULTILINE), name
-        structs = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct)]
-        for key in (key for struct in structs for key in struct.__struct_fields__):
-            assert re.search(rf"^(?:# )?{key} = ", block, re.MULTILINE), f"{name}.{key}"
-    for key in ("shape", "by"):
-        assert re.search(rf"^{key} = ", block, re.MULTILINE), key
+@pytest.mark.parametrize(("page", "language"), key_tables.PAGES.items())
+def test_tables_of_keys_are_those_of_the_types(page, language):
+    text = (GUIDE / page).read_text("utf-8")
+    assert "<!-- keys: " in text
+    assert key_tables.with_tables(text, language) == text, "run python -m tests.key_tables"
 
 
-def test_every_slot_and_launcher_is_named():
-    _, _, words = README.partition("## A recipe")
-    for name in (*NODE_VARIABLES, *DERIVED):
-        assert f"{{{name}}}" in words, name
-    for launcher in LAUNCHERS:
-        assert f"`{launcher}`" in words, launcher
-    assert f"of {', '.join(PRECISIONS)}" in words
-    assert ", ".join(f"`{precision}`" for precision in PRECISIONS) in README
+@pytest.mark.parametrize("table", [*key_tables.FILES, "slot"])
+def test_each_key_has_a_meaning_and_each_meaning_a_key(table):
+    assert set(key_tables.meanings()[table]) == set(key_tables.names(table)), "mend docs/guide/keys.toml"
+
+
+@pytest.mark.parametrize("page", ["recipes.md", "recipes.zh.md"])
+def test_each_launcher_is_named(page):
+    text = (GUIDE / page).read_text("utf-8")
+    assert [name for name in LAUNCHERS if f"`{name}`" not in text] == []
+
+
+def test_the_first_recipe_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = shown_toml(README_PATH, "title = ")
+    Path("mine.toml").write_text(text.replace('device = "gpu"', 'device = "cpu"'), "utf-8")
+    Path("nanoGPT").mkdir()
+    Path("nanoGPT/train.py").write_text(TRAINER, "utf-8")
+    assert main(["run", "mine.toml", "--smoke", "--even-if-busy", "--case", "batch_size=8"]) == 0
+    (found,) = Path("raw_logs/gpt2/pytorch").glob("cpu-n1d1-bs8-bf16/1/run.json")
+    assert json.loads(found.read_text("utf-8"))["records"]["format"] == "frameworks.nanogpt"
 
 
 def test_every_option_of_run_is_described(capsys):

@@ -217,7 +217,7 @@ def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> t
 
 
 class SiteRecord(Struct, frozen=True, omit_defaults=True):
-    """Additions of a site to a recipe that may change a figure, without variables; see `docs/guide/recipes.md`."""
+    """Additions of a site to a recipe that may change a figure, without variables; see `runners/README.md`."""
 
     interpreter: str = ""
     prologue: Words = ()

@@ -34,18 +34,14 @@ _About = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class _Line:
-    """A history as a line: the configuration without its framework, the points, and the page of each."""
+    """A history as a line: the configuration without its framework, and the points, each with its page.
+
+    A point is marked if the level of the results changes there.
+    """
 
     label: Text
     devices: int
-    points: tuple[HistoryPoint, ...]
-    pages: tuple[str, ...]
-    #: Whether the level of the results changes at each point.
-    changes: tuple[bool, ...]
-
-    def text(self, point: HistoryPoint) -> str:
-        """Return the throughput of a device as it is written."""
-        return numbers.figure(point.figure.value / self.devices, point.figure.spread)
+    points: tuple[tuple[HistoryPoint, str, bool], ...]
 
 
 def of_results(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
@@ -69,19 +65,17 @@ def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> l
 
 
 def _own(site: Site, found: OwnHistory) -> _Line:
-    row, points = found.row, tuple(each.point for each in found.moments)
-    pages = tuple(site.page(each.runs[0]) for each in points)
-    label = _label(row.devices, row.batch_size, row.options)
-    return _Line(label, row.devices or 1, points, pages, tuple(each.mark for each in found.moments))
+    row = found.row
+    points = tuple((each.point, site.page(each.point.runs[0]), each.mark) for each in found.moments)
+    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points)
 
 
 def _published(site: Site, found: PrintedHistory) -> _Line:
-    row = found[-1].point.printed
+    row, sources = found[-1].point.printed, site.published.sources
     options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
-    label = _label(row.devices, row.batch_size, options)
-    points = tuple(each.point for each in found)
-    pages = tuple(site.published.sources[each.printed.source].address_of(each.printed) or "" for each in points)
-    return _Line(label, row.devices or 1, points, pages, tuple(each.mark for each in found))
+    printed = ((each, each.point.printed) for each in found)
+    points = tuple((each.point, sources[one.source].address_of(one) or "", each.mark) for each, one in printed)
+    return _Line(_label(row.devices, row.batch_size, options), row.devices or 1, points)
 
 
 def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
@@ -105,7 +99,7 @@ def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Ch
     if len(lines) < _LINES and max(len(each.points) for each in lines) < _POINTS:
         return None
     framework, hardware, precision, unit = about
-    places = _places(point for line in lines for point in line.points)
+    places = _places(point for line in lines for point, _, _ in line.points)
     series = tuple(_series(framework, each, list(places), unit) for each in lines)
     title = phrase("history.chart_title", title=suite.title, framework=framework, hardware=product(hardware))
     axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
@@ -115,24 +109,19 @@ def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Ch
 
 
 def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> ChartLine:
-    return ChartLine(
-        line.label,
-        colours.ink(framework).id,
-        tuple(
-            _point(line, each, page, places.index(_key(each)), unit, step)
-            for each, page, step in zip(line.points, line.pages, line.changes, strict=True)
-        ),
-    )
+    points = (_point(line.devices, each, places.index(_key(each[0])), unit) for each in line.points)
+    return ChartLine(line.label, colours.ink(framework).id, tuple(points))
 
 
-def _point(line: _Line, point: HistoryPoint, page: str, at: int, unit: str, step: bool) -> Point:
-    value, low, high = (getattr(point.figure, name) for name in ("value", "low", "high"))
-    low, high = (each / line.devices if each is not None else None for each in (low, high))
-    text = phrase("chart.per_device", unit=f"{line.text(point)} {unit}")
-    about = listed(filter(None, _key(point)))
+def _point(devices: int, found: tuple[HistoryPoint, str, bool], at: int, unit: str) -> Point:
+    """Return the throughput of a device as a point."""
+    point, page, changes = found
+    figure = point.figure
+    value = figure.value / devices
     return Point(
-        x=at, y=value / line.devices, low=low, high=high, n=point.figure.repeats, text=text, about=about, href=page,
-        step=phrase("history.level") if step else "",
+        x=at, y=value, low=figure.low / devices, high=figure.high / devices, n=figure.repeats,
+        text=phrase("chart.per_device", unit=f"{numbers.figure(value, figure.spread)} {unit}"),
+        about=listed(filter(None, _key(point))), href=page, step=phrase("history.level") if changes else "",
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from perfledger.ingest.site.hardware_names import chip
 from perfledger.ingest.site.model import Row, Site, written
 from perfledger.ingest.site.result_tables import own_marks
 from perfledger.ingest.site.run_tables import reservations
+from perfledger.ingest.site.verdict_words import LEADS
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -60,12 +61,9 @@ def _date(site: Site, row: Row) -> str:
 
 def _places(site: Site) -> Mapping[str, Text]:
     """Return the word for each result that is the fastest of its case."""
-    verdicts = [each.verdict for (_, axis), found in site.standings.items() if axis == FRAMEWORK for each in found]
-    return {
-        identity(each.pair[0].result): phrase(f"badge.{each.kind}")
-        for each in verdicts
-        if each.kind in ("clear", "likely")
-    }
+    verdicts = (each.verdict for (_, axis), found in site.standings.items() if axis == FRAMEWORK for each in found)
+    leads = (each for each in verdicts if each.kind in LEADS)
+    return {identity(each.pair[0].result): phrase(f"badge.{each.kind}") for each in leads}
 
 
 def _message(row: Row, words: Words, place: Text | None) -> str:

@@ -7,8 +7,9 @@ repeats, and figures that a script computed from them, are not results; they are
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
@@ -35,8 +36,8 @@ _SWITCH = {"yes": True, "no": False}
 class _Result:
     """One case's figures by metric, and the first row of every place that prints them."""
 
-    figures: Mapping[str, Published]
-    places: tuple[Published, ...]
+    figures: dict[str, Published] = field(default_factory=dict)
+    places: list[Published] = field(default_factory=list)
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -72,26 +73,23 @@ def _results(rows: Sequence[Published]) -> list[_Result]:
     """Return the results of one case: places whose common figures agree are one result."""
     found: list[_Result] = []
     for figures in _at_places(rows):
-        one = next((index for index, each in enumerate(found) if _agree(each.figures, figures)), None)
-        here = (next(iter(figures.values())),)
-        if one is None:
-            found.append(_Result(figures, here))
-        else:
-            known = found[one]
-            found[one] = _Result({**figures, **known.figures}, known.places + here)
+        known = next((each for each in found if _agree(each.figures, figures)), None)
+        if known is None:
+            found.append(known := _Result())
+        known.figures.update({metric: row for metric, row in figures.items() if metric not in known.figures})
+        known.places.append(next(iter(figures.values())))
     return found
 
 
-def _at_places(rows: Sequence[Published]) -> list[dict[str, Published]]:
+def _at_places(rows: Sequence[Published]) -> Iterable[dict[str, Published]]:
     """Group the figures of one case by place; a metric that a place prints twice begins another group."""
-    found: list[tuple[str, dict[str, Published]]] = []
+    found: dict[tuple[str, int], dict[str, Published]] = {}
+    printed = Counter[tuple[str, str]]()
     for row in rows:
-        there = next((each for place, each in found if place == row.place and row.metric not in each), None)
-        if there is None:
-            found.append((row.place, {row.metric: row}))
-        else:
-            there[row.metric] = row
-    return [each for _, each in found]
+        times = printed[row.place, row.metric]
+        printed[row.place, row.metric] += 1
+        found.setdefault((row.place, times), {})[row.metric] = row
+    return found.values()
 
 
 def _agree(known: Mapping[str, Published], others: Mapping[str, Published]) -> bool:

@@ -49,27 +49,24 @@ class Entrant:
         """Return the section of its system."""
         return slug(f"{self.submitter} {self.system}")
 
-
-@dataclass(frozen=True)
-class SystemOfRound:
-    """A system with its environment, and the runs of each of its results with the title and page of the benchmark."""
-
-    anchor: str
-    submitter: str
-    system: str
-    environment: Table | None
-    results: tuple[tuple[Text, str, Table | None], ...]
+    @property
+    def page(self) -> str:
+        """Return the page of its benchmark."""
+        return addresses.model_page(self.suite)
 
 
 @dataclass(frozen=True)
 class RoundPage:
-    """A benchmark round: how many results and runs it has, the scores by benchmark, and the systems."""
+    """A benchmark round: how many results and runs it has, the scores by benchmark, and the systems.
+
+    A system has its first result, its environment, and the runs of each result.
+    """
 
     title: Text
     results: int
     runs: int
     benchmarks: tuple[tuple[Suite, str, Table | None], ...]
-    systems: tuple[SystemOfRound, ...]
+    systems: tuple[tuple[Entrant, Table | None, tuple[tuple[Entrant, Table | None], ...]], ...]
     index: str = addresses.REPORTS
 
 
@@ -133,7 +130,10 @@ def _round(site: Site, name: str) -> RoundPage:
             for suite in site.shown
             if suite.id in by_suite
         ),
-        systems=tuple(_system(site, each) for each in by_system.values()),
+        systems=tuple(
+            (each[0], environment_table(_runs_of(site, each[0])[0]), tuple((one, _runs(site, one)) for one in each))
+            for each in by_system.values()
+        ),
     )
 
 
@@ -211,21 +211,11 @@ def _published_cell(site: Site, entrant: Entrant) -> Cell:
     return cell(published.printed, addresses.AUDIT, difference, value=published.value)
 
 
-def _system(site: Site, entrants: Sequence[Entrant]) -> SystemOfRound:
-    first = entrants[0]
-    return SystemOfRound(
-        anchor=first.anchor,
-        submitter=first.submitter,
-        system=first.system,
-        environment=environment_table(site.by_id[first.row.run_ids[0]]),
-        results=tuple(
-            (each.suite.title, addresses.model_page(each.suite), _runs(site, [site.by_id[i] for i in each.row.run_ids]))
-            for each in entrants
-        ),
-    )
+def _runs_of(site: Site, entrant: Entrant) -> list[Run]:
+    return [site.by_id[each] for each in entrant.row.run_ids]
 
 
-def _runs(site: Site, runs: Sequence[Run]) -> Table | None:
+def _runs(site: Site, entrant: Entrant) -> Table | None:
     """Return the runs of a result, each with the line of its log that ends it."""
     of = ColumnOf[Run]
     columns = (
@@ -241,7 +231,7 @@ def _runs(site: Site, runs: Sequence[Run]) -> Table | None:
         of(word_for("metric", SAMPLES), _samples_cell, True, SAMPLES),
         of(phrase("round.throughput"), _speed_cell, True),
     )
-    return table_of("runs-of-system", _in_order(runs), columns)
+    return table_of("runs-of-system", _in_order(_runs_of(site, entrant)), columns)
 
 
 def _in_order(runs: Sequence[Run]) -> list[Run]:

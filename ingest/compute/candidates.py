@@ -19,6 +19,7 @@ THROUGHPUT = "throughput"
 Runs = Mapping[str, Run]
 #: A hardware, a precision group, and their results.
 Section = tuple[str, str, tuple[Result, ...]]
+JudgedCase = tuple[list[Result], Verdict]
 
 
 class Grouping(Protocol):
@@ -98,13 +99,25 @@ def places(suite: Grouping, rows: Sequence[Result], level: Level = DEFAULT) -> l
     return [found[key] for key in sorted(found)]
 
 
-def verdicts(
-    runs: Runs, suite: Grouping, place: Sequence[Result], level: Level = DEFAULT
-) -> list[tuple[list[Result], Verdict]]:
-    """Return the cases of a place, each with its verdict."""
-    cases = comparison.cases(place, suite.row_key, level)
-    said = place_verdicts([candidates(runs, case) for case in cases], suite.workload, level)
-    return list(zip(cases, said, strict=True))
+def verdicts(runs: Runs, suite: Grouping, place: Sequence[Result], level: Level = DEFAULT) -> list[JudgedCase]:
+    """Return the cases of a place, each with its verdict on frameworks; the first speaks for the place."""
+    return judged(runs, suite, comparison.cases(place, suite.row_key, level), level)
+
+
+def judged(
+    runs: Runs, suite: Grouping, cases: Sequence[list[Result]], level: Level = DEFAULT, *, axis: str = "framework"
+) -> list[JudgedCase]:
+    """Return cases of one place with their verdicts.
+
+    First is the case that most entrants ran, then that with the largest batch size, then the fastest.
+    """
+    said = place_verdicts([candidates(runs, case, axis=axis) for case in cases], suite.workload, level)
+    return sorted(zip(cases, said, strict=True), key=_weight, reverse=True)
+
+
+def _weight(case: JudgedCase) -> tuple[int, int, float]:
+    rows, verdict = case
+    return len(verdict.entrants), rows[0].batch_size or 0, max((row.value or 0 for row in rows), default=0)
 
 
 def _of(

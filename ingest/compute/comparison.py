@@ -191,6 +191,11 @@ class Verdict:
     left_out: tuple[LeftOut, ...] = ()
 
     @property
+    def entrants(self) -> list[Candidate]:
+        """The best candidate of each entrant that has a figure in the case."""
+        return [each for each in self.ranked if not any(each is other.candidate for other in self.left_out)]
+
+    @property
     def leader(self) -> Result | None:
         """The result that is clearly the best; None where none is."""
         return self.pair[0].result if self.kind == "clear" else None

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from perfledger.ingest.compute import comparison
-from perfledger.ingest.compute.candidates import Grouping, Runs, Section, candidates, places, sections
+from perfledger.ingest.compute.candidates import Grouping, Runs, Section, judged, places, sections
 from perfledger.ingest.compute.comparison import Verdict, entrant
-from perfledger.ingest.compute.comparison_place import place_verdicts
 from perfledger.schema.records import Result
 
 FRAMEWORK = "framework"
@@ -66,9 +65,7 @@ def _of_suite(suite: S, results: Sequence[Result], runs: Runs, axis: str) -> Ite
     for hardware, group, rows in _sections(suite, results, axis):
         for place in _places(suite, axis, [row for row in rows if axis == FRAMEWORK or entrant(row, axis)]):
             cases = _cases(suite, axis, place)
-            entrants = [candidates(runs, case, axis=axis) for case in cases]
-            judged = list(zip(cases, place_verdicts(entrants, suite.workload), strict=True))
-            case, verdict = max(judged, key=_weight)
+            case, verdict = judged(runs, suite, cases, axis=axis)[0]
             yield Standing(suite, hardware, axis, group, tuple(case), verdict, len(cases) - 1)
 
 
@@ -104,10 +101,3 @@ def _cases(suite: Grouping, axis: str, rows: Sequence[Result]) -> list[list[Resu
         precision = None if axis == "precision" else row.precision
         found.setdefault((suite.row_key(row), precision, repr(sorted(others.items()))), []).append(row)
     return list(found.values())
-
-
-def _weight(judged: tuple[Sequence[Result], Verdict]) -> tuple[int, int, float]:
-    rows, verdict = judged
-    left_out = [each.candidate for each in verdict.left_out]
-    entrants = sum(not any(each is other for other in left_out) for each in verdict.ranked)
-    return entrants, rows[0].batch_size or 0, max((row.value or 0 for row in rows), default=0)

@@ -212,14 +212,9 @@ def _left_out(site: Site, suite: Suite, found: Verdict) -> list[Mark]:
     ]
 
 
-def in_case(found: Verdict) -> list[Candidate]:
-    """Return the best candidate of each entrant of a case itself, without those that it leaves out."""
-    return [each for each in found.ranked if not any(each is one.candidate for one in found.left_out)]
-
-
 def best_of_case(found: Verdict) -> Candidate:
     """Return the best candidate of a case itself."""
-    return in_case(found)[0]
+    return found.entrants[0]
 
 
 def named_left_out(found: LeftOut, first: Candidate) -> Text:

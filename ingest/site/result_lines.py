@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
 from perfledger.ingest.site import addresses
-from perfledger.ingest.site.answer_marks import best_of_case, cautions, in_case, left_out_reasons, overturning
+from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
 from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
@@ -151,7 +151,7 @@ def accumulated(site: Site, row: Row) -> int | None:
 def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[ResultLine, ...]:
     found: list[ResultLine] = []
     for of_place in places(suite, rows):
-        judged = sorted(verdicts(site.by_id, suite, of_place), key=lambda each: _weight(*each), reverse=True)
+        judged = verdicts(site.by_id, suite, of_place)
         entrants = {each.result.run_ids: each for each in candidates(site.by_id, of_place)}
         reference = judged[0][1]
         for case, verdict in judged:
@@ -168,21 +168,16 @@ def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Tex
     return ResultLine(row, group, said, apart, against, accumulated(site, row), workload, place)
 
 
-def _weight(case: Sequence[Row], found: Verdict) -> tuple[int, int, float]:
-    """Return how much a case says: the number of its frameworks, its batch size and its fastest figure."""
-    return len(in_case(found)), case[0].batch_size or 0, max((row.value or 0 for row in case), default=0)
-
-
 def _place_of(mine: Candidate | None, own: Verdict, reference: Verdict, suite: Suite) -> tuple[Text, Text]:
     """Return the verdict on a result in its own case, or the reason why it is not ranked."""
     if mine is None:
         return "", ""
-    entrants = in_case(own)
+    entrants = own.entrants
     if len(entrants) > 1:
         return _in_case(mine, own, entrants)
     if own.kind == "units":
         return "", phrase("model.other_unit")
-    others = [each for each in in_case(reference) if each.framework != mine.framework]
+    others = [each for each in reference.entrants if each.framework != mine.framework]
     return ("", _difference(mine, best_of_case(reference), suite)) if others and own is not reference else ("", "")
 
 

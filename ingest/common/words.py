@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -178,6 +178,22 @@ def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> di
 @cache
 def own() -> Words:
     """Return the words of the site, which are read once."""
+    return load()
+
+
+def current() -> Words:
+    """Return the words of the site as their files have them now; they are read again only if a file has changed.
+
+    Raises:
+        FileError: as `load`.
+    """
+    folder = project_folder()
+    files = (WORDS, *([folder / "words.toml"] if folder else []))
+    return _as_of(tuple(path.stat().st_mtime_ns if path.is_file() else 0 for path in files))
+
+
+@lru_cache(maxsize=1)
+def _as_of(_changed: tuple[int, ...]) -> Words:
     return load()
 
 

@@ -37,14 +37,14 @@ _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(
-    r'(?P<before>(?<=\s)(?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
+    r'(?P<before> (?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
     r'(?P<file>[^"#?&]+\.(?:md|html|csv|jsonl?|svg|png))(?P<anchor>[?#][^"]*?)?(?=")'
 )
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
-    r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*)?'
-    r'(?:<div data-block="(?P<block>\d+)"></div>'
-    r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
+    r'<(?:h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption>p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*<)?'
+    r'(?:div data-block="(?P<block>\d+)"></div>'
+    r'|(?P<table>div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>)))',
     re.DOTALL,
 )
 _HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?(?P<rest>[^>]*)>(?P<text>.*?)</h(?P=level)>')
@@ -69,8 +69,11 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+@event_priority(100)
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML.
+
+    Of a page that is HTML (`html: true` in its front matter), leave nothing that others would read as Markdown.
 
     Raises:
         PluginError: the page has no metadata, which MkDocs would print at its head if it could not read it.
@@ -78,8 +81,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if not page.meta:
         raise PluginError(f"{page.file.src_uri}: the front matter is missing or cannot be read; run ingest again")
     page.blocks, page.anchors = [], {}
-    if page.meta.get("html"):
-        page.render = partial(_render, page)
     if _LEFT_OUT and (host := _forge(config)):
         markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
@@ -87,7 +88,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         page.blocks.append(resolve(found[0], page, files))
         return f'<div data-block="{len(page.blocks) - 1}"></div>'
 
-    return resolve(_BLOCK.sub(taken, markdown), page, files)
+    written = resolve(_BLOCK.sub(taken, markdown), page, files)
+    if not page.meta.get("html"):
+        return written
+    page.render = partial(_render, page, written)
+    return ""
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
@@ -136,11 +141,11 @@ def label(html: str, blocks: list[str]) -> str:
             return found[0]
         by = f"{name[1]}-caption" if found["caption"] else heading
         table = _UNLABELLED.sub(f'{name[0]} aria-labelledby="{by}"', table, count=1) if by else table
-        caption = f'{found["caption"]} id="{by}">{found["text"]}\n' if found["caption"] else ""
+        caption = f'<{found["caption"]} id="{by}">{found["text"]}\n' if found["caption"] else ""
         if found["block"]:
             blocks[int(found["block"])] = table
             return f'{caption}<div data-block="{found["block"]}"></div>'
-        return caption + table
+        return f"{caption}<{table}"
 
     return _LABELS.sub(labelled, html)
 
@@ -154,9 +159,9 @@ def _tight(html: str) -> str:
     return "\n".join([first.rstrip(), *between, others[-1].lstrip()])
 
 
-def _render(page: Any, config: Any, files: Any) -> None:
-    """Set what MkDocs would set from Markdown, from a page that is HTML (`html: true` in its front matter)."""
-    page.present_anchor_ids = set(_ID.findall(page.markdown))
+def _render(page: Any, written: str, config: Any, files: Any) -> None:
+    """Set what MkDocs would set from Markdown."""
+    page.present_anchor_ids = set(_ID.findall(written))
     headings: list[dict[str, Any]] = []
 
     def linked(found: re.Match[str]) -> str:
@@ -167,7 +172,7 @@ def _render(page: Any, config: Any, files: Any) -> None:
         link = f'<a class="headerlink" href="#{anchor}" title="Permanent link">&para;</a>'
         return f'<h{level} id="{anchor}"{found["rest"]}>{text}{link}</h{level}>'
 
-    page.content = _HEADING.sub(linked, page.markdown)
+    page.content = _HEADING.sub(linked, written)
     page.toc = get_toc(nest_toc_tokens(headings))
 
 

@@ -62,7 +62,6 @@ class About:
 @event_priority(-10)
 def on_config(config: Any) -> Any:
     """Read who publishes the site, after the pages and their data are written."""
-    _words.cache_clear()
     _texts.cache_clear()
     publisher = _publisher(config)
     config["site_name"] = config["extra"].get("title") or publisher.name or config["site_name"]
@@ -92,8 +91,9 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+@event_priority(200)
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """Put the address of the site into code that embeds its pictures."""
+    """Put the address of the site into code that embeds its pictures, before hooks/blocks.py takes the page."""
     of_framework = page.file.src_uri.partition("/")[2].startswith("frameworks/")
     return markdown.replace(SITE, config["site_url"] or "SITE/") if of_framework else markdown
 
@@ -191,12 +191,8 @@ def _repository() -> str | None:
 @cache
 def _texts(language: str) -> Mapping[str, str]:
     """Return the words of `[footer]` in one language."""
-    return {key[7:]: entry[language] for key, entry in _words().items() if key.startswith("footer.")}
-
-
-@cache
-def _words() -> Mapping[str, Mapping[str, str]]:
-    return words.load().entries
+    entries = words.current().entries.items()
+    return {key[7:]: entry[language] for key, entry in entries if key.startswith("footer.")}
 
 
 # ---- colors ----

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -17,15 +16,14 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from jinja2.bccache import Bucket, BytecodeCache
+from jinja2.ext import Extension
 from mkdocs.plugins import event_priority
 from mkdocs.utils import get_relative_url
 
-from perfledger import PACKAGES
+from perfledger.ingest.common import words
 
 #: The names of languages for search engines and for previews.
 LOCALES = {"en": "en_US", "zh": "zh_CN"}
-WORDS = Path(__file__).resolve().parents[1] / "words.toml"
-VOCABULARY = PACKAGES / "schema" / "vocabulary.toml"
 CHANGES = Path("data") / "changes.json"
 PREVIEW = "assets/social.png"
 ENTRIES = 100
@@ -36,6 +34,10 @@ LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
+#: A part with a fixed name. Those that depend on the page are looked for each time.
+_INCLUDE = re.compile(r"""\{%-? *include +"([^"~]+)" *-?%\}""")
+#: At the top of each part of the theme; its marks would take the blanks before the part away.
+_COMMENT = re.compile(r"\A\{#-.*?-#\}\s*", re.DOTALL)
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -45,12 +47,9 @@ _UNUSED = re.compile(r"assets/(?:.*\.map|javascripts/(?:lunr|workers)/.*)")
 
 @event_priority(100)
 def on_config(config: Any) -> Any:
-    """Read the words, once per build; extend the navigation; before the theme's plugin, give it its offline shim."""
-    _words.cache_clear()
-    _precisions.cache_clear()
-    config["extra"]["ui"] = {
-        language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LOCALES
-    }
+    """Extend the navigation; before the theme's plugin, give it its offline shim."""
+    _table.cache_clear()
+    config["extra"]["ui"] = {language: _table("ui", language) for language in LOCALES}
     pages = Path(config["docs_dir"]) / "en"
     config["nav"] = _extended(config["nav"], pages)
     config["extra"]["default_language"] = _default(config)
@@ -270,7 +269,7 @@ def _case(texts: Mapping[str, str], language: str, change: Mapping[str, Any]) ->
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
     sizes = [texts[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
-    precision = _precisions().get(str(change.get("precision")), {}).get(language) or change.get("precision")
+    precision = _table("precision", language).get(str(change.get("precision"))) or change.get("precision")
     parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)
     return [str(each) for each in (*parts, change.get("round")) if each]
 
@@ -297,20 +296,14 @@ def _xml(text: str) -> str:
 
 def _texts(config: Any, language: str) -> Mapping[str, str]:
     """Return the words of `[publish]` in one language, the name of the site in them."""
-    found = _words()["publish"].items()
-    return {key: entry[language].replace("{site}", config.site_name) for key, entry in found}
+    return _table("publish", language, config.site_name)
 
 
 @cache
-def _words() -> Mapping[str, Any]:
-    return tomllib.loads(WORDS.read_text("utf-8"))
-
-
-@cache
-def _precisions() -> Mapping[str, Any]:
-    """Return the precisions of the vocabulary, with their names in both languages."""
-    entries: Mapping[str, Any] = tomllib.loads(VOCABULARY.read_text("utf-8"))["precision"]
-    return entries
+def _table(name: str, language: str, site: str = "") -> Mapping[str, str]:
+    """Return a table of the words in one language, the name of the site in them."""
+    found = ((key.partition("."), entry) for key, entry in words.current().entries.items())
+    return {key: entry[language].replace("{site}", site) for (table, _, key), entry in found if table == name}
 
 
 class Compiled(BytecodeCache):
@@ -332,12 +325,36 @@ class Compiled(BytecodeCache):
 COMPILED = Compiled()
 
 
+class Included(Extension):
+    """Puts the parts that a template of the theme includes into it: to find a part takes longer than to fill it in."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return a template with its parts, each in a scope of its own; those that include themselves stay apart."""
+        return _INCLUDE.sub(lambda part: self._part(part[0], part[1], name or ""), source)
+
+    def _part(self, statement: str, name: str, of: str) -> str:
+        loader = self.environment.loader
+        if loader is None or name in {of, "partials/toc-item.html"}:
+            return statement
+        text = _COMMENT.sub("", loader.get_source(self.environment, name)[0])
+        return f"{{% with %}}{self.preprocess(text, name)}{{% endwith %}}"
+
+
 def on_env(env: Any, **_: Any) -> Any:
     """Let templates leave out the lines and the indents of their own statements: a third of what they write.
 
     They stay as they are while a site is built, so no page looks for changes; each is compiled for all languages.
     """
+
+    @cache
+    def translated(language: str, key: str) -> str:
+        """Return words of the theme, for theme/partials/language.html."""
+        own, english = (env.get_template(f"partials/languages/{each}.html").module for each in (language, "en"))
+        return str(own.t(key) or english.t(key) or key)
+
     env.trim_blocks = env.lstrip_blocks = True
     env.auto_reload = False
     env.bytecode_cache = COMPILED
+    env.add_extension(Included)
+    env.globals["translated"] = translated
     return env

@@ -25,17 +25,59 @@ SAME_WORDS = Path(__file__).resolve().parents[1] / "search.toml"
 #: Models that no suite describes rank below those that have one.
 OF_UNNAMED_MODELS = "models/model-"
 UNNAMED = 0.25
-_INLINE = re.compile(r"</?(?:code|sub|sup)>")
-_BLOCK = re.compile(r"</?(?:p|pre|li|ol|ul)>")
+#: A tag, or the text up to the next one: our pages write `>` in attributes as a reference.
+_PART = re.compile(r"<(/?)([a-z][a-z0-9]*)([^>]*)>|([^<]+)")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+#: Tags between which words do not touch.
+_APART = ("p", "pre", "li", "ol", "ul")
+_ID = re.compile(r' id="([^"]+)"')
+#: In a tag: the search passes over it and what is in it.
+_PASSED_OVER = re.compile(r' data-search-exclude| class="headerlink"')
 #: The summary of a folded table.
 _ROWS = re.compile(r"Rows: \d+|共 \d+ 行")
 #: What a page names for the search besides itself, by language.
 _hits: dict[str, list[dict[str, str]]] = {}
 
 
+class Sections:
+    """Divides a page into a section per heading, as the theme's parser does, in a sixth of the time."""
+
+    def __init__(self) -> None:
+        self.data: list[Any] = []
+
+    def feed(self, page: str) -> None:
+        """Read the HTML of a page."""
+        self.data = [plugin.Section(plugin.Element("above the first heading"))]
+        into, passing, depth = self.data[0].text, "", 0
+        for end, tag, attributes, text in _PART.findall(page):
+            if passing:
+                depth += (-1 if end else 1) if tag == passing else 0
+                passing = passing if depth else ""
+            elif tag in _HEADINGS:
+                into = self.data[-1].text if end else self._begun(tag, attributes)
+            elif not end and tag and _PASSED_OVER.search(attributes):
+                passing, depth = tag, 1
+            else:
+                into.append(" " if tag in _APART else text)
+
+    def close(self) -> None:
+        """Leave out what is above the first heading if that is nothing."""
+        self.data = [each for each in self.data if "".join([*each.title, *each.text]).strip()]
+
+    def _begun(self, tag: str, attributes: str) -> list[str]:
+        """Begin the section of a heading, and return where its title goes; the title of the page is no anchor."""
+        left_out = {"data-search-exclude": None} if _PASSED_OVER.search(attributes) else {}
+        self.data.append(plugin.Section(plugin.Element(tag, left_out)))
+        named = _ID.search(attributes)
+        self.data[-1].id = named[1] if named and tag != "h1" else None
+        title: list[str] = self.data[-1].title
+        return title
+
+
 def on_config(config: Any) -> Any:
     """Keep the theme from cutting Chinese into words where jieba is installed: the index would depend on it."""
     plugin.jieba = None
+    plugin.Parser = Sections
     return config
 
 
@@ -78,7 +120,7 @@ def _same() -> list[list[str]]:
 
 
 def _plain(entry: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
-    """Return an entry as plain text, with its location relative to the language's folder."""
+    """Return an entry without references, with its location relative to the language's folder."""
     location = entry["location"][len(folder) :]
     texts = {key: _text(entry[key]) for key in ("title", "text")}
     boost = entry.get("boost", 1) * (UNNAMED if location.startswith(OF_UNNAMED_MODELS) else 1)
@@ -86,7 +128,7 @@ def _plain(entry: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
 
 
 def _text(marked: str) -> str:
-    return " ".join(_ROWS.sub("", html.unescape(_BLOCK.sub(" ", _INLINE.sub("", marked)))).split())
+    return " ".join(_ROWS.sub("", html.unescape(marked)).split())
 
 
 def _folders(config: Any) -> list[str]:

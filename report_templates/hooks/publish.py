@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import yaml
 from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.ext import Extension
 from mkdocs.plugins import event_priority
@@ -100,8 +101,7 @@ def _reports(folder: Path) -> list[Any]:
     """Return reports under the source that each states, in their order."""
     groups: dict[str, list[str]] = {}
     for path in sorted((each for each in folder.glob("*.md") if each.stem != "index"), key=_order):
-        stated = re.search(r'^group: "(.*)"$', path.read_text("utf-8"), re.MULTILINE)
-        groups.setdefault(stated[1] if stated else "", []).append(f"reports/{path.name}")
+        groups.setdefault(_stated(path, "group", ""), []).append(f"reports/{path.name}")
     return [{source: pages} if source and len(pages) > 1 else pages[0] for source, pages in groups.items()]
 
 
@@ -115,8 +115,13 @@ LISTED: Mapping[str, Callable[[Path], list[Any]]] = {
 
 
 def _order(path: Path) -> tuple[int, str]:
-    stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
-    return (int(stated[1]) if stated else 10_000, str(path))
+    return (_stated(path, "order", 10_000), str(path))
+
+
+def _stated(path: Path, name: str, usual: Any) -> Any:
+    """Return what a page states in one line of its front matter; to read all of it would take longer."""
+    found = re.search(rf"^{name}: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+    return yaml.safe_load(found[1]) if found else usual
 
 
 def on_files(files: Any, **_: Any) -> Any:

@@ -64,7 +64,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
     return [
         *found,
         _line("run.json", [*texts.values(), *_incomplete(runs)], "state what is missing, or run it with `runners run`"),
-        _line("figures", _without_figure(read), "submit only runs of which `python -m ingest figures` prints a figure"),
+        _line("figures", _without_figure(read), "submit only runs that have a figure by `python -m ingest figures`"),
         _line("secrets", _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file"),
         _line("names", _secrets(folder, manifest, ""), "pack it with `python -m ingest submit`, which redacts them"),
         _line("disturbed", _disturbed(read), "leave these runs out, and repeat them on idle machines"),
@@ -83,7 +83,7 @@ def in_pull_request(head: Path, base: str) -> list[tuple[str, list[SubmissionChe
     if not folders and not any(path.startswith(f"{RAW_LOGS}/{FOLDER}/") for path, *_ in changed):
         return []
     wrong = [f"{path}: {why}" for path, status, mode in changed if (why := _not_new(path, status, mode))]
-    touched = _line("pull request", wrong, "add new files below one folder of raw_logs/submitted/, and nothing else")
+    touched = _line("pull request", wrong, "add new files below one folder of raw_logs/submitted/ only")
     return [
         ("pull request", [touched]),
         *((each, _checked(head / each)) for each in folders if touched.state == "pass"),
@@ -115,7 +115,7 @@ def _changed(head: Path, base: str) -> Iterator[tuple[str, str, str]]:
     words = ["git", "-C", str(head), "diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"]
     done = subprocess.run([*words, f"{base}...HEAD", "--"], capture_output=True, check=False)
     if done.returncode:
-        cause = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no cause given"])[-1]
+        cause = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git printed no cause"])[-1]
         raise UsageError(f"{head}: git cannot compare it with {base}: {cause}")
     fields = done.stdout.decode("utf-8", "surrogateescape").split("\0")
     for entry, path in zip(fields[::2], fields[1::2], strict=False):
@@ -128,7 +128,7 @@ def _not_new(path: str, status: str, mode: str) -> str:
         return "lies elsewhere"
     if status != "A":
         return "changes or removes a file that is there"
-    return "" if mode == _PLAIN_FILE else "is no plain file"
+    return "" if mode == _PLAIN_FILE else "is not a plain file"
 
 
 def _line(name: str, wrong: Sequence[str], remedy: str, otherwise: str = "fail") -> SubmissionCheck:
@@ -161,7 +161,7 @@ def _wrong_files(folder: Path, manifest: Manifest) -> list[str]:
     wrong += [
         f"{name}: has a name that is not permitted" for name in sorted(manifest.files) if not PATH.fullmatch(name)
     ]
-    wrong += [f"{name}: is no plain file" for name, mode in sorted(there.items()) if not stat.S_ISREG(mode)]
+    wrong += [f"{name}: is not a plain file" for name, mode in sorted(there.items()) if not stat.S_ISREG(mode)]
     if len(there) > MOST_FILES or sum(each.bytes for each in manifest.files.values()) > LARGEST:
         wrong.append(f"more than {MOST_FILES} files or {LARGEST >> 20} MiB")
     wrong += [
@@ -200,7 +200,7 @@ def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson 
     """Yield each run.json, or what is wrong with it; a log without one is wrong, too."""
     found = [name for name in manifest.files if name.rpartition("/")[2] == "run.json"]
     if not found:
-        yield "", "there is no run.json"
+        yield "", "run.json is missing"
     for name in sorted(found):
         try:
             yield name, decoded(read_bytes(folder / name), RunJson)
@@ -213,7 +213,7 @@ def _incomplete(runs: dict[str, RunJson]) -> Iterator[str]:
         lacking = [f"case.{each}" for each in NEEDED if getattr(run.case, each, msgspec.UNSET) is msgspec.UNSET]
         lacking += [key for key in ("outcome", "start", "argv", "environment", "files") if not getattr(run, key)]
         if lacking:
-            yield f"{name}: says nothing of {', '.join(lacking)}"
+            yield f"{name}: does not state {', '.join(lacking)}"
         if run.outcome not in ("completed", None):
             yield f"{name}: the outcome is {run.outcome}"
 
@@ -240,7 +240,7 @@ def _without_figure(runs: Sequence[Run]) -> list[str]:
     from perfledger.ingest import figures
 
     found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.reason]
-    return found if runs else ["there is no log"]
+    return found if runs else ["a log is missing"]
 
 
 def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:

@@ -303,7 +303,9 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
 
 def _record_lines(log: RunFigure | None) -> Iterator[DraftLine]:
     if log is None:
-        yield DraftLine("format", "", "in which format is its log? init-recipe --log FILE finds out", is_question=True)
+        yield DraftLine(
+            "format", "", "which format does its log have? init-recipe --log FILE finds out", is_question=True
+        )
         yield DraftLine("at_least", 10, "records that the log of a run must have")
         return
     yield DraftLine("format", log.format or "")

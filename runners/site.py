@@ -158,7 +158,7 @@ def _checked_kinds(tables: Mapping[str, Any]) -> tuple[str, ...]:
             remedy = "a site file has [hosts.NAME] and [partitions.NAME]"
             raise FaultError((key,), f"`{key}` is not a table of a site file; {remedy}")
         if not isinstance(value, dict) or not all(isinstance(each, dict) for each in value.values()):
-            raise FaultError((key,), f"`{key}` must hold a table for each of its names: [{key}.NAME]")
+            raise FaultError((key,), f"`{key}` must be a table for each of its names: [{key}.NAME]")
     return _KINDS
 
 
@@ -189,7 +189,7 @@ def _check_variables(keys: Keys, table: Mapping[str, Any]) -> None:
 def _check_secrets(keys: Keys, names: Iterable[str]) -> None:
     for name in names:
         if not VARIABLE.fullmatch(name):
-            what = f"`{'.'.join(map(str, keys))}` holds {name!r}, which is not the name of an environment variable"
+            what = f"`{'.'.join(map(str, keys))}` contains {name!r}, which is not the name of an environment variable"
             raise FaultError(keys, f"{what}; the value comes from the environment of the runner")
 
 

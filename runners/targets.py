@@ -34,7 +34,7 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
         if rest and not PARTITION.fullmatch(rest):
             raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
         return Slurm(rest, tuple(sbatch))
-    raise RunnerError(f"--on {on}: there is no such target; {FORMS}")
+    raise RunnerError(f"--on {on}: this target is unknown; {FORMS}")
 
 
 def _hosts(on: str, text: str) -> tuple[str, ...]:

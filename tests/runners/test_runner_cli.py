@@ -242,7 +242,7 @@ def test_a_plan_of_a_batch_size_search_lists_the_first_sizes(capfd, write_recipe
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--on", "moon"], "--on moon: there is no such target"),
+        (["--on", "moon"], "--on moon: this target is unknown"),
         (["--on", "ssh:-oProxyCommand=x"], "is not the name of a host"),
         (["--ssh-config", "x"], "it is for --on ssh:HOST"),
         (["--container", "docker"], "names no image"),

@@ -60,7 +60,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
     [
         (QUOTED, '3: `hosts.gpu1.example.com.address` is '),
         ("[host.local]\n", "1: `host` is not a table of a site file; a site file has [hosts.NAME] and [part"),
-        ('[hosts]\nlocal = "x"\n', "`hosts` must hold a table for each of its names: [hosts.NAME]"),
+        ('[hosts]\nlocal = "x"\n', "`hosts` must be a table for each of its names: [hosts.NAME]"),
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),
         ('[hosts.local]\nprologue = "x"\n', "2: `hosts.local.prologue` is 'x', but must be a list of texts"),
         ('[hosts.local]\ninterpreter = "python"\n', "`hosts.local.interpreter` is 'python', but must be an absolute"),
@@ -72,7 +72,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
             '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',
             "leave it out and run with --secret HF_TOKEN, or name it in `secrets`",
         ),
-        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` holds 'a b', which is not the name of"),
+        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` contains 'a b', which is not the name of"),
         ('[hosts.local.data]\ndefault = "d"\n', "2: `hosts.local.data.default` is 'd', but must be an absolute path"),
         ("[hosts.local\n", "1: is not TOML: "),
     ],

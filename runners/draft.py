@@ -101,7 +101,8 @@ class CommandFacts(Struct, frozen=True):
         """The file, or the folder of the package, that the trainer starts; it need not exist here."""
         words = [each for each in self.words if not _PYTHON.fullmatch(each)]
         module = words[words.index("-m") + 1].partition(".")[0] if "-m" in words[:-1] else ""
-        file = next((each for each in words if each.endswith(".py")), f"{module}.py" if module else words[0])
+        usual = f"{module}.py" if module else next(iter(words), "mine")
+        file = next((each for each in words if each.endswith((".py", ".sh"))), usual)
         return Path(module) if Path(module, "__init__.py").is_file() and module else Path(file)
 
     @property
@@ -262,8 +263,8 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
         log: the figure of a log that the command printed, if one was named.
         folder: that of the recipe's file; paths of files begin there.
     """
-    is_here = facts.start.suffix == ".py" or facts.start.is_dir()
-    own, modules = imported(facts.start) if is_here and facts.start.exists() else ([], set[str]())
+    is_sent = facts.start.is_dir() or (facts.start.suffix in (".py", ".sh") and facts.start.is_file())
+    own, modules = imported(facts.start) if is_sent else ([], set[str]())
     module = next((each for each in _FRAMEWORKS if each in modules), facts.module)
     device = facts.device or ("gpu" if any(map(shutil.which, ("nvidia-smi", "amd-smi", "npu-smi"))) else "cpu")
     yield DraftLine("title", f"{facts.name} in {_FRAMEWORKS[module]}" if module else facts.name)

@@ -132,6 +132,16 @@ def test_the_package_of_a_module_is_sent() -> None:
     assert (loaded.title, [*loaded.files]) == ("lab in PyTorch", ["lab/__init__.py", "lab/train.py"])
 
 
+def test_a_program_of_bash_is_sent() -> None:
+    Path("train.sh").write_text("python train.py", "utf-8")
+    loaded = drafted("bash train.sh --steps 3")
+    assert (loaded.suite, loaded.iterations, [*loaded.files]) == ("train", 3, ["train.sh"])
+
+
+def test_an_interpreter_alone_is_no_mistake() -> None:
+    assert drafted("python").command == ("python",)
+
+
 def test_a_log_names_the_format(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"iter {step}: loss 3.{step:04}, time 12.{step:02}ms, mfu -100.00%" for step in range(60)]
     Path("train.log").write_text("\n".join(["tokens per iteration will be: 512", *lines]), "utf-8")

@@ -35,7 +35,7 @@ class Pages:
 
 
 def resolved(text: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={})
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={"title": "X"})
     with caplog.at_level(logging.WARNING):
         made = BLOCKS.on_page_markdown(text, page, {}, Pages())
     return made, [record.getMessage() for record in caplog.records]
@@ -110,7 +110,7 @@ def test_a_page_of_html_gets_what_mkdocs_would_make_of_markdown() -> None:
 
 
 def test_anchors_that_links_in_html_name_are_checked_by_mkdocs() -> None:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={})
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"), meta={"title": "X"})
     table = '<div class="pl-table" data-search-exclude>\n<a href="../index.md?a=1#none">x</a>\n</div>'
     BLOCKS.on_page_markdown(f'<a href="../runs/a.md#L1">y</a>\n{table}', page, {}, Pages())
     page.present_anchor_ids, page.links_to_anchors = set(), {"other file": {"b": "b.md#b"}}

@@ -65,7 +65,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
         *found,
         _line("run.json", [*texts.values(), *_incomplete(runs)], "state what is missing, or run it with `runners run`"),
         _line("figures", _without_figure(read), "submit only runs that have a figure by `python -m ingest figures`"),
-        _line("secrets", _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file"),
+        keys("secrets", folder, manifest),
         _line("names", _secrets(folder, manifest, ""), "pack it with `python -m ingest submit`, which redacts them"),
         _line("disturbed", _disturbed(read), "leave these runs out, and repeat them on idle machines"),
         _line("round", _without_round(runs), "name one with `runners run --round 2026Q4`", "warn"),
@@ -225,6 +225,11 @@ def _disturbed(runs: Sequence[Run]) -> list[str]:
 
 def _without_round(runs: dict[str, RunJson]) -> list[str]:
     return [f"{name}: names no round" for name, run in runs.items() if not run.round]
+
+
+def keys(name: str, folder: Path, manifest: Manifest) -> SubmissionCheck:
+    """Fail if files contain keys or passwords."""
+    return _line(name, _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file")
 
 
 def figures_of(folder: Path) -> tuple[RunFigure, ...]:

@@ -13,6 +13,7 @@ from perfledger.ingest.published.audit import SCORES, Audited, LogFigure
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.chips import token
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words, listed
@@ -78,9 +79,13 @@ def audit_cases(site: Site, found: Sequence[Audited]) -> tuple[AuditCase, ...]:
 
 def facets(row: Published, verdict: str = "") -> Facets:
     """Return names and values that the page's address knows a result by: source and model first."""
-    of_row = ("source", row.source), ("model", row.suite or row.model)
-    further = ("framework", row.framework), ("hardware", row.hardware)
-    return (*of_row, *further, ("verdict", verdict))
+    facts = {
+        "source": row.source,
+        "model": row.suite or row.model,
+        "framework": row.framework,
+        "hardware": row.hardware,
+    }
+    return (*((name, token(value)) for name, value in facts.items()), ("verdict", verdict))
 
 
 def setting(row: Published) -> Text:

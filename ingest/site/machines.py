@@ -27,6 +27,7 @@ from perfledger.ingest.site.answer_marks import (
     run_page,
 )
 from perfledger.ingest.site.cards import Card, cards, lead_in_words
+from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, facets_of
 from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.hardware_names import is_accelerator, newest_first, product, raw
 from perfledger.ingest.site.model import (
@@ -42,7 +43,7 @@ from perfledger.ingest.site.model import (
 )
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render import colours
-from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.render.table import Facets, Link, Value
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.result_tables import how_measured
 from perfledger.ingest.site.scorecards import frameworks
@@ -120,6 +121,11 @@ class StandingLine:
     marks: tuple[Mark, ...]
     chart: Text
 
+    @property
+    def facets(self) -> Facets:
+        """Its names and values for the chips."""
+        return facets_of(group=self.place.group, devices=[self.place.devices])
+
 
 @dataclass(frozen=True)
 class AxisTable:
@@ -164,22 +170,15 @@ class Machine:
     note: Text = ""
     models: tuple[Link, ...] = ()
 
+    @property
+    def facets(self) -> Facets:
+        """Its names and values for the chips."""
+        return facets_of(self.hardware)
 
-@dataclass(frozen=True)
-class FrontChoice:
-    """The choices of a reader among some hardware: `chips` are in sight, `more` are opened.
-
-    `devices` are the numbers of devices, `groups` the groups of precisions with their names; `first_devices` and
-    `first_groups` are those of the table that a reader sees first.
-    """
-
-    chips: tuple[Machine, ...]
-    more: tuple[Machine, ...]
-    axes: tuple[tuple[str, Text], ...]
-    devices: tuple[int, ...]
-    groups: Mapping[str, Text]
-    first_devices: frozenset[int]
-    first_groups: frozenset[str]
+    @property
+    def first_table(self) -> AxisTable | None:
+        """The table that a reader sees first."""
+        return next((each for each in self.tables if each.axis == self.axis), None)
 
 
 def machines(site: Site) -> tuple[Machine, ...]:
@@ -393,25 +392,56 @@ def _detail(site: Site, found: SuiteStanding) -> Text:
     return times(found.rows[0]) if verdict.ranked else ""
 
 
-# ---- the choice, and the search ----
+# ---- the chips, and the search ----
 
 
-def choice(found: Sequence[Machine]) -> FrontChoice:
-    """Return what a reader chooses among some hardware."""
-    places = [line.place for each in found for table in each.tables for line in table.lines]
-    groups = dict.fromkeys(each.group for each in places if each.group)
-    first = [
-        line.place for each in found[:1] for table in each.tables if table.axis == each.axis for line in table.lines
-    ]
-    return FrontChoice(
-        chips=tuple(found[:CHIPS]),
-        more=tuple(found[CHIPS:]),
-        axes=tuple((each, phrase(f"front.axis_{each}")) for each in AXES),
-        devices=tuple(sorted({each.devices for each in places if each.devices})),
-        groups={each: group_name(each) for each in groups},
-        first_devices=frozenset(each.devices for each in first),
-        first_groups=frozenset(each.group for each in first),
+def selection(found: Sequence[Machine]) -> Selection | None:
+    """Return what the chips of some hardware choose from; None if there is nothing to choose."""
+    if not found or (len(found) == 1 and not found[0].tables):
+        return None
+    first = {"hardware": found[0].hardware, "axis": found[0].axis}
+    if found[0].first_table and found[0].first_table.usual_devices is not None:
+        first["devices"] = str(found[0].first_table.usual_devices)
+    return Selection(".pl-machine, .pl-row", first)
+
+
+def chips(found: Sequence[Machine], shown: Sequence[Machine]) -> tuple[ChipGroup, ...]:
+    """Return the chips of some hardware; those of hardware that is not shown lead to its page."""
+    every = [each.facets for machine in found for table in machine.tables for each in table.lines]
+    table = found[0].first_table if found else None
+    first = [each.facets for each in table.lines] if table else []
+    places = [each.place for machine in found for table in machine.tables for each in table.lines]
+    devices_of: dict[Value, Text] = {n: numbers.count(n) for n in sorted({each.devices for each in places}) if n}
+    groups: dict[Value, Text] = {each.group: group_name(each.group) for each in places if each.group}
+    return (
+        *([_hardware_chips(found, shown)] if len(found) > 1 else []),
+        ChipGroup("axis", phrase("front.axis"), (*_axes(), _HARDWARE_AXIS), has_all=False),
+        chip_group("devices", phrase("table.devices"), every, devices_of, first),
+        chip_group("precision", phrase("table.precision"), every, groups, first),
     )
+
+
+def _hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipGroup:
+    every = tuple(
+        Chip(
+            each.hardware,
+            each.name,
+            fixed_count=numbers.count(each.count),
+            about=phrase("front.only_others") if each.is_published else each.stated,
+            page=None if each in shown else each.page,
+            is_outlined=each.is_published,
+        )
+        for each in found
+    )
+    return ChipGroup("hardware", phrase("table.hardware"), every[:CHIPS], every[CHIPS:], has_all=False)
+
+
+def _axes() -> Iterator[Chip]:
+    return (Chip(each, phrase(f"front.axis_{each}")) for each in AXES)
+
+
+#: Hardware is compared on a page of its own.
+_HARDWARE_AXIS = Chip("hardware", phrase("table.hardware"), page=addresses.HARDWARE)
 
 
 def hits(found: Machine) -> Iterator[Hit]:

@@ -38,6 +38,8 @@ from perfledger.schema.vocabulary import PRECISION_GROUPS
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from perfledger.ingest.site.chips import Selection
+
 _Made = TypeVar("_Made")
 #: A row of the tables.
 Row = Result
@@ -379,7 +381,7 @@ class Page:
     """One page in both languages; `context` is called once, when the page is rendered. A template sees its fields.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
-    `first_hardware` is the hardware that its filters choose until the reader does.
+    `selection` is what its chips choose from, if it has any.
     The search ranks a page `boost` times as high as others; with 0 the page is not searched.
     Its context may contain `hits`, further results of the search.
     `picture` is the preview of a shared link, instead of the site's.
@@ -394,7 +396,7 @@ class Page:
     boost: int = 1
     order: int | None = None
     group: str | None = None
-    first_hardware: Callable[[], str] | None = None
+    selection: Callable[[], Selection | None] | None = None
     scripts: tuple[str, ...] = ()
     picture: Callable[[Words, str], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None

@@ -13,7 +13,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.standings import AXES, FRAMEWORK
 from perfledger.ingest.site.answer_marks import Mark, best_of_case, marks, run_page
-from perfledger.ingest.site.facets import facets_of
+from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite, SuiteStanding, group_name, precision_name, written
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Facets

@@ -18,7 +18,7 @@ from perfledger.ingest.published.publications import REPEATS, Published, options
 from perfledger.ingest.published.slices import Values, case_fact, common, select
 from perfledger.ingest.site import addresses, our_results
 from perfledger.ingest.site import published_tables as tables
-from perfledger.ingest.site.facets import facets_of
+from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite, group_name
 from perfledger.ingest.site.options import in_words, joined, listed
 from perfledger.ingest.site.our_results import Ours

@@ -12,8 +12,8 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import contradicted
 from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
 from perfledger.ingest.site.options import in_words, listed

@@ -13,8 +13,8 @@ from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
+from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.defaults import by_interest
-from perfledger.ingest.site.facets import facets_of
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, named
 from perfledger.ingest.site.render.table import Facets, Link

@@ -11,7 +11,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
 from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses
-from perfledger.ingest.site.facets import facets_of
+from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import (
     Row,
     Site,

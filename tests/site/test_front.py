@@ -267,7 +267,7 @@ def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
         assert [each for each in links if not (folder / each).is_file()] == []
         assert word in page
         assert "pl-row" not in page
-        assert "pl-choose" not in page
+        assert "pl-chips" not in page
 
 
 def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path: Path) -> None:

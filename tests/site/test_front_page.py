@@ -17,6 +17,7 @@ from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.site import machines
+from perfledger.ingest.site.chips import token
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import front as front_page
 from perfledger.schema.vocabulary import PRECISIONS
@@ -41,7 +42,7 @@ def stated(attributes: str) -> dict[str, str]:
 def rows(pages: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[dict[str, str]]]]:
     """Yield the hardware, what is said of the row, and its cells: attributes, figure, percentage, and link."""
     for part in front(pages, language).split('<div class="pl-machine')[1:]:
-        hardware = stated(part.partition(">")[0])["data-hardware"]
+        hardware = stated(part.partition(">")[0])["data-f-hardware"]
         for row in ROW.finditer(part):
             cells = [
                 {**stated(each["stated"]), "shown": re.sub("<[^>]+>", "", each["inside"].partition("</span>")[0]),
@@ -70,9 +71,9 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
         for each in (each for each in cells if "data-each" in each):
             (found,) = [
                 one for one in measured
-                if (one["hardware"], one["suite"]) == (hardware, about["data-suite"])
-                and str(one["devices"]) == about["data-devices"]
-                and about["data-group"] in ("", PRECISIONS[one["precision"]].group)
+                if (token(one["hardware"] or ""), one["suite"]) == (hardware, about["data-suite"])
+                and str(one["devices"]) == about["data-f-devices"]
+                and about.get("data-f-precision", "") in ("", PRECISIONS[one["precision"]].group)
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-each"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip

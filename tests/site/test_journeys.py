@@ -21,7 +21,7 @@ def test_an_engineer_gets_from_the_answer_to_the_log_line_in_two_clicks(visit: V
     assert "Too close" in sure
     assert "PyTorch" in sure
     assert re.search(r"1\.\d\d–1\.\d\d×", sure)
-    page.locator(".pl-choose input[name=precision][value=fp32]").check()
+    page.locator(".pl-chips fieldset[data-name=precision] button[value=fp32]").click()
     assert "precision=fp32" in page.url
     row.locator("button").press("Enter")
     assert page.locator(".pl-why:visible .pl-marks li").count() > 0

@@ -16,6 +16,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.site import builder, scorecards, verdict_words
+from perfledger.ingest.site.chips import token
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.model import Row, Site, Suite, suites, written
 from perfledger.ingest.site.pages import compare
@@ -111,8 +112,8 @@ def faster_at(site: Site, suite: Suite, place: Mapping[str, Any], value: float) 
     best: dict[str, Row] = {}
     for row in site.rows[suite.id]:
         of_row = {
-            "hardware": row.hardware, "devices": row.devices, "unit": row.unit, "variant": suite.variant(row),
-            "group": suite.group(row.precision), "nodes": row.nodes or 1,
+            "hardware": token(row.hardware or ""), "devices": row.devices, "unit": row.unit,
+            "variant": suite.variant(row), "group": suite.group(row.precision), "nodes": row.nodes or 1,
         }  # fmt: skip
         if numbers.known(row.value) and all(of_row[each] == wanted for each, wanted in place.items()):
             best[row.framework or ""] = max(row, best.get(row.framework or "", row), key=lambda each: each.value or 0)
@@ -122,9 +123,9 @@ def faster_at(site: Site, suite: Suite, place: Mapping[str, Any], value: float) 
 def tables(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield the hardware, the axis, and the HTML of each row of the tables of a page."""
     for machine in text.split('<div class="pl-machine')[1:]:
-        (hardware,) = re.findall(r'data-hardware="([^"]*)"', machine)[:1]
+        (hardware,) = re.findall(r'data-f-hardware="([^"]*)"', machine)[:1]
         for table in machine.split('<div class="pl-axis')[1:]:
-            (axis,) = re.findall(r'data-axis="([^"]*)"', table)[:1]
+            (axis,) = re.findall(r'data-f-axis="([^"]*)"', table)[:1]
             for row in re.findall(r'<tr class="pl-row".*?</tr>', table, re.DOTALL):
                 yield hardware, axis, row
 
@@ -136,7 +137,7 @@ def test_every_row_of_every_table_names_what_is_faster(of_corpus: Site, pages: P
     files = [folder / "index.md", *(each for each in (folder / "hardware").glob("*.md") if each.stem != "index")]
     crowned = missed = compared = 0
     for hardware, axis, row in (each for file in files for each in tables(file.read_text("utf-8"))):
-        facts = dict(re.findall(r'data-(\w+)="([^"]*)"', row.split(">", 1)[0]))
+        facts = dict(re.findall(r'data-(?:f-)?(\w+)="([^"]*)"', row.split(">", 1)[0]))
         winner = re.search(r'data-name="([^"]*)"[^>]*--s:100\.0', row)
         suite = next(each for each in of_corpus.shown if each.id == facts["suite"])
         figures = [float(each.replace(",", "")) for each in re.findall(r'data-text="([\d.,]+) ', row)]
@@ -145,7 +146,7 @@ def test_every_row_of_every_table_names_what_is_faster(of_corpus: Site, pages: P
         } or {1}
         place = {
             "hardware": hardware, "devices": int(facts["devices"]), "unit": facts["unit"], "variant": "",
-            "group": facts["group"], "nodes": nodes,
+            "group": facts.get("precision", ""), "nodes": nodes,
         }  # fmt: skip
         if not figures:
             continue

@@ -43,14 +43,14 @@ def test_all_results_are_rows_that_the_filters_know(language: str) -> None:
     assert len(facets) == 24
     assert {each[3] for each in facets} == {"PyTorch", "NGC_TensorFlow", "PaddlePaddle"}
     assert {each[1:3] for each in facets} == {("fp32", "1"), ("fp32", "8"), ("half", "1"), ("half", "8")}
-    chips = dict(re.findall(r'<button type="button" value="([^"]+)">[^<]*<small>(\d+)</small>', page))
+    chips = dict(re.findall(r'<button type="button" class="pl-chip" [^>]*value="([^"]+)">[^<]*<b>(\d+)</b>', page))
     assert chips == {
         "1": "12",
         "8": "12",
         "fp32": "12",
         "half": "12",
         "PyTorch": "8",
-        "NGC_TensorFlow": "8",
+        "NGC TensorFlow": "8",
         "PaddlePaddle": "8",
     }
     assert len(shown.encode()) < WEIGHT * len(runs)

@@ -10,16 +10,19 @@ from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, Slip, Unconfirmed
 from perfledger.ingest.published.publications import Published, Publisher, options_cell
-from perfledger.ingest.site import addresses, chips
+from perfledger.ingest.site import addresses
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.audit_cases import AuditCase, audit_cases, facets, setting
 from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary, verdict_counts
-from perfledger.ingest.site.chips import ChipGroup, chip_group
+from perfledger.ingest.site.chips import ChipGroup, Selection, chip_group
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table, Value, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+
+#: Rows that a reader sees before asking for more.
+ROWS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,14 @@ class AuditPage:
 def pages(site: Site) -> list[Page]:
     """Return the page of the audit."""
     described = phrase("nav.audit"), phrase("describe.audit")
-    return [Page(addresses.AUDIT, "audit", *described, lambda: _page(site), scripts=chips.SCRIPTS)]
+    selection = Selection(".pl-audit tbody tr", {}, most=ROWS_SHOWN)
+    scripts = (addresses.SITE_SCRIPT,)
+    return [
+        Page(
+            addresses.AUDIT, "audit", *described, lambda: _page(site), scripts=scripts,
+            selection=lambda: selection if any(each.run for each in site.audited) else None,
+        )
+    ]  # fmt: skip
 
 
 def _page(site: Site) -> AuditPage:

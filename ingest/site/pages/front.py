@@ -10,10 +10,11 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, machines, unplaced
 from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary
+from perfledger.ingest.site.chips import ChipGroup
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.machines import FrontChoice, Machine
+from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Hit, Page, Row, Site, Suite, named, precision_name
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.verdict_words import devices
@@ -32,7 +33,7 @@ class FrontPage:
     runs: int
     models: int
     published: int
-    choice: FrontChoice
+    chips: tuple[ChipGroup, ...]
     machines: tuple[Machine, ...]
     elsewhere: tuple[Machine, ...]
     audit: AuditSummary | None
@@ -67,7 +68,12 @@ class ListedChange:
 def pages(site: Site) -> list[Page]:
     """Return the front page."""
     described = phrase("nav.summary"), phrase("describe.index")
-    return [Page(addresses.SUMMARY, "index", *described, lambda: _front(site), scripts=machines.SCRIPTS)]
+    return [
+        Page(
+            addresses.SUMMARY, "index", *described, lambda: _front(site), scripts=machines.SCRIPTS,
+            selection=lambda: machines.selection(site.once(machines.machines)),
+        )
+    ]  # fmt: skip
 
 
 def _front(site: Site) -> FrontPage:
@@ -79,7 +85,7 @@ def _front(site: Site) -> FrontPage:
         runs=len(site.runs),
         models=len(site.shown),
         published=sum(row.value is not None for row in site.published.rows),
-        choice=machines.choice(found),
+        chips=machines.chips(found, shown) if machines.selection(found) else (),
         machines=shown,
         elsewhere=tuple(each for each in found if each not in shown),
         audit=audit_summary(site),

@@ -12,11 +12,12 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, hardware_tables, machines, verdict_words
+from perfledger.ingest.site.chips import ChipGroup
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
 from perfledger.ingest.site.machine_tables import machines as machines_of
-from perfledger.ingest.site.machines import FrontChoice, Machine
+from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_figures import source_table
@@ -159,7 +160,7 @@ class HardwarePage:
     runs: int
     frameworks: tuple[Link, ...]
     machine: Machine
-    choice: FrontChoice
+    chips: tuple[ChipGroup, ...]
     machines: Table | None
     sources: Table | None
 
@@ -173,6 +174,7 @@ def _page(site: Site, hardware: str, order: int) -> Page:
         partial(_hardware, site, hardware),
         order=order,
         scripts=machines.SCRIPTS,
+        selection=lambda: machines.selection([_machine(site, hardware)]),
     )
 
 
@@ -180,7 +182,7 @@ def _hardware(site: Site, hardware: str) -> HardwarePage:
     runs = [run for run in site.counted if hardware_of(run) == hardware]
     names = sorted({framework_of(run) for run in runs}, key=str.casefold)
     published = [row for row in site.published.rows if row.hardware == hardware and row.value is not None]
-    machine = next(each for each in site.once(machines.machines) if each.hardware == hardware)
+    machine = _machine(site, hardware)
     return HardwarePage(
         hardware=product(hardware),
         raw=raw(hardware),
@@ -188,7 +190,11 @@ def _hardware(site: Site, hardware: str) -> HardwarePage:
         runs=len(runs),
         frameworks=tuple(Link(named(each), addresses.scorecard_page(site, each)) for each in names),
         machine=machine,
-        choice=machines.choice([machine]),
+        chips=machines.chips([machine], [machine]) if machine.tables else (),
         machines=machines_of(runs),
         sources=source_table(site, published, "framework"),
     )
+
+
+def _machine(site: Site, hardware: str) -> Machine:
+    return next(each for each in site.once(machines.machines) if each.hardware == hardware)

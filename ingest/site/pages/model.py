@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
+from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, phrase
 from perfledger.ingest.compute.results import counts
 from perfledger.ingest.site import (
@@ -22,7 +22,7 @@ from perfledger.ingest.site import (
     run_tables,
     unplaced,
 )
-from perfledger.ingest.site.facets import token
+from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, token
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.machine_tables import machines, software
 from perfledger.ingest.site.model import Page, Site, Suite, framework_of, group_name, hardware_of, named, ordered
@@ -30,7 +30,7 @@ from perfledger.ingest.site.model_answers import Answer, answers
 from perfledger.ingest.site.planned import PlannedCase
 from perfledger.ingest.site.published_figures import PublishedTable
 from perfledger.ingest.site.render.chart import Chart
-from perfledger.ingest.site.render.table import Facets, Link, Table
+from perfledger.ingest.site.render.table import Facets, Link, Table, Value
 from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, hardware_of_suite, slices
 from perfledger.schema.records import Run
@@ -40,27 +40,6 @@ RANKED_FIRST = 10
 #: Rank in the search of the page of another model.
 RANKED_NEXT = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
-
-
-_Value = TypeVar("_Value", int, str)
-
-
-@dataclass(frozen=True)
-class ModelChoice:
-    """A value of a filter: `published` counts the figures of others, if there are no results of our own."""
-
-    value: str
-    name: Text
-    count: int
-    published: int = 0
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A choice of the page, by its name in the address."""
-
-    name: str
-    choices: tuple[ModelChoice, ...]
 
 
 @dataclass(frozen=True)
@@ -107,7 +86,7 @@ class ModelPage:
     frameworks: tuple[tuple[Text, str], ...]
     history: Link | None
     counted: bool
-    filters: tuple[Filter, ...]
+    chips: tuple[ChipGroup, ...]
     answers: tuple[Answer, ...]
     charts: tuple[tuple[Facets, Chart], ...]
     slices: tuple[SliceOnPage, ...]
@@ -138,7 +117,7 @@ def _page(site: Site, suite: Suite) -> Page:
         scripts=(addresses.SITE_SCRIPT, "assets/js/panels.js"),
         basis=partial(site.basis, suite),
         boost=RANKED_FIRST if counted else RANKED_NEXT,
-        first_hardware=lambda: next(iter(hardware_of_suite(site, suite)), ""),
+        selection=lambda: _selection(site, suite) if counted else None,
     )
 
 
@@ -151,7 +130,7 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
         frameworks=tuple((named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)),
         history=history.link(site, suite),
         counted=counted,
-        filters=_filters(site, suite, found),
+        chips=_chips(site, suite, found),
         answers=tuple(each for hardware in hardware_of_suite(site, suite) for each in answers(site, suite, hardware)),
         charts=tuple(charts),
         slices=tuple(_on_page(site, suite, each) for each in found),
@@ -176,7 +155,12 @@ def _on_page(site: Site, suite: Suite, of: ResultSlice) -> SliceOnPage:
     )
 
 
-# ---- the filters ----
+# ---- the chips ----
+
+
+def _selection(site: Site, suite: Suite) -> Selection:
+    first, *_ = hardware_of_suite(site, suite)
+    return Selection(".pl-results tr[data-f-hardware], .pl-only-published", {"hardware": first})
 
 
 def _published_on(site: Site, suite: Suite) -> Counter[str]:
@@ -185,33 +169,31 @@ def _published_on(site: Site, suite: Suite) -> Counter[str]:
     return Counter(row.hardware for row in rows if row.hardware and published_figures.is_shown(row))
 
 
-def _filters(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[Filter, ...]:
-    """Return the filters with several values, each value with its number of results."""
+def _chips(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[ChipGroup, ...]:
+    """Return the facts of the page's results, each value with its number of results."""
     lines = [line for each in found for line in each.lines]
-    groups = list(dict.fromkeys(each.group for each in found))
-    of_devices = Counter(each.row.devices or 0 for each in lines)
-    of_framework = Counter(each.row.framework or "" for each in lines)
-    every: dict[str, tuple[ModelChoice, ...]] = {
-        "hardware": _hardware_choices(site, suite, lines),
-        "devices": _choices(of_devices, lambda n: str(n) if n else "?", sorted(of_devices)),
-        "precision": _choices(Counter(each.group for each in lines), group_name, groups),
-        "framework": _choices(of_framework, named, ordered(of_framework, suite.frameworks)),
+    every = [each.facets for each in lines]
+    first = [each.facets for each in lines if each.row.hardware == found[0].hardware] if found else []
+    frameworks = ordered({each.row.framework or "" for each in lines}, suite.frameworks)
+    labels: dict[str, dict[Value, Text]] = {
+        "devices": {n: str(n) if n else "?" for n in sorted({each.row.devices or 0 for each in lines})},
+        "precision": {each.group: group_name(each.group) for each in found},
+        "framework": {each: named(each) for each in frameworks},
     }
-    return tuple(Filter(name, choices) for name, choices in every.items() if len(choices) > 1)
+    groups = (chip_group(name, phrase(f"table.{name}"), every, named, first) for name, named in labels.items())
+    return _hardware(site, suite, lines), *groups
 
 
-def _hardware_choices(site: Site, suite: Suite, lines: Iterable[ResultLine]) -> tuple[ModelChoice, ...]:
+def _hardware(site: Site, suite: Suite, lines: Iterable[ResultLine]) -> ChipGroup:
+    """Return a chip for each hardware; the results of others are counted if there are none of ours."""
     own, published = Counter(each.row.hardware or "" for each in lines), _published_on(site, suite)
     names = [*hardware_of_suite(site, suite), *sorted({*published} - {*own}, key=newest_first)]
-    return tuple(
-        ModelChoice(token(each), product(each), own[each], 0 if own[each] else published[each]) for each in names
-    )
-
-
-def _choices(
-    found: Counter[_Value], name: Callable[[_Value], Text], order: Sequence[_Value]
-) -> tuple[ModelChoice, ...]:
-    return tuple(ModelChoice(token(str(each)), name(each), found[each]) for each in order)
+    counts = {
+        each: numbers.count(own[each]) if own[each] else phrase("model.n_published", n=published[each])
+        for each in names
+    }
+    chips = tuple(Chip(each, product(each), fixed_count=counts[each], is_outlined=not own[each]) for each in names)
+    return ChipGroup("hardware", phrase("table.hardware"), chips, has_all=False)
 
 
 def _only_published(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> Iterable[tuple[Facets, Text]]:

@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -128,6 +128,7 @@ def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str
 
 def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str], hits: Sequence[Hit] | None) -> str:
     """Return what MkDocs and our hooks know about a page: a block of YAML with the members that are not empty."""
+    chips = page.selection() if page.selection else None
     data = {
         "title": title(words.say(language, page.title)),
         "description": title(words.say(language, page.description)),
@@ -137,7 +138,7 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
         "html": page.template not in OF_MARKDOWN or None,
         "order": page.order,
         "group": title(page.group or ""),
-        "first_hardware": title(page.first_hardware()) if page.first_hardware else "",
+        "chips": asdict(chips) if chips else None,
         "scripts": list(scripts),
         "image": page.picture(words, language).path if page.picture else "",
         "search": _search(page),

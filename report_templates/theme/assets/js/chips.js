@@ -1,88 +1,160 @@
-/* Chips choose among the rows of a page; the choice is in the address. Without this script, all rows are shown. */
-(function () {
+/* Chips choose what a page shows; the choice is in the address. Parts of the page state their facts in attributes, such
+   as data-f-hardware, and a style sheet hides the parts that do not fit. The script is in the head, so that it hides them
+   before the browser paints the page. Without it, a page shows everything. */
+window.plChips = (() => {
   "use strict";
 
-  const form = document.querySelector(".pl-chips");
-  if (!form) return;
-  const groups = Array.from(form.querySelectorAll("fieldset"));
-  const rows = Array.from(document.querySelectorAll(form.dataset.rows));
-  const narrowed = Array.from(document.querySelectorAll(form.dataset.narrow || "none"));
-  const status = form.querySelector("[role=status]");
-  const most = Number(form.dataset.most);
-  let chosen = {}; // name of a group -> value
-  let all = false; // whether rows beyond `most` are shown
+  const ALL = "all";
+  const { rows: ROWS, first, most } = JSON.parse(document.currentScript.dataset.chips); // of ingest/site/chips.py
+  const sheet = new CSSStyleSheet();
+  let form, groups, rows;
+  let choice = {}; // name of a group -> value
+  let isWhole = false; // whether rows beyond `most` are shown
 
-  const facet = (node, name) => node.getAttribute("data-f-" + name);
-  const fits = (node, names) => names.every((name) => facet(node, name) === null || facet(node, name) === chosen[name]);
+  const token = (value) => value.replace(/ /g, "_") || "?"; // as in ingest/site/chips.py
+  const asked = () => Object.fromEntries(new URLSearchParams(location.search));
+
+  // ---- parts that fit a choice ----
+
+  const states = (part, name) => part.closest(`[data-f-${name}]`);
+
+  /** Whether a part, or one around it, has a value, or does not state the fact. */
+  const has = (part, name, value) => !states(part, name) || states(part, name).getAttribute(`data-f-${name}`).split(" ").includes(token(value));
+  const fits = (part, chosen) => Object.entries(chosen).every(([name, value]) => value === ALL || has(part, name, value));
+  const fitting = (name, value, others) => rows.filter((row) => (value === ALL || states(row, name)) && fits(row, { ...others, [name]: value }));
   const results = (found) => found.reduce((sum, row) => sum + Number(row.dataset.n || 1), 0);
 
-  /** Take the choice from the address; a value that no row has is named. */
-  function read() {
-    const given = new URLSearchParams(location.search), gone = [];
-    chosen = {};
+  function hide(chosen) {
+    const wanted = Object.entries(chosen).filter(([name, value]) => value !== ALL && /^[a-z]+$/.test(name));
+    const misses = wanted.map(([name, value]) => `[data-f-${name}]:not([data-f-${name}~=${JSON.stringify(token(value))}])`);
+    const matching = misses.map((each) => `:not(${each})`).join("");
+    const hidden = [...misses.map((each) => `.md-content ${each}`), `[data-holds]:not(:has([data-f-hardware]${matching}))`];
+    if (wanted.length) hidden.push("[data-whole]");
+    if (most && !isWhole) hidden.push(`:is(${ROWS}):nth-child(n + ${most + 1} of ${matching || "*"}):not(:has(:target))`);
+    sheet.replaceSync(hidden.map((each) => `${each} { display: none !important; }`).join("\n"));
+  }
+
+  // ---- groups of chips ----
+
+  const chipsOf = (group) => [...group.querySelectorAll("button")];
+  const canBeAll = (group) => chipsOf(group).some((chip) => chip.value === ALL);
+
+  /** The value of a group that nobody has chosen: what a part of the page begins with, all, or that of the first row. */
+  function usual(group, before) {
+    const { name } = group.dataset;
+    const part = [...document.querySelectorAll(`[data-usual-${name}]`)].find((each) => fits(each, before));
+    if (part) return part.getAttribute(`data-usual-${name}`);
+    if (canBeAll(group)) return ALL;
+    const row = rows.find((each) => fits(each, before) && states(each, name));
+    const chip = row && chipsOf(group).find((each) => has(row, name, each.value));
+    return chip ? chip.value : ALL;
+  }
+
+  /** Take wishes in the order of the groups; a wish that no row meets is named in the result, and the usual value taken. */
+  function settle(wanted) {
+    const found = {}, gone = [];
     groups.forEach((group) => {
-      const name = group.dataset.name, value = given.get(name);
-      if (value && rows.some((row) => facet(row, name) === value)) chosen[name] = value;
-      else if (value) gone.push(form.dataset.gone.replace("{name}", group.querySelector("legend").textContent).replace("{value}", value));
+      const { name } = group.dataset, value = wanted[name];
+      const isThere = chipsOf(group).some((chip) => chip.value === value) && fitting(name, value, found).length > 0;
+      if (value !== undefined && !isThere) gone.push([group.querySelector("legend").textContent, value]);
+      found[name] = isThere ? value : usual(group, found);
     });
-    all = Boolean(target());
-    show(gone);
-    if (target()) target().scrollIntoView();
+    choice = found;
+    return gone;
   }
 
-  const target = () => { const found = document.getElementById(location.hash.slice(1)); return found && found.closest(form.dataset.rows); };
-
-  function show(messages) {
-    const names = Object.keys(chosen), found = rows.filter((row) => fits(row, names));
-    rows.forEach((row) => { row.hidden = true; });
-    found.forEach((row, index) => { row.hidden = !all && index >= most && row !== target(); });
-    narrowed.forEach((node) => { node.hidden = !fits(node, names); });
-    document.documentElement.classList.toggle("pl-narrowed", names.length > 0);
-    document.documentElement.classList.add("pl-counted");
-    groups.forEach((group) => count(group, names.filter((name) => name !== group.dataset.name)));
-    say(found, messages);
-    window.plSite.switchLanguages(location.search);
-  }
-
-  /** Each chip counts the results that it would show; without any it cannot be chosen, and says so. */
-  function count(group, others) {
-    const { name } = group.dataset, there = rows.filter((row) => fits(row, others));
-    group.querySelectorAll("button").forEach((chip) => {
-      const number = results(there.filter((row) => facet(row, name) === chip.value)), pressed = chosen[name] === chip.value;
-      chip.querySelector("b").textContent = number;
-      chip.setAttribute("aria-pressed", pressed);
-      chip.disabled = !number && !pressed;
-      chip.title = number ? "" : form.dataset.none;
-      if (pressed) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
+  /** Each chip counts the results that it would show. Without any it cannot be chosen, and says so; a value that the
+      chosen hardware and axis do not have is left out. */
+  function mark() {
+    const single = groups.filter((group) => !canBeAll(group)).map((group) => group.dataset.name);
+    groups.forEach((group) => {
+      const { name } = group.dataset, led = Object.fromEntries(single.map((each) => [each, choice[each]]));
+      chipsOf(group).forEach((chip) => {
+        const there = fitting(name, chip.value, name === single[0] ? {} : choice), isPressed = chip.value === choice[name];
+        const number = chip.querySelector("b:not([data-fixed])");
+        if (number) number.textContent = results(there);
+        chip.setAttribute("aria-pressed", String(isPressed));
+        chip.disabled = !there.length && !isPressed;
+        chip.title = chip.disabled ? form.dataset.none : chip.dataset.about || "";
+        chip.hidden = canBeAll(group) && !isPressed && !fitting(name, chip.value, led).length;
+        if (isPressed && chip.closest("details")) chip.closest("details").open = true;
+        if (isPressed) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
+      });
+      group.hidden = group.querySelectorAll(".pl-chip:not([hidden])").length < (canBeAll(group) ? 3 : 2);
     });
   }
 
-  function say(found, messages) {
-    const texts = [...messages, form.dataset.status.replace("{n}", results(found)).replace("{rows}", found.length)];
+  function say(gone) {
+    const found = rows.filter((row) => fits(row, choice)), status = form.querySelector("[role=status]");
+    const texts = gone.map(([name, value]) => form.dataset.gone.replace("{name}", name).replace("{value}", value));
+    if (most) texts.push(form.dataset.status.replace("{n}", results(found)).replace("{rows}", found.length));
     status.replaceChildren(texts.join(" "));
-    if (!found.some((row) => row.hidden)) return;
+    if (!most || isWhole || found.length <= most) return;
     const more = Object.assign(document.createElement("button"), { type: "button", textContent: form.dataset.more.replace("{n}", found.length) });
-    more.addEventListener("click", () => { all = true; show([]); });
+    more.addEventListener("click", () => { isWhole = true; show([]); });
     status.append(" ", more);
   }
 
-  form.addEventListener("click", (event) => {
-    const chip = event.target.closest("fieldset button");
-    if (!chip) return;
-    const { name } = chip.closest("fieldset").dataset, given = new URLSearchParams(location.search);
-    if (chosen[name] === chip.value) delete chosen[name];
-    else chosen[name] = chip.value;
-    if (chosen[name]) given.set(name, chosen[name]);
-    else given.delete(name);
+  function show(gone) {
+    hide(choice);
+    mark();
+    say(gone);
+    document.dispatchEvent(new Event("pl-chosen"));
+  }
+
+  // ---- the address ----
+
+  /** Hardware for which this page has no room is on its own page, with the same choice. */
+  function read() {
+    const away = [...form.querySelectorAll("a[data-value]")].find((each) => each.dataset.value === asked().hardware);
+    if (away) return location.replace(away.href + location.search);
+    const target = document.getElementById(location.hash.slice(1)), row = most && target && target.closest(ROWS);
+    isWhole = Boolean(row);
+    show(settle(asked()));
+    return row && row.scrollIntoView();
+  }
+
+  function write() {
+    const address = new URL(location.href), before = {};
+    groups.forEach((group) => {
+      const { name } = group.dataset;
+      if (choice[name] === usual(group, before)) address.searchParams.delete(name);
+      else address.searchParams.set(name, choice[name]);
+      before[name] = choice[name];
+    });
     try {
-      history.pushState(null, "", location.pathname + (given.size ? "?" + given : ""));
+      history.pushState(null, "", address);
     } catch (error) {
       // A browser may keep the address of a page from the disk as it is.
     }
+  }
+
+  /** A second click takes a choice back. */
+  function choose(chip) {
+    const { name } = chip.closest("fieldset").dataset, wanted = asked();
+    if (choice[name] === chip.value) delete wanted[name];
+    else wanted[name] = chip.value;
+    settle(wanted);
+    write();
     show([]);
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  window.addEventListener("popstate", read);
-  window.addEventListener("hashchange", read);
-  read();
+  }
+
+  function start() {
+    form = document.querySelector(".pl-chips");
+    groups = [...form.querySelectorAll("fieldset")];
+    rows = [...document.querySelectorAll(ROWS)];
+    form.addEventListener("click", (event) => {
+      const chip = event.target.closest("fieldset button");
+      if (chip) choose(chip);
+    });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    window.addEventListener("popstate", read);
+    window.addEventListener("hashchange", read);
+    read();
+  }
+
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  hide(asked().hardware ? asked() : { ...first, ...asked() });
+  document.addEventListener("readystatechange", start, { once: true }); // before scripts that are deferred
+  return { get choice() { return choice; }, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };
 })();

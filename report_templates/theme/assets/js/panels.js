@@ -1,66 +1,10 @@
-// The page of a model: chips that choose what it shows, and its lower parts as tabs.
-// Everything is on the page without scripts too: tabs are links to headings then, and the chips are not shown.
+// The lower parts of the page of a model as tabs. Without scripts, all parts are there, and tabs are links to headings.
 (() => {
   "use strict";
 
-  const selection = window.plSelection;
   const list = document.querySelector(".pl-tabs");
   const panels = [...document.querySelectorAll(".pl-panel")];
-  if (!selection || !list) return;
-
-  // ---- chips ----
-
-  const groups = [...document.querySelectorAll(".pl-chips [data-filter]")];
-  const rows = [...document.querySelectorAll(".pl-results tr[data-f-hardware]")];
-  const words = JSON.parse(document.getElementById("pl-words").textContent);
-
-  /** How many results a choice shows. */
-  function count(choice) {
-    const wanted = selection.matching(choice).join("") || "tr";
-    return rows.filter((row) => row.matches(wanted)).length;
-  }
-
-  function mark() {
-    const choice = selection.chosen();
-    for (const group of groups) {
-      const name = group.dataset.filter;
-      for (const chip of group.querySelectorAll("button")) {
-        const small = chip.querySelector("small");
-        // A value that the address asks for in vain can be left, and hardware of others leads to what they published.
-        const n = name === "hardware" ? 1 : count({ ...choice, [name]: chip.value });
-        chip.setAttribute("aria-pressed", String(chip.value === choice[name]));
-        chip.disabled = !n && chip.value !== "all" && chip.value !== choice[name];
-        chip.title = chip.disabled ? words.no_combination : "";
-        if (small && name !== "hardware") small.textContent = n;
-      }
-    }
-    carry();
-  }
-
-  for (const group of groups) {
-    group.addEventListener("click", (event) => {
-      const chip = event.target.closest("button");
-      if (!chip) return;
-      const name = group.dataset.filter;
-      const again = chip.value === selection.chosen()[name];
-      selection.choose(name, again ? "all" : chip.value);
-      mark();
-      if (!location.hash) follow();
-    });
-  }
-
-  // The other language shows the same choice and the same tab; the front page and Compare know the same choice.
-  function carry() {
-    const { hardware, devices, precision } = selection.chosen();
-    const shared = (value) => (value === "all" ? "" : value.replace(/_/g, " "));
-    window.plSite.travel({ hardware: shared(hardware), devices: shared(devices), precision: shared(precision) });
-    document.querySelectorAll("a.md-select__link").forEach((link) => {
-      const address = new URL(link.href);
-      address.search = location.search;
-      address.hash = location.hash;
-      link.href = address.href;
-    });
-  }
+  if (!list) return;
 
   // ---- tabs: the address names one, or anything in it ----
 
@@ -76,7 +20,7 @@
   }
 
   // Without results of ours the figures of others come first.
-  const usual = () => (!count(selection.chosen()) && tabs.find((tab) => tab.hash === "#published")) || tabs[0];
+  const usual = () => (!window.plChips.count() && tabs.find((tab) => tab.hash === "#published")) || tabs[0];
   const targetOf = (hash) => hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
 
   // Follows the address: a link into a tab, a hit of the search, the back button.
@@ -91,7 +35,7 @@
   function open(tab) {
     if (tab.hash !== location.hash) history.pushState(null, "", tab.hash);
     select(tab);
-    carry();
+    window.plSite.carry();
   }
 
   function step(event) {
@@ -119,8 +63,9 @@
     });
   });
   list.addEventListener("keydown", step);
-  window.addEventListener("hashchange", () => { follow(); carry(); });
-  window.addEventListener("popstate", () => { selection.apply(); mark(); follow(); });
+  window.addEventListener("hashchange", follow);
+  window.addEventListener("popstate", follow);
+  document.addEventListener("pl-chosen", () => { if (!location.hash) follow(); });
 
   // A link to another part of this page keeps the choice; marks of charts are links of SVG, and lead to other pages.
   document.addEventListener("click", (event) => {
@@ -130,6 +75,5 @@
     event.preventDefault();
     location.hash = link.hash;
   });
-  mark();
   follow();
 })();

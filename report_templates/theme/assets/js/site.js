@@ -46,11 +46,9 @@ window.plSite = (() => {
   }
 
   /** The choice goes along to the other language. */
-  function switchLanguages(search) {
+  function switchLanguages(search, hash = "") {
     document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
-      const target = new URL(link.href);
-      target.search = search;
-      link.href = target.href;
+      link.href = Object.assign(new URL(link.href), { search, hash }).href;
     });
   }
 
@@ -66,5 +64,16 @@ window.plSite = (() => {
     });
   }
 
-  return { file, load, page, switchLanguages, travel };
+  function carry() {
+    switchLanguages(location.search, location.hash);
+    const { hardware, devices, precision } = window.plChips.choice;
+    travel(Object.fromEntries(Object.entries({ hardware, devices, precision }).filter(([, value]) => value !== "all")));
+  }
+
+  if (window.plChips) {
+    document.addEventListener("pl-chosen", carry);
+    window.addEventListener("hashchange", carry);
+    carry();
+  }
+  return { carry, file, load, page, switchLanguages, travel };
 })();

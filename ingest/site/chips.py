@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from perfledger.ingest.common.words import Text
 from perfledger.ingest.site.render.table import Facets, Value
@@ -38,6 +39,7 @@ class Chip:
 class ChipGroup:
     """The chips of one fact: `name` is its name in the address; a reader opens the list of `more`.
 
+    lists: many values under headings, which a reader chooses from a list instead.
     has_all: there is a chip for all values. Without one, a page shows one value at a time.
     """
 
@@ -45,12 +47,14 @@ class ChipGroup:
     label: Text
     chips: tuple[Chip, ...]
     more: tuple[Chip, ...] = ()
+    lists: tuple[tuple[Text, tuple[Chip, ...]], ...] = ()
     has_all: bool = True
 
     @property
     def is_absent(self) -> bool:
         """Whether a reader sees fewer than two values at first."""
-        return sum(not each.is_absent for each in (*self.chips, *self.more)) < 2
+        listed = chain.from_iterable(chips for _, chips in self.lists)
+        return sum(not each.is_absent for each in (*self.chips, *self.more, *listed)) < 2
 
 
 @dataclass(frozen=True)

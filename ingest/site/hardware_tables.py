@@ -23,12 +23,13 @@ from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, answer_marks, verdict_words
+from perfledger.ingest.site.chips import token
 from perfledger.ingest.site.hardware_names import group, is_accelerator, newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.ingest.site.published_tables import printed
-from perfledger.ingest.site.render.table import Cell, Entry, Table
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table
 from perfledger.ingest.site.result_tables import day_of, how_measured, representative, sections
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
@@ -214,6 +215,14 @@ class DrawnSheet:
     columns: tuple[SheetColumn, ...]
     rows: tuple[SheetRow, ...]
     variants: Table | None
+
+    @property
+    def facets(self) -> Facets:
+        """Its names and values for the chips; the reference may be any hardware with a figure of ours."""
+        ours = [row.hardware for row in self.rows if any(each and not each.is_published for each in row.cells)]
+        key = self.key
+        facts = ("precision", key.group), ("devices", key.size), ("round", token(key.round))
+        return (*facts, *((("reference", " ".join(map(token, ours))),) if ours else ()))
 
 
 def drawn(site: Site, sheet: Sheet) -> DrawnSheet:

@@ -156,19 +156,19 @@ def test_figures_far_apart_are_disputed_where_another_rule_does_not_confirm_it()
 
 def test_power_and_prices_are_those_of_the_file() -> None:
     found = index(site_of(RUNS))
-    assert [name for name, _, _ in found.figures] == ["throughput", "watts", "price"]
+    assert [name for name, _ in found.units] == ["throughput", "watts", "price"]
     assert {row.hardware: (row.watts, row.price) for row in found.sheets[0].rows} == {
         "Fast": (400.0, 2.0), "Middle": (None, None), "Slow": (100.0, None),
     }  # fmt: skip
     notes = " ".join(WORDS.say("en", each) for each in found.stated)
     assert "Fast: 400 W per device (https://example.org/fast, as of 2026-11-01)" in notes
-    assert [name for name, _, _ in index(site_of(RUNS, Accelerators())).figures] == ["throughput"]
+    assert [name for name, _ in index(site_of(RUNS, Accelerators())).units] == ["throughput"]
 
 
 def test_prices_in_two_currencies_are_not_compared() -> None:
     dollars = Accelerator(dt.date(2026, 11, 1), price=1.0, currency="USD", price_source="https://example.org/u")
     site = site_of(RUNS, Accelerators({**STATED.by_name, "slow": dollars}))
-    assert "price" not in [name for name, _, _ in index(site).figures]
+    assert "price" not in dict(index(site).units)
 
 
 def test_a_cell_states_the_throughput_per_device() -> None:

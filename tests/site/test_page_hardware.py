@@ -15,7 +15,7 @@ Visit = Callable[..., Any]
 FP32 = "?precision=fp32&devices=1"
 #: The sheet that a reader sees: its units, and a value, a multiple and a figure per cell.
 LOOK = """() => {
-  const sheet = document.querySelector(".pl-sheet:not([hidden])");
+  const sheet = [...document.querySelectorAll(".pl-sheet")].find((each) => each.offsetParent);
   const seen = (at) => (at && !at.hidden ? at.textContent : "");
   const figure = (at) => [seen(at.querySelector("b")), seen(at.querySelector("a"))];
   const cell = (at) => [Number(at.dataset.value || 0), ...figure(at), at.title];
@@ -48,7 +48,11 @@ def look(page: Any) -> dict[str, Any]:
 
 def choose(page: Any, **fields: str) -> dict[str, Any]:
     for name, value in fields.items():
-        page.select_option(f"#pl-hardware [name={name}]", value)
+        group = page.locator(f".pl-chips [data-name={name}]")
+        if name == "reference":
+            group.locator("select").select_option(value)
+        else:
+            group.locator(f'button[value="{value}"]').click()
     return look(page)
 
 
@@ -108,7 +112,7 @@ def test_a_round_is_a_sheet_of_its_own(hardware: Callable[..., Any]) -> None:
     titles = [cell[3] for cells in found["rows"].values() for cell in cells]
     assert len(titles) == 4
     assert all("batch size 32" in each and "v5.1" in each for each in titles)
-    offered = page.locator("#pl-hardware [name=reference] option:not([hidden])").all_inner_texts()
+    offered = page.locator(".pl-chips [data-name=reference] option:enabled").all_inner_texts()
     assert [each.partition(" (")[0] for each in offered] == [accelerator(1), accelerator(2)]
     assert asked(page)["round"] == ["v5.1"]
     page.reload()
@@ -135,10 +139,10 @@ def test_a_choice_that_does_not_exist_is_replaced_and_a_link_to_it_says_so(hardw
     assert (len(found["rows"]), len(found["units"])) == (RIVALS, SHARED_MODELS)
     found = choose(page, precision="half")
     assert "Mixed and half precision · 1 device" in found["caption"]
-    assert page.locator(".pl-choose-said").inner_text() == ""
+    assert page.locator(".pl-chips [role=status]").inner_text() == ""
     page = hardware("?precision=half&devices=64&reference=Abacus&figure=beauty")
     assert "Mixed and half precision" in look(page)["caption"]
-    said = page.locator(".pl-choose-said").inner_text()
+    said = page.locator(".pl-chips [role=status]").inner_text()
     assert all(f"“{value}”" in said for value in ("64", "Abacus", "beauty"))
 
 
@@ -148,14 +152,14 @@ def test_the_sheet_scrolls_in_its_own_box(visit: Visit, large_home: str, languag
     assert len(look(page)["rows"]) == ACCELERATORS
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.documentElement.scrollHeight") < 6000
-    left = "document.querySelector('.pl-sheet:not([hidden]) tbody th').getBoundingClientRect().left"
-    before = page.evaluate(left)
-    scrolled = page.locator(".pl-sheet:not([hidden]) .pl-grid").first.evaluate(
+    heads = page.locator(".pl-sheet:visible tbody th")
+    before = heads.first.bounding_box()["x"]
+    scrolled = page.locator(".pl-sheet:visible .pl-grid").first.evaluate(
         "(table) => { table.parentElement.scrollLeft = 300; return table.parentElement.scrollLeft; }"
     )
     assert scrolled > 100
-    assert abs(page.evaluate(left) - before) < 2
-    link = page.locator(".pl-sheet:not([hidden]) tbody td a").first
+    assert abs(heads.first.bounding_box()["x"] - before) < 2
+    link = page.locator(".pl-sheet:visible tbody td a").first
     link.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+Tab")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -12,7 +12,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, hardware_tables, machines, verdict_words
-from perfledger.ingest.site.chips import ChipGroup
+from perfledger.ingest.site.chips import Chip, ChipGroup, Selection
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
@@ -21,13 +21,13 @@ from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_figures import source_table
-from perfledger.ingest.site.render.table import Link, Table, cell
+from perfledger.ingest.site.render.table import Link, Table, Value, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
 
 SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/hardware.js")
-#: A choice of the reader, as an address and as the page have it.
-Option = tuple[str, Text]
+#: The name of a figure in the address, its name on the page, and what follows its unit.
+Figure = tuple[str, Text, str]
 
 
 def pages(site: Site) -> list[Page]:
@@ -35,8 +35,9 @@ def pages(site: Site) -> list[Page]:
     names = sorted({hardware_of(run) for run in site.counted}, key=newest_first)
     described = phrase("nav.hardware"), phrase("describe.hardware_list")
     index = Page(
-        addresses.HARDWARE, "hardware_list", *described, partial(_index, site, names), order=0, scripts=SCRIPTS
-    )
+        addresses.HARDWARE, "hardware_list", *described, partial(_index, site, names), order=0, scripts=SCRIPTS,
+        selection=partial(_selection, site),
+    )  # fmt: skip
     return [index, *(_page(site, each, place) for place, each in enumerate(names, 1))]
 
 
@@ -44,57 +45,75 @@ def pages(site: Site) -> list[Page]:
 
 
 @dataclass(frozen=True)
-class ReferenceGroup:
-    """Hardware of one generation that readers may choose as the reference, each with its number of models."""
-
-    name: Text
-    hardware: tuple[tuple[str, Text, int], ...]
-
-
-@dataclass(frozen=True)
 class HardwareIndex:
-    """The page of all hardware: what a reader chooses, the sheets, and the list."""
+    """The page of all hardware: what a reader chooses, the sheets, and the list.
+
+    units: what follows a unit, by the name of each figure that a reader chooses.
+    """
 
     sheets: tuple[DrawnSheet, ...]
-    precisions: tuple[Option, ...]
-    sizes: tuple[Option, ...]
-    rounds: tuple[Option, ...]
-    references: tuple[ReferenceGroup, ...]
-    figures: tuple[tuple[str, Text, str], ...]
+    chips: tuple[ChipGroup, ...]
+    units: tuple[tuple[str, str], ...]
     stated: tuple[Text, ...]
     hardware: Table | None
 
 
 def _index(site: Site, names: Sequence[str]) -> HardwareIndex:
     found = site.once(hardware_tables.sheets)
-    keys = [each.key for each in found]
-    sizes = sorted({(each.devices, each.nodes, each.size) for each in keys})
     figures, stated = _power_and_prices(site, {name for each in found for name in each.hardware})
     return HardwareIndex(
         sheets=tuple(hardware_tables.drawn(site, each) for each in found),
-        precisions=tuple((each, group_name(each)) for each in dict.fromkeys(each.group for each in keys)),
-        sizes=tuple((size, verdict_words.devices_on(devices, nodes)) for devices, nodes, size in sizes),
-        rounds=tuple((each, round_name(each)) for each in sorted({each.round for each in keys})),
-        references=tuple(_references(found)),
-        figures=figures,
+        chips=tuple(_chips(found, figures)),
+        units=tuple((name, unit) for name, _, unit in figures),
         stated=stated,
         hardware=_list(site, names),
     )
 
 
-def _references(found: Sequence[hardware_tables.Sheet]) -> list[ReferenceGroup]:
+def _selection(site: Site) -> Selection | None:
+    found = site.once(hardware_tables.sheets)
+    if not found:
+        return None
+    first = found[0].key
+    return Selection(".pl-sheet", {"precision": first.group, "devices": first.size, "round": first.round})
+
+
+def _chips(found: Sequence[hardware_tables.Sheet], figures: Sequence[Figure]) -> Iterator[ChipGroup]:
+    """Yield what names a sheet, the most important first; then its reference, and its figure."""
+    keys = [each.key for each in found]
+    sizes = sorted({(each.devices, each.nodes, each.size) for each in keys})
+    named: dict[str, dict[Value, Text]] = {
+        "table.precision": {each.group: group_name(each.group) for each in keys},
+        "table.devices": {size: verdict_words.devices_on(devices, nodes) for devices, nodes, size in sizes},
+        "glossary.round": {each: round_name(each) for each in sorted({each.round for each in keys})},
+        "hardware.figure": {name: text for name, text, _ in figures},
+    }
+    groups = {
+        key: ChipGroup(
+            key.rpartition(".")[2], phrase(key), tuple(Chip(*each) for each in values.items()), has_all=False
+        )
+        for key, values in named.items()
+    }
+    figure = groups.pop("hardware.figure")
+    yield from groups.values()
+    yield ChipGroup("reference", phrase("hardware.reference"), (), lists=_references(found), has_all=False)
+    yield figure
+
+
+def _references(found: Sequence[hardware_tables.Sheet]) -> tuple[tuple[Text, tuple[Chip, ...]], ...]:
+    """Return hardware by generation, each with its number of models."""
     models = Counter(name for name, _ in {(name, each.order) for sheet in found for name, each in sheet.ours})
     by_group = groupby(sorted(models, key=newest_first), group)
-    return [
-        ReferenceGroup(name, tuple((each, product(each), models[each]) for each in names)) for name, names in by_group
-    ]
+    return tuple(
+        (generation, tuple(Chip(each, product(each), models[each]) for each in names)) for generation, names in by_group
+    )
 
 
-def _power_and_prices(site: Site, names: set[str]) -> tuple[tuple[tuple[str, Text, str], ...], tuple[Text, ...]]:
+def _power_and_prices(site: Site, names: set[str]) -> tuple[tuple[Figure, ...], tuple[Text, ...]]:
     """Return the figures that readers choose from, with what follows their units, and who states power and prices."""
     stated = [(name, each) for name in sorted(names, key=newest_first) if (each := site.accelerators.of(name))]
     currencies = {each.currency for _, each in stated if each.price}
-    figures: list[tuple[str, Text, str]] = [("throughput", phrase("table.view_throughput"), "")]
+    figures: list[Figure] = [("throughput", phrase("table.view_throughput"), "")]
     notes: list[Text] = []
     for name, each in stated:
         about = {"name": name, "date": each.date.isoformat()}

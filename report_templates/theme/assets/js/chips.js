@@ -36,7 +36,7 @@ window.plChips = (() => {
 
   // ---- groups of chips ----
 
-  const chipsOf = (group) => [...group.querySelectorAll("button")];
+  const chipsOf = (group) => [...group.querySelectorAll("button, option")];
   const canBeAll = (group) => chipsOf(group).some((chip) => chip.value === ALL);
 
   /** The value of a group that nobody has chosen: what a part of the page begins with, all, or that of the first row. */
@@ -64,23 +64,25 @@ window.plChips = (() => {
   }
 
   /** Each chip counts the results that it would show. Without any it cannot be chosen, and says so; a value that the
-      chosen hardware and axis do not have is left out. */
+      chosen hardware and axis do not have is left out. A group with one value at a time follows those before it only. */
   function mark() {
-    const single = groups.filter((group) => !canBeAll(group)).map((group) => group.dataset.name);
+    const single = {};
     groups.forEach((group) => {
-      const { name } = group.dataset, led = Object.fromEntries(single.map((each) => [each, choice[each]]));
+      const { name } = group.dataset, isSingle = !canBeAll(group), others = isSingle ? { ...single } : choice;
       chipsOf(group).forEach((chip) => {
-        const there = fitting(name, chip.value, name === single[0] ? {} : choice), isPressed = chip.value === choice[name];
+        const there = fitting(name, chip.value, others), isChosen = chip.value === choice[name];
         const number = chip.querySelector("b:not([data-fixed])");
         if (number) number.textContent = results(there);
-        chip.setAttribute("aria-pressed", String(isPressed));
-        chip.disabled = !there.length && !isPressed;
+        if (chip.localName === "option") chip.selected = isChosen;
+        else chip.setAttribute("aria-pressed", String(isChosen));
+        chip.disabled = !there.length && !isChosen;
         chip.title = chip.disabled ? form.dataset.none : chip.dataset.about || "";
-        chip.hidden = canBeAll(group) && !isPressed && !fitting(name, chip.value, led).length;
-        if (isPressed && chip.closest("details")) chip.closest("details").open = true;
-        if (isPressed) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
+        chip.hidden = !isSingle && !isChosen && !fitting(name, chip.value, single).length;
+        if (isChosen && chip.closest("details")) chip.closest("details").open = true;
+        if (isChosen) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
       });
-      group.hidden = group.querySelectorAll(".pl-chip:not([hidden])").length < (canBeAll(group) ? 3 : 2);
+      if (isSingle) single[name] = choice[name];
+      group.hidden = group.querySelectorAll(":is(.pl-chip, option):not([hidden])").length < (isSingle ? 2 : 3);
     });
   }
 
@@ -147,6 +149,7 @@ window.plChips = (() => {
       const chip = event.target.closest("fieldset button");
       if (chip) choose(chip);
     });
+    form.addEventListener("change", (event) => choose(event.target.selectedOptions[0]));
     form.addEventListener("submit", (event) => event.preventDefault());
     window.addEventListener("popstate", read);
     window.addEventListener("hashchange", read);

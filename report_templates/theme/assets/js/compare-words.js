@@ -9,10 +9,7 @@
   function speaker(config) {
     const words = config.words;
 
-    function say(key, args) {
-      const text = words[key] === undefined ? key : words[key];
-      return text.replace(/\{(\w+)\}/g, (all, name) => (args && args[name] !== undefined ? String(args[name]) : all));
-    }
+    const say = (key, args) => window.plSite.filled(words[key] === undefined ? key : words[key], args);
 
     function word(table, name) {
       return words[table + "." + name] === undefined ? name : words[table + "." + name];

@@ -4,31 +4,15 @@
 
   const compare = window.perfledger.compare;
   const { ALL, FACETS, PLACE } = compare;
-  const RUNS_SHOWN = 5;
   const CUTS = ["micro_batch", "pipeline_parallel", "tensor_parallel", "data_parallel", "expert_parallel", "context_parallel"];
   const place = document.getElementById("pl-compare");
   const config = JSON.parse(place.dataset.config);
   const words = compare.speaker(config);
-  const say = words.say;
+  const { say } = words, { make } = window.plSite;
   const parts = {};
   let results = [];
   let tables = null;
   let state = null;
-
-  /* ---- small helpers ---- */
-
-  /** An element with attributes and children; text is never markup. */
-  function make(tag, attributes, ...children) {
-    const found = document.createElement(tag);
-    Object.keys(attributes || {}).forEach((name) => {
-      const value = attributes[name];
-      if (name.startsWith("on")) found.addEventListener(name.slice(2), value);
-      else if (value === true) found.setAttribute(name, "");
-      else if (value !== false && value !== undefined && value !== null) found.setAttribute(name, value);
-    });
-    found.append(...children.filter((each) => each !== null && each !== undefined && each !== ""));
-    return found;
-  }
 
   const pageAddress = (path) => window.plSite.page(path, config.language);
 
@@ -355,9 +339,7 @@
 
   function runsCell(each) {
     const there = (each.result.runs || []).filter((run) => run.page);
-    const links = there.slice(0, RUNS_SHOWN).flatMap((run, index) => [index ? " " : "", make("a", { href: pageAddress(run.page), title: run.id, "aria-label": run.id }, String(index + 1))]);
-    const more = there.length - RUNS_SHOWN;
-    return more > 0 ? links.concat(say("compare.and_more", { n: more })) : links;
+    return there.flatMap((run, index) => [index ? " " : "", make("a", { href: pageAddress(run.page), title: run.id, "aria-label": run.id }, String(index + 1))]);
   }
 
   function showTable() {

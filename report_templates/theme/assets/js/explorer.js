@@ -12,6 +12,7 @@
   const PAUSE = 200; // milliseconds after the last key
   const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   const config = JSON.parse(form.dataset.config), words = config.words;
+  const { filled, make } = window.plSite;
   const place = document.getElementById("pl-explore-table");
   const shown = document.getElementById("pl-explore-shown"), said = form.querySelector(".pl-choose-said");
   const parts = config.parts.map(([name, count, models]) => ({ name, count, models, rows: null, coming: false }));
@@ -31,17 +32,9 @@
     return Array.from(form[name].options).slice(1); // the first is for all
   }
 
-  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => (name in (values || {}) ? values[name] : whole));
   const say = (key, values) => filled(words["explorer." + key], values);
   const counted = (number) => number.toLocaleString("en-US");
   const labelOf = (name) => form[name].closest("label").firstChild.textContent.trim();
-
-  /** An element with properties and children; text is never markup. */
-  function make(tag, properties, ...children) {
-    const found = Object.assign(document.createElement(tag), properties);
-    found.append(...children.filter((each) => each !== null && each !== ""));
-    return found;
-  }
 
   /* ---- the data ---- */
 
@@ -200,7 +193,7 @@
   }
 
   const small = (text) => make("small", {}, text);
-  const log = (row) => make("small", { className: "pl-explore-log", title: row.log }, row.log);
+  const log = (row) => make("small", { class: "pl-explore-log", title: row.log }, row.log);
 
   function link(row, text) {
     const found = make("a", { href: window.plSite.page(row.page.replace("*", nameOf(row)), language) }, text);
@@ -214,7 +207,7 @@
   }
 
   const CELLS = {
-    outcome: (row) => make("span", { className: row.tone ? "pl-" + row.tone : "" }, row.said),
+    outcome: (row) => make("span", { class: row.tone ? "pl-" + row.tone : "" }, row.said),
     throughput: figure,
     run: (row) => make("div", {}, link(row, row.id), log(row)),
     case: (row) => make("div", {}, link(row, textOf(row, "model") + " · " + textOf(row, "framework")), ...["hardware", "size", "options"].map((name) => (name === "size" ? sizeOf(row) : textOf(row, name))).filter(Boolean).map(small), make("div", {}, CELLS.outcome(row), small(textOf(row, "date"))), log(row)),
@@ -249,7 +242,7 @@
     sha256: (row) => code(row.sha256),
     problems: (row) => row.problems && make("ul", {}, ...row.problems.map((each) => make("li", {}, each))),
     shard: (row) => row.shard && make("a", { href: window.plSite.file("runs/" + row.shard).href }, "data/runs/" + row.shard),
-    command: (row) => make("pre", { className: "pl-code", tabIndex: 0 }, code(row.command)),
+    command: (row) => make("pre", { class: "pl-code", tabindex: 0 }, code(row.command)),
   };
 
   function openHere(event, row) {
@@ -314,7 +307,7 @@
   }
 
   function head(name) {
-    const button = make("button", { type: "button", className: "pl-explore-head" }, titles.get(name));
+    const button = make("button", { type: "button", class: "pl-explore-head" }, titles.get(name));
     button.addEventListener("click", (event) => {
       event.stopPropagation();
       const mine = form.sort.value === name, down = mine && form.order.value === "desc";

@@ -64,6 +64,21 @@ window.plSite = (() => {
     });
   }
 
+  /** An element with attributes and children; text is never markup. */
+  function make(tag, attributes, ...children) {
+    const found = document.createElement(tag);
+    Object.entries(attributes).forEach(([name, value]) => {
+      if (name.startsWith("on")) found.addEventListener(name.slice(2), value);
+      else if (value === true) found.setAttribute(name, "");
+      else if (value !== false && value !== undefined && value !== null) found.setAttribute(name, value);
+    });
+    found.append(...children.filter((each) => each !== null && each !== undefined && each !== ""));
+    return found;
+  }
+
+  /** A text with values in place of its names in braces. */
+  const filled = (text, values = {}) => text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+
   function carry() {
     switchLanguages(location.search, location.hash);
     const { hardware, devices, precision } = window.plChips.choice;
@@ -75,5 +90,5 @@ window.plSite = (() => {
     window.addEventListener("hashchange", carry);
     carry();
   }
-  return { carry, file, load, page, switchLanguages, travel };
+  return { carry, file, filled, load, make, page, switchLanguages, travel };
 })();

@@ -159,8 +159,8 @@ def _on_page(site: Site, suite: Suite, of: ResultSlice) -> SliceOnPage:
 
 
 def _selection(site: Site, suite: Suite) -> Selection:
-    first, *_ = hardware_of_suite(site, suite)
-    return Selection(".pl-results tr[data-f-hardware], .pl-only-published", {"hardware": first})
+    first = [("hardware", each) for each in hardware_of_suite(site, suite)[:1]]
+    return Selection(".pl-results tr[data-f-hardware], .pl-only-published", dict(first))
 
 
 def _published_on(site: Site, suite: Suite) -> Counter[str]:

@@ -101,6 +101,7 @@ window.plChips = (() => {
     hide(choice);
     mark();
     say(gone);
+    document.documentElement.classList.remove("pl-counting");
     document.dispatchEvent(new Event("pl-chosen"));
   }
 
@@ -124,11 +125,7 @@ window.plChips = (() => {
       else address.searchParams.set(name, choice[name]);
       before[name] = choice[name];
     });
-    try {
-      history.pushState(null, "", address);
-    } catch (error) {
-      // A browser may keep the address of a page from the disk as it is.
-    }
+    window.plSite.remember("pushState", address);
   }
 
   /** A second click takes a choice back. */
@@ -157,6 +154,7 @@ window.plChips = (() => {
   }
 
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  document.documentElement.classList.toggle("pl-counting", location.search !== "");
   hide(asked().hardware ? asked() : { ...first, ...asked() });
   document.addEventListener("readystatechange", start, { once: true }); // before scripts that are deferred
   return { get choice() { return choice; }, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };

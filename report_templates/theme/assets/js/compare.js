@@ -56,11 +56,7 @@
   }
 
   function remember(how) {
-    try {
-      history[how](null, "", compare.written(state.choice));
-    } catch (error) {
-      // A browser may keep the address of a page from the disk as it is; the link to copy has the choice all the same.
-    }
+    window.plSite.remember(how, compare.written(state.choice));
     travel();
   }
 

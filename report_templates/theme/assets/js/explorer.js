@@ -140,13 +140,7 @@
     return "?" + given.toString();
   }
 
-  function remember(how) {
-    try {
-      history[how](null, "", address());
-    } catch (error) {
-      // A browser may keep the address of a page from the disk as it is.
-    }
-  }
+  const remember = (how) => window.plSite.remember(how, address());
 
   /* ---- what is shown ---- */
 

@@ -19,9 +19,7 @@
     return { first: Math.min(...ends), last: Math.max(...ends) };
   }
 
-  function line(node) {
-    return Number(node.id.slice(1));
-  }
+  const line = (node) => Number(node.id.slice(1));
 
   function mark() {
     const wanted = span(location.hash);
@@ -48,12 +46,7 @@
 
   paint();
 
-  function start() {
-    document.addEventListener("click", pick);
-    window.addEventListener("hashchange", mark);
-    mark();
-  }
-
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-  else start();
+  document.addEventListener("click", pick);
+  window.addEventListener("hashchange", mark);
+  document.addEventListener("DOMContentLoaded", mark);
 })();

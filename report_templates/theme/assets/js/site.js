@@ -79,6 +79,15 @@ window.plSite = (() => {
   /** A text with values in place of its names in braces. */
   const filled = (text, values = {}) => text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 
+  /** Keep a choice in the address; a browser may keep the address of a page from the disk as it is. */
+  function remember(how, address) {
+    try {
+      history[how](null, "", address);
+    } catch (error) {
+      // The link to the other language has the choice all the same.
+    }
+  }
+
   function carry() {
     switchLanguages(location.search, location.hash);
     const { hardware, devices, precision } = window.plChips.choice;
@@ -90,5 +99,5 @@ window.plSite = (() => {
     window.addEventListener("hashchange", carry);
     carry();
   }
-  return { carry, file, filled, load, make, page, switchLanguages, travel };
+  return { carry, file, filled, load, make, page, remember, switchLanguages, travel };
 })();

@@ -1,6 +1,4 @@
-// Tables: sorting, filtering, copying, switching between figures, and footnotes that lead back to where they were
-// tapped; and what scrolls.
-// Every figure stands in the page already.
+// Tables: sorting, filtering and copying; and what scrolls. Every figure is in the page already.
 (() => {
   "use strict";
 
@@ -86,18 +84,8 @@
   const titleOf = (head) =>
     [...head.childNodes].filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim();
 
-  // Widths stay as they are while rows come and go.
-  function hold(box, held) {
-    const heads = [...box.querySelectorAll("thead th")];
-    const widths = heads.map((head) => (held ? `${head.getBoundingClientRect().width}px` : ""));
-    heads.forEach((head, index) => (head.style.minWidth = widths[index]));
-  }
-
   function filter(box, field, status) {
     const asked = field.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    if (asked.length && !box.plHeld) hold(box, true);
-    if (!asked.length) hold(box, false);
-    box.plHeld = asked.length > 0;
     let shown = 0;
     for (const row of box.plRows) {
       const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
@@ -161,21 +149,6 @@
     if (scroll) followSize(scroll, table, { role: "group", ...name });
   }
 
-  // A note leads back to the letter that was tapped, not to the first of its kind.
-  function addNotes() {
-    const tapped = new Map();
-    document.addEventListener("click", (event) => {
-      const reference = event.target.closest("a.pl-ref");
-      if (reference) tapped.set(reference.hash, reference);
-      const back = event.target.closest("a.pl-back");
-      const origin = back && tapped.get(`#${back.closest("li").id}`);
-      if (!origin || !origin.getClientRects().length) return;
-      event.preventDefault();
-      origin.scrollIntoView({ block: "center", inline: "center" });
-      origin.focus({ preventScroll: true });
-    });
-  }
-
   // A short list of facts is read, not sorted.
   function addHeads(box) {
     box.plRows = bodyRows(box);
@@ -191,5 +164,4 @@
     if (tools && many) addFilter(box, tools);
     if (box.plRows.length > SORTED_ABOVE) addCopy(box);
   });
-  addNotes();
 })();

@@ -103,9 +103,10 @@ def round_page(name: str) -> str:
     return f"reports/round-{slug(name)}.md" if name else "reports/round.md"
 
 
-def comparison(suite: Suite, hardware: str) -> str:
-    """Return the compare page with the published figures of a model on some hardware."""
-    return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, 'published': 1})}"
+def comparison(suite: Suite, hardware: str, group: str = "", devices: int = 0) -> str:
+    """Return the compare page with the published figures of a model on some hardware, or of a part of them."""
+    part = ({"precision": group} if group else {}) | ({"devices": devices} if devices else {})
+    return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, **part, 'published': 1})}"
 
 
 def audit_of(**choice: str) -> str:

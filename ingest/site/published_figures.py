@@ -334,7 +334,7 @@ def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[Pub
 
 def _line(site: Site, suite: Suite, key: Key, rows: Sequence[Published]) -> PublishedLine:
     _, group, variant, nodes, devices, unit = key
-    page = addresses.comparison(suite, rows[0].hardware)
+    page = addresses.comparison(suite, rows[0].hardware, group, devices)
     by_framework = by_key(rows, lambda row: row.framework)
     return PublishedLine(
         key=key,

@@ -45,5 +45,6 @@
     update();
     new MutationObserver(update).observe(result.querySelector(".md-search-result__list"), { childList: true });
     field.addEventListener("input", update);
+    field.addEventListener("input", () => field.dispatchEvent(new Event("keyup"))); // the theme does not see a mouse paste
   });
 })();

@@ -65,8 +65,6 @@ STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size", "printed_batch_size", "row_batch_size")
 
-#: Tables cannot show control characters.
-Text = Annotated[str, Meta(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z", description="a text without control characters")]
 #: Nine digits are enough, and Python refuses to read a number of thousands.
 Count = Annotated[str, Meta(pattern=r"^(?:0*[1-9][0-9]{0,8})?\Z", description="a positive whole number")]
 Metric = Annotated[str, one_of(*METRICS)]
@@ -82,14 +80,14 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     another one; `label` is a text next to the figure, such as `(O2)`.
     """
 
-    source: Text
-    place: Text
-    line: Text
-    log: Text
-    model: Text
-    framework: Text
-    framework_source: Text
-    hardware: Text
+    source: str
+    place: str
+    line: str
+    log: str
+    model: str
+    framework: str
+    framework_source: str
+    hardware: str
     nodes: Count
     devices: Count
     batch_size: Count
@@ -97,14 +95,14 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     row_batch_size: Count = ""
     precision: Precision
     printed_precision: Precision = ""
-    label: Text = ""
-    options: Text
+    label: str = ""
+    options: str
     metric: Metric
-    unit: Text
-    value: Text
+    unit: str
+    value: str
     state: State
-    speedup: Text
-    note: Text
+    speedup: str
+    note: str
 
     def __post_init__(self) -> None:
         if self.unit not in METRICS[self.metric]:

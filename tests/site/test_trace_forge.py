@@ -62,7 +62,7 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
         "config_file_path": str(folder / "mkdocs.yml"),
     }
     left = BLOCKS.on_files(files, config)
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"), meta={})
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"), meta={"title": "One"})
     text = '[3](../../logs/one-1.html#L3-L5) <a href="../../logs/one-1.html#L7">7</a> [log](../../logs/one-1.html)'
     known = [Shown(), None]
     files.get_file_from_path = lambda path: known[path != PAGE]  # type: ignore[attr-defined]

@@ -84,7 +84,7 @@ def comparisons(site: Site, score: Score) -> Table | None:
         ColumnOf[Placing](phrase("scorecard.mine"), lambda each: _figure(site, each.mine), True),
         ColumnOf[Placing](phrase("scorecard.rival"), lambda each: _rival(site, each), True),
     )
-    return table_of("comparisons", score.compared, columns)
+    return table_of("comparisons", score.compared, columns, cards=True)
 
 
 def _case(found: Placing) -> Cell:
@@ -131,7 +131,7 @@ def newest(site: Site, framework: str) -> Table | None:
         ColumnOf[_Dated](phrase("table.figure"), lambda each: _measured(site, each.row), True),
     )
     dated = [each for each in found if each.day] or found
-    return table_of("newest", sorted(dated, key=lambda each: each.day, reverse=True)[:NEWEST], columns)
+    return table_of("newest", sorted(dated, key=lambda each: each.day, reverse=True)[:NEWEST], columns, cards=True)
 
 
 def _result(suite: Suite, row: Row) -> Cell:
@@ -161,7 +161,7 @@ def changed(site: Site, framework: str) -> Table | None:
         ColumnOf[Change](phrase("scorecard.after"), _after, True),
         ColumnOf[Change](phrase("scorecard.change"), lambda each: numbers.signed_percent(each.share or 0), True),
     )
-    return table_of("changed", sorted(found, key=lambda each: each.date, reverse=True)[:NEWEST], columns)
+    return table_of("changed", sorted(found, key=lambda each: each.date, reverse=True)[:NEWEST], columns, cards=True)
 
 
 def _after(found: Change) -> Cell:
@@ -190,7 +190,7 @@ def published(site: Site, framework: str) -> Table | None:
         ColumnOf[Audited](phrase("table.difference"), _difference, True, "difference"),
         ColumnOf[Audited](phrase("table.verdict"), verdict_cell),
     )
-    return table_of("published", rows, columns)
+    return table_of("published", rows, columns, cards=True)
 
 
 def _setting(found: Audited) -> Text:
@@ -242,7 +242,7 @@ def throughput(site: Site, framework: str) -> Table | None:
             phrase("table.source_of_figures"), lambda of: of[1].figures[framework].about
         ),
     )
-    return table_of("throughput", found, columns)
+    return table_of("throughput", found, columns, cards=True)
 
 
 def _published(found: PublishedFigure, unit: str) -> Cell:

@@ -30,13 +30,16 @@ class ColumnOf(Generic[R]):
     unit: Text = ""
 
 
-def table_of(name: str, rows: Sequence[R], columns: Sequence[ColumnOf[R]]) -> Table | None:
-    """Return a table with a row per record; None without records. `name` is that of the table in addresses."""
+def table_of(name: str, rows: Sequence[R], columns: Sequence[ColumnOf[R]], cards: bool = False) -> Table | None:
+    """Return a table with a row per record; None without records. `name` is that of the table in addresses.
+
+    Rows of `cards` are cards on a narrow screen.
+    """
     found = [(each, [_cell(each.value(row)) for row in rows]) for each in columns]
     shown = [(each, cells) for each, cells in found if not each.optional or any(one.entries for one in cells)]
     head = tuple(Column(each.title, each.number, key=each.key, unit=each.unit) for each, _ in shown)
     body = tuple(zip(*(cells for _, cells in shown), strict=True))
-    return Table(head, body, name=name) if rows else None
+    return Table(head, body, name=name, cards=cards) if rows else None
 
 
 def _cell(value: Cell | Text | int | None) -> Cell:

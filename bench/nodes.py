@@ -1,7 +1,8 @@
-"""What it costs a machine to be asked how its run goes: that is asked every few seconds, beside what is measured."""
+"""The cost of a question to a node, which gets one every few seconds, next to what is measured."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,25 +12,24 @@ _TIMES = 40
 
 
 def questions(folder: Path) -> list[Row]:
-    """Compare questions to this Python, which keeps the bytecode of the agent, with those to another host."""
-    here, elsewhere = in_turns((ask_here, ask_elsewhere), folder, times=3)
-    return [Row.of(f"{_TIMES} questions to this machine", here, "to another host", elsewhere, "0.65")]
+    """Compare questions to the agent with starts of a Python that does nothing."""
+    asked, started = in_turns((ask, start), folder, times=3)
+    return [Row.of(f"{_TIMES} questions to a node", asked, "starts of Python", started, "4")]
 
 
-def ask_here(jobs: str) -> None:
-    """Ask as a local run is asked."""
-    _ask(jobs, own_python=True)
+def ask(jobs: str) -> None:
+    """Ask as a run on this machine is asked."""
+    from perfledger.runners.agent_link import PYTHON, question
+    from perfledger.runners.nodes import Question, ask_agents
 
-
-def ask_elsewhere(jobs: str) -> None:
-    """Ask as the Python of another host is asked."""
-    _ask(jobs, own_python=False)
-
-
-def _ask(jobs: str, *, own_python: bool) -> None:
-    from perfledger.runners.nodes import PYTHON, Question, ask, request
-
-    line = request("look", own_python=own_python, identity="bench", jobs=jobs, rank=0)
+    argv = [sys.executable, *PYTHON]
+    line = question(argv, "look", identity="bench", jobs=jobs, rank=0)
     for _ in range(_TIMES):
-        (answer,) = ask([Question([sys.executable, *PYTHON], line)], 60)
+        (answer,) = ask_agents([Question(argv, line)], 60)
         assert answer.status == 0, answer
+
+
+def start(_jobs: str) -> None:
+    """Start the same Python."""
+    for _ in range(_TIMES):
+        subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=True)

@@ -590,8 +590,11 @@ def setup(
 @site_option
 @raw_logs_option
 @round_option
-def script(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: Path, round: str) -> int:
-    """Print one case as a Python file.
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The file to write."
+)
+def script(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: Path, round: str, output: Path) -> int:
+    """Write one case into a file that Python runs, such as job.pyz.
 
     The file is for a host that cannot be reached from here and has Python 3.6 or newer: run it there with `python3`,
     copy the folder that it makes to --raw-logs here, and `collect` it. RECIPE is a name that `list` prints, or a .toml
@@ -606,7 +609,10 @@ def script(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: P
     elif site:
         raise RunnerError(f"--site {site}: a script is for another host than this one; name it with --host, too")
     (one,) = _batch(chosen, settings, raw_logs, round).first_runs()
-    print(standalone(one), end="")
+    try:
+        output.write_bytes(standalone(one))
+    except OSError as error:
+        raise RunnerError(f"{output}: it cannot be written: {error.strerror}; name another file with -o") from error
     return COMPLETED
 
 

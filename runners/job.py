@@ -1,7 +1,7 @@
 """The interface between the two halves of the runners: everything that one run needs, as typed data.
 
 The upper half (recipe, site, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport,
-record, run, host agent) carries it out and does not know recipes. `JobSpec` is what the nodes get, as JSON; it is
+record, run, agent) carries it out and does not know recipes. `JobSpec` is what the nodes get, as JSON; it is
 the same for all of them. A word that only a node can complete has `NodeVariable` parts, so that no text of a user
 ever has to be escaped.
 """
@@ -28,7 +28,7 @@ SHORTEST_SECRET = 8
 
 #: Tools that run an image. Pyxis is a plugin of Slurm: srun itself starts a container of enroot.
 ContainerTool = Literal["docker", "podman", "apptainer", "pyxis"]
-#: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
+#: Values that only a node knows. The agent fills them in; see `values` in `agent/job.py`.
 NODE_VARIABLES: Mapping[str, str] = {
     "node_rank": "number of this node, from 0",
     "master_address": "host that the ranks meet at, which is node 0",
@@ -49,7 +49,7 @@ NODE_VARIABLES: Mapping[str, str] = {
 
 #: Variables that name the network interface of the ranks to a framework.
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
-#: Variables that a node sets so that NCCL reports what it chose; see `host_agent.py`.
+#: Variables that a node sets so that NCCL reports what it chose; see `agent/nccl.py`.
 NCCL_VARIABLES = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
 
 Scalar = str | int | float | bool

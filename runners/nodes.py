@@ -27,31 +27,14 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
+from perfledger.runners.agent_link import MARK, question, with_archive
 from perfledger.runners.job import RunnerError, VirtualEnvironment, Word
 
 T = TypeVar("T")
 
-AGENT = Path(__file__).with_name("host_agent.py")
-MARK = "perfledger "
-#: Runs the agent, whose source is part of one line of JSON on standard input. This Python is told its file besides, of
-#: which Python keeps the bytecode: to compile it takes longer than most answers. There are no single quotes, since a
-#: login shell gets it in single quotes.
-BOOT = (
-    "import json,os,sys;"
-    "sys.version_info>=(3,6) or sys.exit('Perfledger needs Python 3.6 or newer, and this is '+sys.version.split()[0]);"
-    "request=json.loads(os.fsdecode(sys.stdin.buffer.readline()));"
-    "from importlib.machinery import SourceFileLoader;"
-    "agent={'__name__':'host_agent'};"
-    "file=request.pop('file','');"
-    "code=SourceFileLoader('host_agent',file).get_code('host_agent') if file"
-    " else compile(request['agent'],'host_agent.py','exec');"
-    "exec(code,agent);"
-    "agent['serve'](request)"
-).replace("'", '"')
-#: Without modules of the present folder, of the user and of site-packages: looking for them takes time.
-PYTHON = ("-I", "-S", "-c", BOOT)
 NO_ANSWER = 124
 #: The longest output of a program that is read, in bytes.
 LONGEST = 1 << 24
@@ -210,19 +193,19 @@ def printable(text: str) -> str:
 # --- The agent of a node ----------------------------------------------------------------------------------------------
 
 
-def agent_source() -> str:
-    """Return the program that nodes run."""
-    return AGENT.read_text(encoding="utf-8")
+class _Unknown(Struct, frozen=True):
+    """The answer of a node that does not have this version of the agent."""
+
+    unknown_agent: bool = False
 
 
-def request(action: str, *, own_python: bool = False, **values: Any) -> str:
-    """Return the line that BOOT reads: the agent and the request, with texts as they are; see `encoded` of the agent.
-
-    `own_python` says that the Python of this process runs the agent, on this machine.
-    """
-    file = {"file": str(AGENT)} if own_python else {}
-    content = {"agent": agent_source(), **file, "action": action, **values}
-    return json.dumps(msgspec.to_builtins(content), ensure_ascii=False) + "\n"
+def ask_agents(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
+    """Ask the agents of nodes like `ask`; send the agent to the nodes that do not know it, and ask these again."""
+    answers = dict(enumerate(ask(questions, seconds)))
+    unknown = [at for at, answer in answers.items() if (said := decoded(answer, _Unknown)) and said.unknown_agent]
+    again = [replace(questions[at], text=with_archive(questions[at].text)) for at in unknown]
+    answers.update(zip(unknown, ask(again, seconds) if again else (), strict=True))
+    return list(answers.values())
 
 
 def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
@@ -319,16 +302,16 @@ def set_up(places: Mapping[str, Sequence[str]], wanted: SetupSteps) -> None:
     Raises:
         RunnerError: a step failed; the message names all hosts on which one did.
     """
-    asked = request("setup", **structs.asdict(wanted))
     # The readers are in the outer context, since they end when the programs do.
     with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
-        started = [_begin_setup(host, argv, asked, stack) for host, argv in places.items()]
+        started = [_begin_setup(host, argv, wanted, stack) for host, argv in places.items()]
         failures = [failure for failure in readers.map(_setup_failure, started) if failure]
     if failures:
         raise RunnerError("\n".join(failures))
 
 
-def _begin_setup(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -> _SetupHost:
+def _begin_setup(host: str, argv: Sequence[str], wanted: SetupSteps, stack: ExitStack) -> _SetupHost:
+    asked = question(argv, "setup", with_agent=True, **asdict(wanted))
     errors = stack.enter_context(holding(""))
     process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
     stack.callback(_end_setup, process)

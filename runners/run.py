@@ -20,8 +20,9 @@ from msgspec.structs import asdict, replace
 
 from perfledger import as_called
 from perfledger.runners import record
+from perfledger.runners.agent_link import START, archive
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.nodes import LOG, Outcome, agent_source, printable
+from perfledger.runners.nodes import LOG, Outcome, printable
 from perfledger.runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
@@ -528,13 +529,21 @@ class Supervisor:
 # --- A run for a host that cannot be reached --------------------------------------------------------------------------
 
 
-def standalone(run: PlannedRun) -> str:
-    """Return a Python file that runs one run, in the folder that it is started in on each node; see README.md."""
-    target = Local(run.spec.nodes)
+def standalone(run: PlannedRun) -> bytes:
+    """Return an archive that runs one run, in the folder that it is started in; see README.md.
+
+    Raises:
+        RunnerError: the run takes several nodes.
+    """
+    if run.spec.nodes > 1:
+        raise RunnerError(
+            f"{run.folder.parent.name}: a script is for one node, and this case takes {run.spec.nodes}; "
+            "choose another with --case, or start it with --on ssh:HOST1,HOST2"
+        )
+    target = Local()
     launched = planned_launch(target, run)
     job = Job(launched.job, run.folder)
     request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
     document = {"folder": str(run.folder), "launch": launched, "request": request}
     text = json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
-    # Two lines in front of the agent, which it removes again.
-    return f"#!/usr/bin/env python3\nSTANDALONE = {text!a}\n{agent_source()}"
+    return archive({"__main__.py": START, "job.json": text})

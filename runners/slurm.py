@@ -18,8 +18,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from perfledger.runners.agent_link import ARCHIVE, PYTHON, archive, program
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.nodes import PYTHON, ProgramResult, Question, agent_source, ask, read_json
+from perfledger.runners.nodes import ProgramResult, Question, ask, read_json
 from perfledger.runners.transport import (
     LONGEST_WARNING,
     Job,
@@ -51,7 +52,7 @@ SLURM_SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
 #: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.
 BATCH_SCRIPT = """#!/usr/bin/env python3
 import os, sys
-os.execv(sys.executable, [sys.executable, "-I", {agent!r}, {action!r}])
+os.execv(sys.executable, [sys.executable, "-I", {agent!r}, {action!r}, {folder!r}])
 """
 #: Below the folder of raw logs, hidden from all that reads logs: where runs of a series are handed to their allocation.
 ALLOCATIONS = ".slurm"
@@ -198,7 +199,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
         job = self.prepare(run)
         argv = [*self.submission(job, run.spec), "--test-only"]
-        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py", action="batch"))
+        answer = _ask_slurm(argv, _batch_script(job.incoming, "batch"))
         if answer.status:
             raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
         return Warnings((f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}",))
@@ -264,7 +265,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return Warnings()
 
     def _submitted(self, job: Job, spec: JobSpec) -> str:
-        return _submit(self.submission(job, spec), job.incoming / "agent.py", "batch")
+        return _submit(self.submission(job, spec), job.incoming, "batch")
 
     def _handed_over(self, job: Job, spec: JobSpec) -> str:
         """Hand a run to the allocation, to a new one where the present one has ended or ends too soon."""
@@ -282,7 +283,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
                 (folder / "end").touch()
         folder = _new_allocation(self.allocation, folder)
         _enqueue(folder, job)
-        return _submit(self.allocated(self.allocation, folder), folder / "agent.py", "series", folder / NUMBER)
+        return _submit(self.allocated(self.allocation, folder), folder, "series", folder / NUMBER)
 
     def look(self, job: Job) -> JobState:
         """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
@@ -394,7 +395,7 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
     request = {"spec": msgspec.to_builtins(spec), "identity": job.facts.identity, "master_port": job.port}
     try:
         job.incoming.mkdir(parents=True, exist_ok=True)
-        (job.incoming / "agent.py").write_text(agent_source(), encoding="utf-8")
+        (job.incoming / ARCHIVE).write_bytes(archive())
         (job.incoming / "batch.json").write_text(json.dumps(request, ensure_ascii=False), encoding="utf-8")
         for rank in job.ranks:
             job.node(rank).mkdir()
@@ -403,13 +404,18 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
         raise RunnerError(message) from error
 
 
-def _submit(argv: Sequence[str], agent: Path, action: str, number_file: Path | None = None) -> str:
-    """Submit a job, whose agent carries out the action, and return its number.
+def _batch_script(folder: Path, command: str) -> str:
+    """Return the batch script that has the agent in a folder carry out a command for this folder."""
+    return BATCH_SCRIPT.format(agent=program(folder), action=command, folder=str(folder))
+
+
+def _submit(argv: Sequence[str], folder: Path, command: str, number_file: Path | None = None) -> str:
+    """Submit a job, whose agent carries out the command for the folder, and return the number of the job.
 
     Raises:
         RunnerError: Slurm does not accept it.
     """
-    answer = _ask_slurm([*argv], BATCH_SCRIPT.format(agent=str(agent), action=action))
+    answer = _ask_slurm([*argv], _batch_script(folder, command))
     number = answer.output.strip().split(";")[0]
     if answer.status == 0 and number.isdecimal():
         if number_file:
@@ -435,7 +441,7 @@ def _new_allocation(held: Allocation, before: Path | None) -> Path:
     folder = Path(held.folder) / str(int(before.name) + 1 if before else 1)
     try:
         (folder / "queue").mkdir(parents=True)
-        (folder / "agent.py").write_text(agent_source(), encoding="utf-8")
+        (folder / ARCHIVE).write_bytes(archive())
         (folder / "series.json").write_text(json.dumps({"idle_seconds": held.idle_seconds}), encoding="utf-8")
     except OSError as error:
         message = f"{folder}: it cannot be written: {error.strerror}; make room, or name another with --raw-logs"

@@ -22,17 +22,17 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from perfledger.runners.agent_link import PYTHON, question
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from perfledger.runners.nodes import (
     LOG,
-    PYTHON,
     ProgramResult,
     Question,
     ask,
+    ask_agents,
     decoded,
     explain,
     fetch_files,
-    request,
     verify,
 )
 
@@ -255,11 +255,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
         programs = {rank: self.argv(rank) for rank in ranks}
-        questions = [
-            Question(argv, request(action, own_python=argv[0] == sys.executable, rank=rank, **common))
-            for rank, argv in programs.items()
-        ]
-        answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
+        questions = [Question(argv, question(argv, action, rank=rank, **common)) for rank, argv in programs.items()]
+        answers = ask_agents(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
             rank: decoded(answer, kind) or self.explained(rank, answer)
             for rank, answer in zip(programs, answers, strict=True)
@@ -400,10 +397,12 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
         places = self.places(spec.device)
-        asked = request(
-            "hardware", spec=spec, identity="", rank=0, hosts=["localhost"], master_address="", master_port=0
-        )
-        answers = ask([Question(argv, asked) for argv in places.values()], HARDWARE_SECONDS)
+        alone = asdict(Meeting(["localhost"], "", 0))
+        questions = [
+            Question(argv, question(argv, "hardware", spec=spec, identity="", rank=0, **alone))
+            for argv in places.values()
+        ]
+        answers = ask_agents(questions, HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 
     def places(self, device: str) -> dict[str, list[str]]:
@@ -481,9 +480,7 @@ def _cause(job: Job, rank: int, state: NodeState) -> str:
 
 
 class Local(Target, frozen=True, tag="local"):
-    """This machine; or, with several nodes, those of a script, whose files somebody brings here."""
-
-    brought_nodes: int = 1
+    """This machine."""
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         return [sys.executable, *PYTHON]
@@ -492,18 +489,11 @@ class Local(Target, frozen=True, tag="local"):
         return "this machine"
 
     def too_few(self, nodes: int) -> str:  # noqa: D102
-        return "this machine is one" if nodes > self.brought_nodes else ""
+        return "this machine is one" if nodes > 1 else ""
 
     def meeting(self, job: Job) -> Meeting:
-        """Return this machine; the nodes of a script are told of each other where it is started."""
+        """Return this machine."""
         return Meeting(["localhost"], "127.0.0.1", job.port)
-
-    def node_states(self, job: Job) -> dict[int, NodeState]:
-        """Ask for the state of every node; one of a script whose files are missing here is out of reach."""
-        seen = super().node_states(job)
-        absent = [rank for rank in job.ranks if self.brought_nodes > 1 and not job.node(rank).is_dir()]
-        cause = "the files of node {} are not here; copy them from there, to the same path below the raw logs"
-        return {**seen, **{rank: NodeState("unreachable", cause=cause.format(rank)) for rank in absent}}
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
@@ -572,8 +562,9 @@ class Ssh(Target, frozen=True, tag="ssh"):
 
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node to `incoming/node<k>`; see `fetch_files`."""
-        asked = request("send", identity=job.facts.identity, rank=rank)
-        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank), self.config)
+        argv = self.argv(rank)
+        asked = question(argv, "send", with_agent=True, identity=job.facts.identity, rank=rank)
+        fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}

@@ -20,7 +20,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Hosts are locked while they measure: by tests, apart from those beside them and from whatever measures here.
 os.environ["PERFLEDGER_JOBS"] = tempfile.mkdtemp(prefix="perfledger-jobs.")
 atexit.register(shutil.rmtree, os.environ["PERFLEDGER_JOBS"], ignore_errors=True)
-os.environ["PERFLEDGER_COMPILED"] = f"{os.environ['PERFLEDGER_JOBS']}/compiled"  # see quick.compiled
+os.environ["PERFLEDGER_COMPILED"] = f"{os.environ['PERFLEDGER_JOBS']}/compiled"  # see agents.kept
 # Hosts of tests are asked by `python3`, which version managers replace by a shell script that takes longer than Python.
 os.environ["PATH"] = f"{sys.base_prefix}/bin:{os.environ['PATH']}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from perfledger.runners import nodes, recipe
+from perfledger.runners import recipe
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import JobSpec, PlannedRun
 from perfledger.runners.recipe import select_cases
@@ -89,14 +89,6 @@ def planned(
     run = replace(built, folder=folder / "raw/tiny/1")
     run.folder.mkdir(parents=True)
     return Placed(target, target.prepare(run), run)
-
-
-def change_agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str) -> None:
-    """Has hosts run an agent that is changed in the one place where something stands."""
-    text = nodes.AGENT.read_text(encoding="utf-8")
-    assert text.count(old) == 1
-    (tmp_path / "agent.py").write_text(text.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(nodes, "AGENT", tmp_path / "agent.py")
 
 
 def host_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str) -> None:

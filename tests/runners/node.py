@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from perfledger.runners import nodes, recipe
+from perfledger.runners import agent_link, nodes, recipe
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import Reply
-from tests.runners.quick import compiled
+from tests.runners.agents import Change, kept, modules, replacing
 
 #: What runs the agent: the Python of these tests, or an older one that a variable names.
 PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
@@ -28,9 +28,10 @@ PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
 
 @dataclass(frozen=True)
 class Node:
-    """`request` is what the agent is sent; `variables` come on top of those of the test."""
+    """`request` is what the agent is sent, `agent` its folder; `variables` come on top of those of the test."""
 
     request: Mapping[str, Any]
+    agent: Path
     variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -40,8 +41,8 @@ class Node:
 
     def check(self, action: str = "check") -> Reply:
         """Return the agent's answer to a request to check the node."""
-        asked = json.dumps({**self.request, "action": action})
-        argv = [PYTHON, *nodes.PYTHON]
+        asked = json.dumps({**self.request, "above": str(self.agent.parent), "action": action})
+        argv = [PYTHON, *agent_link.PYTHON]
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
         )
@@ -90,7 +91,7 @@ class Node:
         return found
 
     def _argv(self) -> list[str]:
-        return [PYTHON, "-I", str(self.job / "agent.py"), "run"]
+        return [PYTHON, "-I", str(self.agent), "run", str(self.job)]
 
     def _place(self) -> dict[str, Any]:
         identity, folder = self.request["identity"], self.job.parent.parent
@@ -104,7 +105,7 @@ def prepared(
     jobs: Path,
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-    change: Callable[[str], str] = lambda text: text,
+    change: Change = lambda texts: texts,
     rank: int = 0,
     hosts: Sequence[str] = ("127.0.0.1",),
     port: int = 29500,
@@ -113,27 +114,16 @@ def prepared(
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipe.load(path)
     spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
-    agent = compiled(change(nodes.AGENT.read_text(encoding="utf-8")))
+    agent = kept(change(modules(agent_link.AGENT)))
     about = {"identity": jobs.name, "rank": rank, "hosts": list(hosts), "master_address": hosts[0], "master_port": port}
-    node = Node({"jobs": str(jobs), "agent": agent, "spec": msgspec.to_builtins(spec), **about}, variables)
+    node = Node({"jobs": str(jobs), "spec": msgspec.to_builtins(spec), **about}, agent, variables)
     node.job.mkdir(parents=True, exist_ok=True)
-    (node.job / "agent.py").write_text(agent, encoding="utf-8")
     document = {"spec": node.request["spec"], **about}
     (node.job / "job.json").write_text(json.dumps(document), encoding="utf-8")
     return node
 
 
-def replacing(old: str, new: str) -> Callable[[str], str]:
-    """Return a change of the agent that replaces the one place where a text occurs."""
-
-    def change(text: str) -> str:
-        assert text.count(old) == 1
-        return text.replace(old, new)
-
-    return change
-
-
-def kernel(proc: Path | str = "/proc", sys: Path | str = "/sys") -> Callable[[str], str]:
+def kernel(proc: Path | str = "/proc", sys: Path | str = "/sys") -> Change:
     """Return a change of the agent that makes it read another kernel's files."""
     return replacing('PROC, SYS = "/proc", "/sys"', f'PROC, SYS = "{proc}", "{sys}"')
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import zipfile
+from pathlib import Path
 
 import pytest
 
-from perfledger.runners import nodes, transport
+from perfledger.runners import agent_link
+from perfledger.runners.agent_link import archive, question, with_archive
 from perfledger.runners.job import RunnerError
-from perfledger.runners.nodes import NO_ANSWER, PYTHON, ProgramResult, Question, ask, decoded, request
-from perfledger.runners.transport import Local, NodeState, Ssh
+from perfledger.runners.nodes import NO_ANSWER, ProgramResult, Question, ask, ask_agents, decoded
+from perfledger.runners.transport import Local, NodeState, Reply
+from tests.runners.agents import change_agent, kept
 from tests.runners.jobs import planned
 from tests.runners.node import ended
 
@@ -93,28 +99,82 @@ def test_what_a_login_prints_is_no_answer_of_an_agent():
     assert decoded(ProgramResult(0, login + trailer, ""), NodeState) is None
 
 
-#: An agent that answers with what it was asked and with all that it was told.
-ECHO = 'def serve(request): print("perfledger", request["action"], *sorted(request))'
+#: An agent that answers with the names of what it was asked.
+ECHO = {"__init__.py": "", "actions.py": "def serve(asked): print('perfledger', asked['action'], *sorted(asked))"}
 
 
-def test_an_agent_whose_file_a_request_names_is_run_from_it(tmp_path, monkeypatch):
-    (tmp_path / "agent.py").write_text(ECHO, encoding="utf-8")
-    monkeypatch.setattr(nodes, "AGENT", tmp_path / "agent.py")
-    monkeypatch.setattr(nodes, "agent_source", lambda: ECHO)
-    line = json.loads(request("look", own_python=True, rank=0))
-    for told in ({**line, "agent": "no Python"}, {name: line[name] for name in line if name != "file"}):
-        argv = [sys.executable, *PYTHON]
-        done = subprocess.run(argv, input=json.dumps(told), capture_output=True, text=True, check=True)
-        assert done.stdout == "perfledger look action agent rank\n"
-    assert list(tmp_path.glob("__pycache__/agent.*.pyc")), "compiled once, and kept"
+@pytest.fixture
+def echo(monkeypatch):
+    """Have nodes run an agent that answers with what it was asked."""
+    monkeypatch.setattr(agent_link, "AGENT", kept(ECHO))
 
 
-@pytest.mark.parametrize(("target", "named"), [(Local(), True), (Ssh(("far-away",)), False)], ids=["here", "there"])
-def test_only_the_python_of_this_process_is_told_the_file(write_recipe, tmp_path, monkeypatch, target, named):
-    asked = []
-    monkeypatch.setattr(transport, "ask", lambda questions, _: asked.extend(questions) or [ProgramResult(0, "", "")])
-    started = planned(write_recipe("true"), target, tmp_path)
-    target.tell(started.job, "look", [0], NodeState)
-    (line,) = (json.loads(each.text) for each in asked)
-    assert line["agent"] == nodes.agent_source()
-    assert line.get("file") == (str(nodes.AGENT) if named else None)
+def answer_to(line, tmp_path):
+    """Return what BOOT prints for a question on a host whose jobs are in a folder of the test, and its status."""
+    place = {**os.environ, "PERFLEDGER_JOBS": str(tmp_path / "jobs")}
+    argv = [sys.executable, *agent_link.PYTHON]
+    done = subprocess.run(argv, input=line, capture_output=True, text=True, env=place)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.usefixtures("echo")
+def test_a_node_unpacks_the_agent_once_and_keeps_it(tmp_path):
+    line = question(["python3"], "look", rank=0)
+    assert len(line) < 100
+    assert answer_to(line, tmp_path) == (0, '\nperfledger {"unknown_agent": true}\n')
+    assert answer_to(with_archive(line), tmp_path) == (0, "perfledger look action agent rank\n")
+    assert answer_to(line, tmp_path) == (0, "perfledger look action agent rank\n")
+    (home,) = (tmp_path / "jobs/.agents").iterdir()
+    assert home.name == json.loads(line)["agent"]
+    assert list(home.rglob("actions.*.pyc")), "compiled once, and kept"
+
+
+@pytest.mark.usefixtures("echo")
+def test_nodes_that_lack_the_agent_are_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFLEDGER_JOBS", str(tmp_path / "jobs"))
+    argv = ["python3", *agent_link.PYTHON]
+    two = [Question(argv, question(argv, action)) for action in ("look", "finish")]
+    for _ in range(2):
+        assert [answer.output for answer in ask_agents(two, 60)] == [
+            f"perfledger {action} action agent\n" for action in ("look", "finish")
+        ]
+
+
+def test_the_archive_is_the_same_each_time_and_contains_the_agent_alone(monkeypatch, tmp_path):
+    assert archive() == archive()
+    with zipfile.ZipFile(io.BytesIO(archive())) as packed:
+        assert {Path(name).parts[0] for name in packed.namelist()} == {"agent"}
+        assert {each.date_time for each in packed.infolist()} == {agent_link.FIXED_DATE}
+    monkeypatch.setattr(agent_link, "AGENT", tmp_path)
+    with pytest.raises(RunnerError, match="the modules of the agent are not there; install Perfledger again"):
+        archive()
+
+
+@pytest.mark.parametrize("name", ["host_agent.py", "agent.py", "other/agent/actions.py"])
+def test_a_node_refuses_an_archive_without_an_agent(tmp_path, name):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as into:
+        into.writestr(name, "")
+    line = {"agent": "0123", "action": "look", "zip": base64.b64encode(packed.getvalue()).decode()}
+    assert answer_to(json.dumps(line) + "\n", tmp_path) == (1, "the archive is not that of an agent\n")
+    assert not (tmp_path / "jobs").exists()
+
+
+def test_this_machine_unpacks_nothing(tmp_path, monkeypatch):
+    jobs = tmp_path / "jobs"
+    monkeypatch.setenv("PERFLEDGER_JOBS", str(jobs))
+    argv = Local().argv(0)
+    line = question(argv, "look", with_agent=True, identity="nothing", rank=0)
+    assert json.loads(line)["above"] == str(agent_link.AGENT.parent)
+    assert "its folder is not there any more" in ask_agents([Question(argv, line)], 60)[0].output
+    assert not jobs.exists()
+
+
+def test_a_job_runs_by_the_agent_that_delivered_it(write_recipe, tmp_path, monkeypatch):
+    started = planned(write_recipe("echo here"), Local(), tmp_path)
+    before = agent_link.AGENT
+    started.target._checked(started.job, started.run.spec)
+    change_agent(monkeypatch, "return run.run_job(folder)", "raise SystemExit('not this one')")
+    started.target.tell(started.job, "begin", [0], Reply)
+    assert started.over().kind == "ended"
+    assert json.loads((started.node(0) / "job.json").read_text())["agent"] == str(before)

@@ -12,13 +12,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from perfledger.runners import nodes
 from perfledger.runners.job import RunnerError
 from perfledger.runners.record import attended, planned_launch
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
-from tests.runners import quick
-from tests.runners.jobs import Placed, change_agent, planned
+from tests.runners.agents import change_agent
+from tests.runners.jobs import Placed, planned
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -31,7 +30,6 @@ def host(started):
 
 
 def test_the_state_of_a_job_follows_it(write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(nodes, "agent_source", quick.SOURCE)
     started = planned(write_recipe(WAIT), LOCAL, tmp_path)
     started.start()
     state = started.printing()
@@ -167,7 +165,6 @@ def test_a_node_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp
 def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
     change_agent(
         monkeypatch,
-        tmp_path,
         'return {"warnings": [each',
         'return {"warnings": ["it is warm"] + ["x" * 5000] * 99 or [each',
     )
@@ -177,13 +174,13 @@ def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
 
 
 def test_an_agent_that_cannot_begin_says_so(write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, tmp_path, "return run_job(here)", 'sys.exit("not today")')
+    change_agent(monkeypatch, "return run.run_job(folder)", 'raise SystemExit("not today")')
     with pytest.raises(RunnerError, match="did not start: not today"):
         planned(write_recipe("true"), LOCAL, tmp_path).start()
 
 
 def test_an_agent_that_fails_is_told_from_a_host_out_of_reach(write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, tmp_path, "\n    before = processor_times()", "\n    before = nothing")
+    change_agent(monkeypatch, "\n    before = processor_times()", "\n    before = nothing")
     with pytest.raises(RunnerError, match=r"this machine: the agent failed there .it said: NameError"):
         planned(write_recipe("true"), LOCAL, tmp_path).start()
 

@@ -10,22 +10,24 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from perfledger.runners import agent_link
 from perfledger.runners import slurm as cluster
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError
-from perfledger.runners.nodes import agent_source
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Warnings
+from tests.runners.agents import change_agent
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
-from tests.runners.jobs import CPU, GPU, change_agent, planned
+from tests.runners.jobs import CPU, GPU, planned
 from tests.runners.node import ended, polls, tool
 
 TWO = {"nodes": "2", "devices": "2"}
@@ -59,7 +61,7 @@ def host(started, rank=0):
 
 
 def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm, write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
+    change_agent(monkeypatch, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
@@ -138,7 +140,7 @@ def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
     slurm, write_recipe, tmp_path, monkeypatch
 ):
     slow = '(write_file(self.path("begun"), "") or time.sleep(2) or [])'
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', f'return {{"warnings": {slow} + [each')
+    change_agent(monkeypatch, 'return {"warnings": [each', f'return {{"warnings": {slow} + [each')
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.start()
     assert any((started.node(0) / "begun").exists() for _ in polls())
@@ -406,14 +408,14 @@ def test_an_allocation_goes_on_where_a_run_was_brought_home_before_its_batch_pro
     folder, brought_home, stays = (tmp_path / name for name in ("allocation/1", "first", "second"))
     for each in (folder / "queue", brought_home, stays):
         each.mkdir(parents=True)
-    (folder / "agent.py").write_text(agent_source(), encoding="utf-8")
     (folder / "series.json").write_text('{"idle_seconds": 0}')
-    (brought_home / "agent.py").write_text("import os, shutil; shutil.rmtree(os.path.dirname(__file__))")
-    (stays / "agent.py").touch()
+    for each, program in ((brought_home, "import shutil, sys; shutil.rmtree(sys.argv[2])"), (stays, "")):
+        with zipfile.ZipFile(each / agent_link.ARCHIVE, "w") as archive:
+            archive.writestr("agent/__main__.py", program)
     for number, run in enumerate((brought_home, stays)):
         (folder / "queue" / run.name).write_text(str(run))
         os.utime(folder / "queue" / run.name, (number, number))
-    assert subprocess.run([sys.executable, folder / "agent.py", "series"], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-I", agent_link.AGENT, "series", folder], timeout=60).returncode == 0
     assert not brought_home.exists()
     assert (stays / "over").exists()
     assert not (tmp_path / "allocation").exists()

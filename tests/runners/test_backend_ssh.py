@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import nodes, transport
+from perfledger.runners import transport
 from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local, Ssh
-from tests.runners import quick
+from tests.runners.agents import change_agent
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
-from tests.runners.jobs import CPU, change_agent, host_python, planned
+from tests.runners.jobs import CPU, host_python, planned
 from tests.runners.node import ended, polls
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -79,7 +79,6 @@ def host_json(started, rank=0):
 
 
 def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host, monkeypatch):
-    monkeypatch.setattr(nodes, "agent_source", quick.SOURCE)
     started = planned(write_recipe('echo "\u4e2d\u6587 $1"; echo "$PERFLEDGER_JOB"'), place(one_host), tmp_path)
     started.start()
     assert started.over().kind == "ended"
@@ -178,8 +177,8 @@ def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypa
 def test_paths_arguments_and_files_pass_through_a_host_of_the_locale_c(write_recipe, tmp_path, one_host, monkeypatch):
     # As Python 3.6 in it, later ones are told to take nothing but ASCII for paths.
     ascii_only = '"-X", "utf8=0"'
-    argv = 'return [sys.executable, "-I", self.path("agent.py"), "run"]'
-    change_agent(monkeypatch, tmp_path, argv, argv.replace('"-I"', f'{ascii_only}, "-I"'))
+    argv = 'return [sys.executable, "-I", read_json'
+    change_agent(monkeypatch, argv, argv.replace('"-I"', f'{ascii_only}, "-I"'))
     host_python(monkeypatch, tmp_path, f'LC_ALL=C exec {sys.executable} -X utf8=0 "$@"')
     (tmp_path / "大.txt").write_text("größer\n", encoding="utf-8")
     path = write_recipe('cat 大.txt; echo "$1 $VALUE"; pwd', word="é 中文", more='[files]\n"大.txt" = "大.txt"\n')
@@ -295,17 +294,15 @@ def test_a_machine_without_ssh_says_so(write_recipe, tmp_path, monkeypatch):
 def test_if_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, two_hosts):
     two_hosts[1].jobs.write_text("a file, where a folder should be", encoding="utf-8")
     started = planned(write_recipe("true"), place(*two_hosts), tmp_path, TWO)
-    with pytest.raises(
-        RunnerError, match=r"^second: the job's folder .* cannot be written: .*PERFLEDGER_JOBS"
-    ) as raised:
+    with pytest.raises(RunnerError, match=r"^second: the agent .* cannot be unpacked in .*PERFLEDGER_JOBS") as raised:
         started.start()
     assert "first" not in str(raised.value)
-    assert list(two_hosts[0].jobs.iterdir()) == []
+    assert [path.name for path in two_hosts[0].jobs.iterdir()] == [".agents"]
 
 
 def test_if_one_host_does_not_start_the_other_is_stopped(write_recipe, tmp_path, two_hosts, monkeypatch):
-    fails = 'sys.exit("not today") if os.environ["PERFLEDGER_NODE_RANK"] == "1" else run_job(here)'
-    change_agent(monkeypatch, tmp_path, "return run_job(here)", f"return {fails}")
+    fails = 'exit("not today") if folder.endswith("1") else run.run_job(folder)'
+    change_agent(monkeypatch, "return run.run_job(folder)", f"return {fails}")
     started = planned(write_recipe('echo "$$"; sleep 300'), place(*two_hosts), tmp_path, TWO)
     with pytest.raises(RunnerError, match=r"^second: the job did not start: not today"):
         started.start()

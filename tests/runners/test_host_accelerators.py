@@ -13,7 +13,8 @@ import pytest
 
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
-from perfledger.runners import host_agent, site
+from perfledger.runners import site
+from perfledger.runners.agent import amd, libraries
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
@@ -493,10 +494,10 @@ def test_memory_in_use_is_unknown_to_a_binding_that_would_count_what_the_driver_
         nvmlDeviceGetMemoryInfo=lambda device: SimpleNamespace(total=16384 << 20, used=1112 << 20),
     )
     monkeypatch.setitem(sys.modules, "pynvml", old)
-    assert host_agent.Nvml().read("0") == {"index": "0", "memory_mib": "16384"}
+    assert libraries.Nvml().read("0") == {"index": "0", "memory_mib": "16384"}
     refused = SimpleNamespace(**vars(old), nvmlMemory_v2=33554472)  # an older driver knows the first version only
     monkeypatch.setitem(sys.modules, "pynvml", refused)
-    assert host_agent.Nvml().read("0") == {"index": "0", "memory_mib": "16384", "used_mib": "1112"}
+    assert libraries.Nvml().read("0") == {"index": "0", "memory_mib": "16384", "used_mib": "1112"}
 
 
 def test_a_gpu_of_amd_is_read_by_its_library(monkeypatch):
@@ -527,13 +528,11 @@ def test_a_gpu_of_amd_is_read_by_its_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "amdsmi", library)
     same = {"used_mib": "283", "memory_mib": "196592", "memory_temperature_c": "36"}
     clocks = {"core_clock_mhz": "132", "memory_clock_mhz": "900"}
-    reader = host_agent.AmdSmi().reader(
-        [{"index": "0", "memory_mib": "196592"}, {"index": "1", "memory_mib": "196592"}]
-    )
+    reader = amd.AmdSmi().reader([{"index": "0", "memory_mib": "196592"}, {"index": "1", "memory_mib": "196592"}])
     assert reader.read("0") == {
         "index": "0", "power_watts": "142", "utilisation": "3", "temperature_c": "41", **same, **clocks
     }  # fmt: skip
     assert reader.read("1") == {"index": "1", "power_watts": "39", "temperature_c": "39", **same, **clocks}
     # In bytes, or of another GPU.
-    assert host_agent.AmdSmi().reader([{"index": "0", "memory_mib": "65520"}]) is None
-    assert host_agent.RocmSmi().reader([{"index": "0", "memory_mib": "196592"}]) is None
+    assert amd.AmdSmi().reader([{"index": "0", "memory_mib": "65520"}]) is None
+    assert amd.RocmSmi().reader([{"index": "0", "memory_mib": "196592"}]) is None

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from perfledger.runners import host_agent
+from perfledger.runners.agent import all_reduce
+from perfledger.runners.agent import tools as of_agent
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.recipe import load, select_cases
@@ -186,9 +187,8 @@ def test_a_node_of_slurm_adds_what_it_found_to_its_check(write_recipe, tmp_path,
     (there.job / "check.json").write_text('{"warnings": ["it is warm"], "disturbances": []}')
     kept = ("spec", "identity", "master_port")
     (there.job.parent / "batch.json").write_text(json.dumps({key: there.request[key] for key in kept}))
-    (there.job.parent / "agent.py").write_text(there.request["agent"])
     named = {"PERFLEDGER_HOSTS": "h1", "SLURMD_NODENAME": "h1", "PERFLEDGER_MASTER_ADDRESS": "127.0.0.1"}
-    argv = [sys.executable, str(there.job.parent / "agent.py"), "node", "all_reduce"]
+    argv = [sys.executable, "-I", str(there.agent), "node", str(there.job.parent), "all_reduce"]
     subprocess.run(argv, env={**os.environ, **tools, **named}, check=True, timeout=60)
     first, second = json.loads((there.job / "check.json").read_text())["warnings"]
     assert first == "it is warm"
@@ -202,12 +202,12 @@ def test_gloo_meets(tmp_path):
         pytest.skip("there is no torch here")
 
     def meet(rank):
-        argv = [python, "-c", host_agent.ALL_REDUCE, host_agent.MARK, "gloo", "127.0.0.1", "19477", str(rank)]
+        argv = [python, "-c", all_reduce.ALL_REDUCE, of_agent.MARK, "gloo", "127.0.0.1", "19477", str(rank)]
         argv += ["2", "1", str(1 << 20), "2", "50"]
         return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=100).stdout
 
     with ThreadPoolExecutor(2) as both:
         for text in both.map(meet, range(2)):
-            found = json.loads(text.strip().removeprefix(host_agent.MARK))
+            found = json.loads(text.strip().removeprefix(of_agent.MARK))
             assert found["ranks"] == 2
             assert found["gb_s"] > 0

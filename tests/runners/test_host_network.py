@@ -9,8 +9,9 @@ import pytest
 
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
+from tests.runners.agents import replacing
 from tests.runners.home import RECORD
-from tests.runners.node import kernel, nvidia_smi, prepared, replacing, tool
+from tests.runners.node import kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 

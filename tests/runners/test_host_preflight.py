@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners.command import Settings
+from tests.runners.agents import all_of, replacing
 from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
 from tests.runners.test_host_run import checkout
 
@@ -35,14 +36,12 @@ def checked(write_recipe, tmp_path):
         path = write_recipe(more=more, device=device, shape=shape)
         (tmp_path / "proc").mkdir(exist_ok=True)
 
-        def quiet(agent):
-            # What the kernel says is made up here, so that the usual limit can hold.
-            return kernel(tmp_path / "proc")(agent).replace("BUSY_PERCENT = 101", "BUSY_PERCENT = 10")
-
+        # What the kernel says is made up here, so that the usual limit can hold.
+        quiet = all_of(kernel(tmp_path / "proc"), replacing("BUSY_PERCENT = 101", "BUSY_PERCENT = 10"))
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"}
-        assert left - {"gpus"} == {"agent.py", "job.json"}
+        assert left - {"gpus"} == {"job.json"}
         # A disturbance is told apart by its kind, and not by its words.
         return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 
@@ -280,7 +279,7 @@ def test_two_nodes_of_one_job_may_share_a_machine(checked, write_recipe, tmp_pat
 @pytest.mark.parametrize(("ahead", "said"), [(0, ""), (-259200, "behind"), (7200, "ahead of")])
 def test_a_clock_that_differs_is_a_warning(write_recipe, tmp_path, ahead, said):
     node = prepared(write_recipe(), tmp_path / "job")
-    asked = Node({**node.request, "clock": time.time() - ahead}, node.variables)
+    asked = Node({**node.request, "clock": time.time() - ahead}, node.agent, node.variables)
     found = [each for each in asked.check().warnings if "the clock" in each]
     assert [each.split(" that of")[0] for each in found] == [f"the clock of this host is {abs(ahead)} s {said}"] * bool(
         said

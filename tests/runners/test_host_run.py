@@ -15,23 +15,26 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import host_agent, nodes
+from perfledger.runners import nodes
+from perfledger.runners.agent import run
 from perfledger.runners.command import Settings
 from tests.runners import quick
-from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, small_disk, tool
+from tests.runners.agents import modules, replacing
+from tests.runners.node import Node, ended, kernel, polls, prepared, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 # As TensorFlow prints it of an algorithm that it did not choose then.
 RETRIED = "Allocator ran out of memory trying to allocate 2.25GiB. The caller indicates that this is not a failure"
 
 
-def test_the_agent_is_python_of_3_6_and_fits_an_argument():
-    """Containers get it as one argument, which Linux limits to 128 KiB."""
-    source = quick.SOURCE()
-    ast.parse(source, feature_version=(3, 6))
-    packed = host_agent.as_argument(source)
-    assert len(packed.encode()) < 1 << 16
-    answer = subprocess.run([sys.executable, "-c", packed, "installed", "cpu", "no"], capture_output=True, text=True)
+@pytest.mark.parametrize("name", sorted(modules(quick.AGENT)))
+def test_modules_of_the_agent_are_python_of_3_6(name):
+    ast.parse(modules(quick.AGENT)[name], feature_version=(3, 6))
+
+
+def test_packages_are_asked_by_one_module_as_an_argument():
+    program = modules(quick.AGENT)["packages.py"]
+    answer = subprocess.run([sys.executable, "-c", program, "cpu", "no"], capture_output=True, text=True, check=True)
     assert f"\n{nodes.MARK}{{" in answer.stdout, answer
 
 
@@ -86,7 +89,7 @@ def test_outcomes(write_recipe, tmp_path, program, outcome, status):
     ],
 )
 def test_words_of_frameworks_for_too_little_memory(line, found):
-    assert bool(host_agent.OUT_OF_MEMORY.search(line)) == found
+    assert bool(run.OUT_OF_MEMORY.search(line)) == found
 
 
 def test_memory_that_runs_out_for_real_is_an_outcome(write_recipe, tmp_path):
@@ -435,7 +438,7 @@ def marked(node: Node) -> list[str]:
 
 def of_agent(node: Node) -> list[str]:
     """Return the processes of the node's agent."""
-    return _processes(str(node.job / "agent.py").encode(), "cmdline")
+    return _processes(f"\0{node.job}\0".encode(), "cmdline")
 
 
 def _processes(text: bytes, file: str) -> list[str]:

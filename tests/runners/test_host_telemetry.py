@@ -14,8 +14,9 @@ import pytest
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners.cli import main
+from tests.runners.agents import all_of, replacing
 from tests.runners.home import RECORD
-from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, replacing, tool
+from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -179,10 +180,11 @@ def disturbed(write_recipe, tmp_path):
         (proc / "stat").write_text(JIFFIES.format(busy=0, idle=0, stolen=0))
         after = JIFFIES.format(busy=busy, idle=1000 - busy - stolen, stolen=stolen).strip()
 
-        def judged(agent):
-            text = kernel(proc)(agent).replace("BUSY_PERCENT = 101", "BUSY_PERCENT = 10")
-            return replacing("JUDGED_SECONDS = 5", "JUDGED_SECONDS = 0")(text)
-
+        judged = all_of(
+            kernel(proc),
+            replacing("BUSY_PERCENT = 101", "BUSY_PERCENT = 10"),
+            replacing("JUDGED_SECONDS = 5", "JUDGED_SECONDS = 0"),
+        )
         node = prepared(
             write_recipe(f"{program}\necho '{after}' >{proc}/stat", **of_recipe), tmp_path / "job", change=judged
         )

@@ -10,7 +10,8 @@ import subprocess
 import pytest
 from msgspec.structs import replace
 
-from perfledger.runners import host_agent, wrappers
+from perfledger.runners import wrappers
+from perfledger.runners.agent import job
 from perfledger.runners.command import build_run, launch_words
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
 from perfledger.runners.recipe import LAUNCHERS, select_cases
@@ -259,7 +260,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"'))
     hosts = ("one", "two", "three", "10.0.0.4")
     node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)
-    values = host_agent.NodeJob(str(node.job)).values
+    values = job.NodeJob(str(node.job)).values
     assert (values["address"], values["addresses"]) == ("10.0.0.2", "10.0.0.1,10.0.0.2,three,10.0.0.4")
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -296,7 +295,7 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
     ("arguments", "message"),
     [
         (["run"], "Missing argument 'RECIPE...'"),
-        (["script"], "Missing argument 'RECIPE'"),
+        (["script", "-o", "job.pyz"], "Missing argument 'RECIPE'"),
         (["run", "x", "--until-ci", "0%"], "'0%' is not a percentage between 0 and 100, such as 2%"),
         (["run", "x", "--until-ci", "few"], "'few' is not a percentage"),
         (
@@ -436,29 +435,28 @@ def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_
 def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, write_recipe, tmp_path):
     meeting = 'HOSTS = "{hosts}"\nMEET = "{master_address}:{master_port}"\n'
     path = write_recipe(f'{RECORD} record 1; echo "$HOSTS $MEET"', batches="1, 2", more=meeting)
-    message = refusal(capfd, "script", str(path))
+    (tmp_path / "far").mkdir()
+    output = ["-o", str(tmp_path / "far/job.pyz")]
+    message = refusal(capfd, "script", str(path), *output)
     assert "a script is of one case, and these are 2:" in message
     assert [shlex.split(line)[-1].split(",")[2] for line in message.splitlines()[1:]] == [
         "batch_size=1",
         "batch_size=2",
     ]
-    assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's"]) == 0
-    script = capfd.readouterr().out
-    (tmp_path / "far").mkdir()
-    (tmp_path / "far/job.py").write_text(script, encoding="utf-8")
+    assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's", *output]) == 0
     # Variables of the user must not set where the ranks meet.
     leaked = {"PERFLEDGER_HOSTS": "a,b", "PERFLEDGER_MASTER_ADDRESS": "far", "PERFLEDGER_MASTER_PORT": "1"}
     far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **leaked}, "check": False}
-    done = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
+    done = subprocess.run([sys.executable, "job.pyz"], text=True, capture_output=True, **far)
     assert done.returncode == 0
     next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"
     assert next_step in done.stderr
-    asked = subprocess.run([sys.executable, "job.py", "--help"], text=True, capture_output=True, **far)
+    asked = subprocess.run([sys.executable, "job.pyz", "--help"], text=True, capture_output=True, **far)
     assert (asked.returncode, asked.stderr) == (
         2,
-        "runners: --help: it takes no options; start it as `python3 job.py`\n",
+        "runners: --help: it takes no options; start it as `python3 job.pyz`\n",
     )
-    again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
+    again = subprocess.run([sys.executable, "job.pyz"], text=True, capture_output=True, **far)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     (tmp_path / "far/raw it's").rename(tmp_path / "raw")
     assert main(["collect", str(tmp_path / "raw")]) == 0
@@ -468,52 +466,18 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     assert re.search(r"^localhost 127\.0\.0\.1:[0-9]{5}$", log, re.MULTILINE)
 
 
-@pytest.mark.usefixtures("bash")
-def test_a_script_of_two_nodes_runs_on_each_and_is_collected_when_both_are_there(capfd, write_recipe, tmp_path):
-    meeting = 'RANK = "{node_rank}"\nHOSTS = "{hosts}"\nMEET = "{master_address}"\n'
-    path = write_recipe(f'{RECORD} record 1; echo "$RANK of $HOSTS at $MEET"', more=meeting)
-    two = ["--case", "nodes=2,devices=2", "--raw-logs", "raw"]
-    assert main(["script", str(path), *two]) == 0
-    script = capfd.readouterr().out
-
-    def start(name, *words):
-        (tmp_path / name).mkdir(exist_ok=True)
-        (tmp_path / name / "job.py").write_text(script, encoding="utf-8")
-        argv = [sys.executable, "job.py", *words]
-        return subprocess.run(argv, text=True, capture_output=True, cwd=tmp_path / name, check=False)
-
-    # Both of these hosts are this machine, so that only its number tells which one it is.
-    hosts = "127.0.0.1,127.0.0.2"
-    for words, said in {
-        (): "the run takes 2 different hosts, and none is named",
-        ("a,b,c",): "the run takes 2 different hosts, and a,b,c is named",
-        (hosts,): f"which of {hosts} this machine is cannot be told; name its number",
-        (hosts, "2"): "name its number, from 0",
-    }.items():
-        refused = start("far0", *words)
-        assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
-        assert not (tmp_path / "far0/raw").exists()
-    # The first is known by its address alone: the other one's is of a net for documentation.
-    assert start("far0", "127.0.0.1,192.0.2.7").returncode == 0
-    assert start("far1", hosts, "1").returncode == 0
-    shutil.copytree(tmp_path / "far0/raw", tmp_path / "raw", dirs_exist_ok=True)
-    assert main(["collect", str(tmp_path / "raw")]) == 1
-    assert "the files of node 1 are not here; copy them from there" in capfd.readouterr().out
-    shutil.copytree(tmp_path / "far1/raw", tmp_path / "raw", dirs_exist_ok=True)
-    assert main(["collect", str(tmp_path / "raw")]) == 0
-    folder = folder_of(tmp_path, "cpu-n2d2-bs1-fp32") / "1"
-    assert (folder / "train.log").read_text().endswith("0 of 127.0.0.1,192.0.2.7 at 127.0.0.1\n")
-    assert (folder / "node1/train.log").read_text().endswith(f"1 of {hosts} at 127.0.0.1\n")
-    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
+def test_a_script_of_two_nodes_is_refused(capfd, write_recipe, tmp_path):
+    two = ["--case", "nodes=2,devices=2", "-o", str(tmp_path / "job.pyz")]
+    message = refusal(capfd, "script", str(write_recipe("true")), *two)
+    assert "a script is for one node, and this case takes 2" in message
+    assert not (tmp_path / "job.pyz").exists()
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
+def test_a_script_that_is_refused_leaves_nothing(write_recipe, tmp_path):
     path = write_recipe(command=["no-such-trainer"])
-    assert main(["script", str(path)]) == 0
-    script = capfd.readouterr().out
-    (tmp_path / "job.py").write_text(script, encoding="utf-8")
-    words = [sys.executable, "job.py"]
+    assert main(["script", str(path), "-o", str(tmp_path / "job.pyz")]) == 0
+    words = [sys.executable, "job.pyz"]
     done = subprocess.run(words, text=True, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 2
     assert "no-such-trainer is not on this host" in done.stderr

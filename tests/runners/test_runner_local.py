@@ -19,8 +19,8 @@ from perfledger.runners import run as runs
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
+from tests.runners.agents import change_agent
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
-from tests.runners.jobs import change_agent
 from tests.runners.node import ended
 
 KEYS = {
@@ -133,7 +133,7 @@ def test_a_run_whose_start_got_no_answer_is_not_forgotten(write_recipe, tmp_path
     with monkeypatch.context() as patch:
         # It has started when the connection breaks, and for longer than it is waited for.
         answer = "            time.sleep(0.05)\n        return {}\n"
-        change_agent(patch, tmp_path, answer, answer.replace("return {}", "sys.exit(1)"))
+        change_agent(patch, answer, answer.replace("return {}", "sys.exit(1)"))
         patch.setattr(Local, "stop", unreachable)
         assert main(words(path, tmp_path)) == 1
         assert "1: left unfinished, since it may have been started all the same; `python" in capfd.readouterr().out

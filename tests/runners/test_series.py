@@ -315,8 +315,8 @@ def test_a_completed_run_without_a_figure_says_why(write_recipe, tmp_path, only_
 
 def test_a_host_that_cannot_be_reached_is_asked_once(write_recipe, tmp_path, capfd, monkeypatch):
     asked = []
-    usual = transport.ask
-    monkeypatch.setattr(transport, "ask", lambda questions, seconds: asked.append(seconds) or usual(questions, seconds))
+    usual = transport.ask_agents
+    monkeypatch.setattr(transport, "ask_agents", lambda each, seconds: asked.append(seconds) or usual(each, seconds))
     path = write_recipe("true", batches="1, 2, 3, 4")
     words = ["run", str(path), "--on", "ssh:nowhere.invalid", "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]
     assert main(words) == 2

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -18,10 +19,11 @@ from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import load, select_cases
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
+from tests.runners.agents import replacing
 from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
-from tests.runners.node import prepared, replacing, small_disk, tool
+from tests.runners.node import prepared, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -407,32 +409,31 @@ def test_a_standalone_run_has_what_the_site_adds_for_its_host(write_recipe, writ
         '[hosts.far]\nenvironment_variables = { MINE = "far" }\n[hosts.local.environment_variables]\nMINE = "here"\n'
     )
     path = write_recipe(f'{RECORD} record 1; echo "it is $MINE"')
-    assert main(["script", str(path), "--site", str(site)]) == 2
+    assert main(["script", str(path), "--site", str(site), "-o", str(tmp_path / "job.pyz")]) == 2
     assert "name it with --host, too" in capsys.readouterr().err
     for more, said in [([], "it is "), (["--host", "far"], "it is far"), (["--host", "unknown"], "it is ")]:
-        assert main(["script", str(path), "--raw-logs", "raw", *more]) == 0
         folder = tmp_path / f"on{more}"
         folder.mkdir()
-        (folder / "job.py").write_text(capsys.readouterr().out)
-        subprocess.run([sys.executable, "job.py"], cwd=folder, check=True, capture_output=True)
+        assert main(["script", str(path), "--raw-logs", "raw", *more, "-o", str(folder / "job.pyz")]) == 0
+        subprocess.run([sys.executable, "job.pyz"], cwd=folder, check=True, capture_output=True)
         (log,) = folder.rglob("train.log")
         assert log.read_text().splitlines()[-1] == said
 
 
-def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch, capsys):
+def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     path = write_recipe(f'{RECORD} record 1; echo "it is $MY_TOKEN"')
-    assert main(["script", str(path), "--secret", "MY_TOKEN", "--raw-logs", "raw"]) == 0
-    script = capsys.readouterr().out
-    assert SECRET not in script
-    (tmp_path / "job.py").write_text(script)
+    script = tmp_path / "job.pyz"
+    assert main(["script", str(path), "--secret", "MY_TOKEN", "--raw-logs", "raw", "-o", str(script)]) == 0
+    with zipfile.ZipFile(script) as archive:
+        assert SECRET not in archive.read("job.json").decode()
     monkeypatch.delenv("MY_TOKEN")
     here = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    refused = subprocess.run([sys.executable, "job.py"], **here)
+    refused = subprocess.run([sys.executable, "job.pyz"], **here)
     assert refused.returncode == 2
     assert "the secret MY_TOKEN is not set here; export it where the run is started" in refused.stderr
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    assert subprocess.run([sys.executable, "job.py"], **here).returncode == 0
+    assert subprocess.run([sys.executable, "job.pyz"], **here).returncode == 0
     (log,) = (tmp_path / "raw").rglob("train.log")
     assert log.read_text().endswith("it is ***\n")
     spec = json.loads((log.parent / "job.json").read_text())["spec"]

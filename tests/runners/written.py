@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from perfledger.runners import host_agent, recipe
+from perfledger.runners import recipe
+from perfledger.runners.agent import job
 from perfledger.runners.job import Word
 from perfledger.runners.recipe import LaunchRecipe
 
@@ -50,4 +51,4 @@ def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "
 def filled(words: Iterable[Word], values: Mapping[str, str]) -> list[str]:
     """Return words as a node gets them, as JSON, and completes them."""
     sent = json.loads(msgspec.json.encode(list(words)))
-    return [host_agent.fill(word, dict(values)) for word in sent]
+    return [job.fill(word, dict(values)) for word in sent]

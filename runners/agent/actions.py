@@ -1,0 +1,320 @@
+"""What a launcher asks."""
+
+import contextlib
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from .masking import SHORTEST_PART, secret_texts, without
+from .tools import (
+    FULL,
+    NOTHING,
+    PROGRAM,
+    SIGNALS,
+    Disturbance,
+    Refused,
+    as_json,
+    encoded,
+    first_match,
+    free_bytes,
+    has_variables,
+    kill,
+    last_line,
+    machine,
+    processes_with,
+    read_json,
+    read_text,
+    send_answer,
+    tool_output,
+    write_file,
+)
+
+MYPY = False
+if MYPY:  # The module `typing` is not needed where this runs.
+    from collections.abc import Callable
+    from typing import Any
+
+# How much the clock of a host may differ from that of the launcher, whose request is on its way for a moment.
+SKEW_SECONDS = 60
+
+
+class Actions:
+    """The actions that a launcher can request for the job of this node, one method each."""
+
+    def __init__(self, request: "dict[str, Any]") -> None:
+        self.request = request
+        self.identity, self.rank = request.get("identity", ""), request.get("rank", 0)
+        default = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
+        self.jobs = request.get("jobs") or os.path.join(default, self.identity)
+        self.folder = os.path.join(self.jobs, f"node{self.rank}")
+        self.variables = [f"PERFLEDGER_IDENTITY={self.identity}", f"PERFLEDGER_NODE_RANK={self.rank}"]
+
+    def path(self, *names: str) -> str:
+        """Return a path below the job's folder."""
+        return os.path.join(self.folder, *names)
+
+    def deliver(self) -> None:
+        """Write what the job needs into its folder."""
+        kept = ("spec", "identity", "rank", "hosts", "master_address", "master_port")
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            document = {"agent": PROGRAM, **{key: self.request[key] for key in kept}}
+            write_file(self.path("job.json"), as_json(document))
+        except OSError as error:
+            raise Refused(
+                f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
+                "PERFLEDGER_JOBS to another folder"
+            ) from error
+
+    def check(self) -> "dict[str, Any]":
+        """Deliver the job and check this node."""
+        from .checks import check
+        from .job import NodeJob
+
+        skew = time.time() - self.request.get("clock", time.time())
+        self.deliver()
+        found = check(NodeJob(self.folder))
+        if abs(skew) >= SKEW_SECONDS:
+            where = "ahead of" if skew > 0 else "behind"
+            found.append(
+                f"the clock of this host is {abs(skew):.0f} s {where} that of the machine that starts the run, and so "
+                "are the times of its logs; let NTP set it"
+            )
+        disturbances = [each for each in found if isinstance(each, Disturbance)]
+        return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
+
+    def all_reduce(self) -> "dict[str, Any]":
+        """Meet the other nodes in an all-reduce, after this node was checked."""
+        from .all_reduce import all_reduce
+        from .job import NodeJob
+
+        return all_reduce(NodeJob(self.folder))
+
+    def idle(self) -> "dict[str, Any]":
+        """Return why this node is not idle."""
+        from .checks import why_busy
+        from .job import NodeJob
+
+        self.deliver()
+        return {"warnings": why_busy(NodeJob(self.folder))}
+
+    def argv(self) -> "list[str]":
+        """Return the command that runs the job, by the agent that delivered it.
+
+        -I ignores modules in the current folder and PYTHON* variables.
+        """
+        return [sys.executable, "-I", read_json(self.path("job.json"))["agent"], "run", self.folder]
+
+    def environment(self) -> "dict[str, str]":
+        """Return the environment of the process that runs the job, which identifies it."""
+        variables = dict(variable.split("=", 1) for variable in self.variables)
+        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables, **self.request.get("secrets", {})}
+
+    def begin(self) -> "dict[str, Any]":
+        """Start the job in a session of its own, so that it outlives the connection and the launcher."""
+        if os.path.exists(self.path("pid")):
+            raise Refused(f"the job in {self.folder} has been started before")
+        with open(self.path("host.log"), "wb") as log:
+            process = subprocess.Popen(
+                self.argv(), cwd=self.folder, env=self.environment(), stdin=NOTHING, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        while not os.path.exists(self.path("pid")):
+            if process.poll() is not None and not os.path.exists(self.path("pid")):
+                raise Refused(f"the job did not start: {last_line(self.path('host.log'))}")
+            time.sleep(0.05)
+        return {}
+
+    def ours(self) -> int:
+        """Return the pid of the job's process, 0 if it is gone. The variables tell whether the pid was reused."""
+        text = read_text(self.path("pid")).strip()
+        return int(text) if text.isdigit() and has_variables(text, *self.variables) else 0
+
+    def look(self) -> "dict[str, Any]":
+        """Return the state of the job."""
+        if os.path.isdir(self.folder):
+            # Note: a network file system may not show a new file until its folder is listed.
+            os.listdir(self.folder)
+        log = self.path("train.log")
+        running = not os.path.exists(self.path("host.json")) and self.ours()
+        answer: "dict[str, Any]" = {
+            "kind": "running" if running else "lost",
+            "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
+            "last_line": self.without_secrets(last_line(log)),
+            "gone": os.path.exists(self.path("gone")),
+        }
+        # Checked last, because the job may have ended just now.
+        if os.path.exists(self.path("host.json")):
+            answer["kind"] = "ended"
+            answer["outcome"] = first_match(r'"outcome": *"([a-z]*)"', read_text(self.path("host.json")))
+        elif not running:
+            answer.update(self.why_lost())
+        return answer
+
+    def without_secrets(self, line: str) -> str:
+        """Mask the values of secrets in the last line of a log that still grows, and what is there of one cut off."""
+        text = read_text(self.path("job.json")) if line else ""
+        names = json.loads(text)["spec"]["secrets"] if text else []
+        # Of the job's process, where it runs here; the launcher that asks on its own machine has them, too.
+        pid = self.ours() if names else 0
+        own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
+        known = {**os.environ, **{name: value for name, _, value in own}}
+        for value in secret_texts(names, known):
+            line = line.replace(value, "***")
+            parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
+            line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
+            line = next((f"{line[:-n]}***" for n in parts if line.endswith(value[:n])), line)
+        return line
+
+    def why_lost(self) -> "dict[str, Any]":
+        """Return why the job's process is gone although it wrote no host.json."""
+        there = read_text(self.path("machine")).split("\n")
+        here = machine()
+        if len(there) > 1 and there[0] != here[0] and there[1] != here[1]:
+            # The folder is shared or was copied; processes on the other machine are invisible here.
+            return {"kind": "unreachable", "cause": "the run was started on another machine; ask there"}
+        if not os.path.isdir(self.folder):
+            return {"cause": "its folder is not there any more"}
+        if there[0] and there[0] != here[0]:
+            return {"cause": "the host was restarted"}
+        # One that is a file of its own has no host.log.
+        if not any(os.path.exists(self.path(name)) for name in ("pid", "host.log")):
+            return {"cause": "it was never started"}
+        if free_bytes(self.folder) < FULL:
+            return {"cause": "there is no space left for what it writes"}
+        # Paths are private.
+        words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
+        return {"cause": f"its agent is gone; its last words: {words}" if words else "its agent is gone, as if killed"}
+
+    def finish(self) -> "dict[str, Any]":
+        """Ask the job to end; if its process is gone, kill what it left running."""
+        process = self.ours()
+        if process:
+            kill(process, SIGNALS[self.request.get("outcome", "stopped")])
+        else:
+            self.sweep()
+        return {}
+
+    def dismiss(self) -> "dict[str, Any]":
+        """Stop an observer, once: a second signal would kill it."""
+        try:
+            os.mkdir(self.path("dismissed"))
+        except FileExistsError:
+            return {}
+        return self.finish()
+
+    def sweep(self) -> None:
+        """Wait 3 s for the processes of the job to end, then kill them, and its container."""
+        for _ in range(30):
+            if not any(processes_with(*self.variables)):
+                break
+            time.sleep(0.1)
+        for process in processes_with(*self.variables):
+            kill(process, signal.SIGKILL)
+        for tool in ("docker", "podman"):
+            if shutil.which(tool):
+                tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+
+    def forget(self) -> "dict[str, Any]":
+        """Remove what a check has written, unless something ran."""
+        if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.rmdir(self.jobs)
+        return {}
+
+    def send(self) -> None:
+        """Send the files of the job as a tar stream, empty if its folder is gone."""
+        import tarfile
+
+        send_answer({"files": True})
+        sys.stdout.flush()
+        with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", dereference=False) as archive:
+            for folder, folders, files in os.walk(self.folder):
+                at_top = folder == self.folder
+                folders[:] = [name for name in folders if not (at_top and name == "output")]
+                for name in [*folders, *files]:
+                    path = os.path.join(folder, name)
+                    if (at_top and name == "machine") or not os.access(path, os.R_OK):
+                        continue
+                    archive.add(path, os.path.relpath(path, self.folder), recursive=False)
+
+    def hardware(self) -> "dict[str, Any]":
+        """Return the hardware name of a run that would start now: of two kinds of GPUs it would get one."""
+        from .accelerators import hardware
+        from .checks import choose_gpus
+        from .job import NodeJob
+
+        job = NodeJob(self.folder, self.request)
+        if job.spec["device"] == "cpu":
+            return {"hardware": hardware("cpu", [])}
+        try:
+            gpus = choose_gpus(job)[1]
+        except Refused:
+            gpus = job.accelerators.devices()
+        return {"hardware": hardware("gpu", gpus)}
+
+    def setup(self) -> "dict[str, Any]":
+        """Run the setup steps up to the first failure; stop when standard input is closed."""
+        from .environments import PythonEnvironment, after_prologue
+        from .job import fill
+
+        work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
+        with contextlib.suppress(OSError):
+            os.makedirs(work, exist_ok=True)
+        if not (os.path.isdir(work) and os.access(work, os.W_OK)):
+            raise Refused(f"{work} is no folder that can be written to, or made; name another with --work")
+        base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
+        # pip then refuses to install into the system's Python.
+        variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
+        values = {"work": work, "working_folder": work, "identity": f"setup.{os.getpid()}", "node_rank": "0"}
+        wanted = self.request["virtual_environment"]
+        environment = PythonEnvironment(work, wanted) if wanted else None
+        if environment:
+            for argv in environment.make(self.request["python"], self.request["lock"], base):
+                self.step(" ".join(argv), argv, work, variables)
+            variables = environment.entered(variables)
+        for step in self.request["steps"]:
+            # `${work}` is the shell's own variable, with the same value.
+            text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
+            enter = [fill(word, values) for word in self.request["enter"]]
+            self.step(step, [*enter, "bash", "-c", text], work, variables)
+        if environment:
+            environment.finish()
+        return {}
+
+    @staticmethod
+    def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
+        """Print a setup step and run it; end this program with its exit status where it fails."""
+        sys.stdout.buffer.write(encoded(f"+ {shown}\n"))
+        sys.stdout.flush()
+        status = run_attended(argv, cwd=folder, env=variables)
+        if status:
+            sys.exit(status)
+
+
+def run_attended(argv: "list[str]", **options: "Any") -> int:
+    """Run a command and return its exit status; terminate its process group when standard input is closed."""
+    process = subprocess.Popen(argv, stdin=NOTHING, stderr=subprocess.STDOUT, start_new_session=True, **options)
+    while process.poll() is None:
+        if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
+            kill(process.pid, signal.SIGTERM, group=True)
+            return process.wait() or 1
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def serve(request: "dict[str, Any]") -> None:
+    """Carry out a request, and answer it."""
+    action: "Callable[[], dict[str, Any] | None]" = getattr(Actions(request), request["action"])
+    try:
+        answer = action()
+    except Refused as refusal:
+        answer = {"refused": without(secret_texts(request.get("spec", {}).get("secrets", [])), str(refusal))}
+    if answer is not None:
+        send_answer(answer)

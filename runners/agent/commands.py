@@ -1,0 +1,25 @@
+"""The commands of the agent.
+
+- `run JOB`: run the job in this folder. Exit status: 0 completed, 1 another outcome (host.json has it), 2 nothing was
+  started, 3 host.json could not be written, 130 stopped;
+- `environment JOB SCRATCH`: write environment.json, as a process of its own so that it can be ended;
+- `sample JOB`: print telemetry of accelerators whose tool does not print it a row a second;
+- `batch FOLDER` and `node FOLDER ACTION`: in a job of Slurm; `series FOLDER`: in one that many runs share.
+"""
+
+from . import run, slurm, telemetry
+
+
+def main(command: str, folder: str, *words: str) -> int:
+    """Run a command, and return the exit status."""
+    if command == "run":
+        return run.run_job(folder)
+    if command == "environment":
+        return run.write_environment(folder, *words)
+    if command == "sample":
+        return telemetry.sample(folder)
+    if command == "batch":
+        return slurm.SlurmBatch(folder).run()
+    if command == "series":
+        return slurm.SlurmSeries(folder).run()
+    return slurm.on_node(folder, *words)

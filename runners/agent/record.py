@@ -1,0 +1,82 @@
+"""environment.json: the machine, the software and the sources of a run."""
+
+import json
+import os
+import re
+
+from .devices import gpu_facts, gpu_record
+from .job import NodeJob
+from .machine import infiniband_ports, machine_facts
+from .tools import (
+    PREPARE_SECONDS,
+    PROC,
+    WITH_DAEMON,
+    first_match,
+    number,
+    read_text,
+    run_tool,
+    tool_output,
+    without_unknown,
+)
+
+MYPY = False
+if MYPY:  # The module `typing` is not needed where this runs.
+    from typing import Any
+
+
+def container_record(job: NodeJob) -> "dict[str, str]":
+    """Return tool, image and digest; the digest is the recipe's, or else that of the local image."""
+    container = job.spec["container"]
+    if not container:
+        return {}
+    digest = container["digest"]
+    if not digest and container["tool"] in WITH_DAEMON:
+        digests = job.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
+        digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
+    return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
+
+
+def environment_record(job: NodeJob) -> "dict[str, Any]":
+    """Return the content of environment.json."""
+    gpus = job.gpus
+    load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
+    answers = job.ask_python(job.spec["device"], PREPARE_SECONDS)
+    container, ports = container_record(job), infiniband_ports()
+    kinds = [port.split(": ", 1)[1] for port in ports]
+    facts = {
+        **machine_facts(),
+        **gpu_facts(gpus),
+        **(job.accelerators.facts() if gpus else {}),
+        # As many as the machine has, whichever of them ran.
+        "gpus": len(job.accelerators.devices()) or None,
+        "threads": number(job.spec["threads"]),
+        "load_average_before": load,
+        **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+        "python_environment": job.used_environment.name if job.used_environment else None,
+        "container_digest": container.get("digest"),
+        **json.loads(read_text(job.path("all_reduce.json")) or "{}"),
+        "network_interface": next(iter(job.meeting({**job.base_variables, **job.spec["variables"]}).values()), ""),
+        "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
+        "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
+        "kernel": os.uname().release,
+    }
+    return without_unknown({
+        "schema": "perfledger.environment/1",
+        "facts": without_unknown(facts),
+        "gpus": [gpu_record(gpu) for gpu in gpus],
+        "topology": job.accelerators.topology() if gpus else "",
+        "infiniband": ports,
+        "packages_installed": answers.get("installed"),
+        "container": container,
+    })  # fmt: skip
+
+
+def source_record(job: NodeJob) -> "dict[str, Any]":
+    """Return the commit of the sources, and whether they were modified, as far as git can tell."""
+    if not job.spec["source_folder"] or not os.path.isdir(job.sources):
+        return {}
+    commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=job.sources)
+    if not re.match(r"[0-9a-f]{40,64}$", commit):
+        return {}
+    status, changes = run_tool(["git", "status", "--porcelain", "--untracked-files=no"], cwd=job.sources)
+    return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}

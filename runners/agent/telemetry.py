@@ -1,0 +1,163 @@
+"""Telemetry: a row a second."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from .job import NodeJob
+from .libraries import SLOWDOWN_COLUMN
+from .machine import disk_bytes, processor_times
+from .nvidia import POWER_CAP, SLOWDOWN_FIELDS, SLOWDOWNS
+from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, run_tool, utc
+
+MYPY = False
+if MYPY:  # The module `typing` is not needed where this runs.
+    from typing import Any
+
+    from .guard import Guard
+
+# The columns that `sample` prints of each accelerator, by the keys of a device.
+SAMPLE_COLUMNS = {
+    "device": "index", "name": "name", "power_w": "power_watts", "utilisation_percent": "utilisation",
+    "memory_used_mib": "used_mib", "memory_total_mib": "memory_mib", "temperature_c": "temperature_c",
+    "memory_temperature_c": "memory_temperature_c", "core_clock_mhz": "core_clock_mhz",
+    "memory_clock_mhz": "memory_clock_mhz",
+}  # fmt: skip
+
+
+def sample(folder: str) -> int:
+    """Print a row a second for each accelerator of a job, until this process is ended."""
+    job = NodeJob(folder)
+    tools, visible, gpus = job.accelerators, job.used_gpus, job.gpus
+    library = tools.reader(gpus)
+    # A library that is not believed leaves it to the tool.
+    argv = [] if library else tools.rows_of_tool(visible)
+    if argv:
+        os.execvp(argv[0], argv)
+    names = {gpu["index"]: gpu.get("name", "") for gpu in gpus}
+    columns = {**SAMPLE_COLUMNS, **{name: name for name in tools.further_columns}}
+    print(",".join(["timestamp", *columns]), flush=True)
+    while True:
+        began, now = time.monotonic(), utc()
+        for gpu in [library.read(gpu["index"]) for gpu in gpus] if library else tools.samples(visible):
+            row = {"name": names.get(gpu["index"], ""), **gpu}
+            cells = [row.get(key) or "N/A" for key in columns.values()]
+            print(",".join([now, *(cell.replace(",", " ") for cell in cells)]), flush=True)
+        time.sleep(max(0.1, began + 1 - time.monotonic()))
+
+
+def sampling_command(job: NodeJob) -> "list[str]":
+    """Return the command that prints rows of telemetry until it is ended."""
+    python = python_with_library(job)
+    ours = [python or sys.executable, "-I", PROGRAM, "sample", job.folder]
+    return ours if python else job.accelerators.rows_of_tool(job.used_gpus) or ours
+
+
+def python_with_library(job: NodeJob) -> str:
+    """Return a Python that has the maker's library; empty where none has, or it cannot tell slices of a device."""
+    library = job.accelerators.library
+    if not library or any("parent" in gpu for gpu in job.gpus):
+        return ""
+    own = job.used_environment
+    pythons = [*([os.path.join(own.bin, "python")] if own else []), sys.executable]
+    starts = (python for python in pythons if run_tool([python, "-I", "-c", library.START])[0] == 0)
+    return next(starts, "")
+
+
+class Sampler:
+    """Writes rows of telemetry, one a second: accelerators by a tool, and load, memory and disks of this machine.
+
+    The latter starts no processes, so that the sampler takes as little as possible from the run. Of a run on GPUs it
+    has a file of its own.
+    """
+
+    def __init__(self, job: NodeJob, guard: "Guard") -> None:
+        self.job = job
+        self.host = job.path("telemetry.csv" if job.spec["device"] == "cpu" else "telemetry-host.csv")
+        self.process: "subprocess.Popen[bytes] | None" = None
+        self.due = NEVER
+        self.before = processor_times()
+        self.disk, self.at = disk_bytes(), time.monotonic()
+        if self.before:
+            # The first row comes soon, because a run may be short.
+            self.due = time.monotonic() + 0.2
+            self.write(
+                "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read_mib_s,disk_written_mib_s\n"
+            )
+        if job.spec["device"] == "gpu":
+            argv = sampling_command(job)
+            with contextlib.suppress(OSError), open(job.path("telemetry.csv"), "ab") as file:
+                self.process = subprocess.Popen(
+                    argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
+                )
+                guard.tell(f"group {self.process.pid}")
+
+    def write(self, text: str) -> None:
+        """Append a row; ignore a full disk, which is reported elsewhere."""
+        with contextlib.suppress(OSError), open(self.host, "a") as file:
+            file.write(text)
+
+    def sample(self) -> None:
+        """Write a row for the time since the last one, if it is due."""
+        if time.monotonic() < self.due:
+            return
+        self.due = time.monotonic() + 1
+        now, memory, load = processor_times(), read_text(f"{PROC}/meminfo"), read_text(f"{PROC}/loadavg").split()
+        total, available = (first_match(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
+        if not now or not self.before or now[1] <= self.before[1] or not (total and available and load):
+            return
+        tenths = max(0, (now[0] - self.before[0]) * 1000 // (now[1] - self.before[1]))
+        self.before = now
+        used = (int(total) - int(available)) // 1024
+        disk, at = disk_bytes(), time.monotonic()
+        read, written = ((there - here) / 2**20 / (at - self.at) for here, there in zip(self.disk, disk))
+        self.disk, self.at = disk, at
+        share = f"{tenths // 10}.{tenths % 10}"
+        self.write(f"{utc()},{load[0]},{share},{used},{int(total) // 1024},{max(0, read):.1f},{max(0, written):.1f}\n")
+
+    def stop(self) -> None:
+        """Stop sampling; remove a truncated last row, and a file without rows."""
+        if self.process:
+            kill(self.process.pid, signal.SIGTERM, group=True)
+            time.sleep(0.1)
+            kill(self.process.pid, signal.SIGKILL, group=True)
+            self.process.wait()
+        for path in {self.host, self.job.path("telemetry.csv")}:
+            with contextlib.suppress(OSError):
+                with open(path, "rb+") as file:
+                    data = file.read()
+                    whole = data[: data.rfind(b"\n") + 1]
+                    file.truncate(len(whole))
+                if whole.count(b"\n") < 2:
+                    os.unlink(path)
+
+    def slowdowns(self) -> "tuple[dict[str, Any], list[str]]":
+        """Return what the samples of NVIDIA's GPUs say of clocks: the share under the power limit, and warnings."""
+        rows = [
+            [cell.strip() for cell in line.split(",")]
+            for line in read_text(self.job.path("telemetry.csv")).splitlines()
+        ]
+        names = rows[0] if rows else []
+        at = next((names.index(field) for field in (*SLOWDOWN_FIELDS, SLOWDOWN_COLUMN) if field in names), None)
+        if at is None:
+            return {}, []
+        index = names.index("device" if "device" in names else "index")
+        found: "dict[str, list[int]]" = {}
+        for row in rows[1:]:
+            if len(row) > at and re.match(r"0x[0-9A-Fa-f]+$", row[at]):
+                found.setdefault(row[index], []).append(int(row[at], 16))
+        whole = [reasons for each in found.values() for reasons in each]
+        if not whole:
+            return {}, []
+        warnings = []
+        for gpu, each in sorted(found.items()):
+            slowed = sum(any(reasons & bit for bit, _ in SLOWDOWNS) for reasons in each)
+            why = [words for bit, words in SLOWDOWNS if any(reasons & bit for reasons in each)]
+            if slowed:
+                warnings.append(f"GPU {gpu} was slowed down in {slowed} of {len(each)} samples: {', '.join(why)}")
+        capped = sum(bool(reasons & POWER_CAP) for reasons in whole) * 100 / len(whole)
+        return {"gpu_power_capped_percent": round(capped, 1)}, warnings

@@ -3,9 +3,9 @@
 import contextlib
 import json
 
-from .amd import AmdSmi, RocmSmi
+from .amd import AmdSmi
 from .ascend import Ascend
-from .devices import LIVE, DeviceTool, gpu_names
+from .devices import LIVE, DeviceTool, gpu_values
 from .machine import cpu_cores, cpu_model, usable_cores
 from .nvidia import Nvidia
 from .tools import number, tool_output
@@ -45,7 +45,7 @@ class Declared(DeviceTool):
         ]
 
 
-MAKERS = (Nvidia, AmdSmi, RocmSmi, Ascend)
+MAKERS = (Nvidia, AmdSmi, Ascend)
 
 
 def device_tool(declared: "dict[str, str] | None" = None) -> DeviceTool:
@@ -59,7 +59,7 @@ def device_tool(declared: "dict[str, str] | None" = None) -> DeviceTool:
 def hardware(device: str, gpus: "list[dict[str, str]]") -> str:
     """Return the hardware name of this machine for a run on this device, and on these accelerators."""
     if device == "gpu":
-        return gpu_names(gpus) or "unknown"
+        return gpu_values(gpus, "name") or "unknown"
     # A run on some processors of a machine is no repeat of one on all of them.
     cores = f"{usable_cores()} of {cpu_cores()}" if usable_cores() else str(cpu_cores())
     return ", ".join([*filter(None, [cpu_model()]), f"{cores} cores (CPU)"])
@@ -84,6 +84,5 @@ def busy_gpu(tools: DeviceTool, gpu: "dict[str, str]") -> str:
     if not count and use <= 10 and used * 10 <= total:
         return ""
     shown = [gpu.get(key, "?") for key in ("utilisation", "used_mib", "memory_mib")]
-    # UUIDs of slices are private.
-    name = f"GPU {gpu['index']}" if gpu["index"].isdigit() else f"a slice of GPU {gpu.get('parent', '')}".strip()
-    return f"{name} is busy: processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of {shown[2]} MiB"
+    state = f"processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of {shown[2]} MiB"
+    return f"GPU {gpu['index']} is busy: {state}"

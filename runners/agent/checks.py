@@ -184,8 +184,8 @@ def check_gpus(job: NodeJob) -> "list[str]":
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
-    # A trainer that takes all it sees would use more than its case says, and of divided GPUs it sees one slice.
-    if job.gpu_variable and (len(gpus) < len(found) or any("profile" in gpu for gpu in gpus)):
+    # A trainer that takes all it sees would use more than its case says.
+    if job.gpu_variable and len(gpus) < len(found):
         write_file(job.path("gpus"), ",".join(gpu["index"] for gpu in gpus))
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
     differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
@@ -202,6 +202,12 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
     if tools.missing:
         raise Refused(f"this recipe needs a GPU, and {missing_tool(tools)}")
     found, wanted = tools.devices(job.given_gpus), spec["devices_per_node"]
+    divided = next((gpu["index"] for gpu in found if gpu.get("mig") == "Enabled"), "")
+    if divided:
+        raise Refused(
+            f"GPU {divided} is divided by MIG, and the figures of a slice depend on the others; switch MIG off, leave "
+            "the GPU out of CUDA_VISIBLE_DEVICES, or declare the slice in the site file, with a probe"
+        )
     if len(found) < wanted:
         raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
     if len(found) > wanted and not tools.variables:

@@ -4,7 +4,6 @@ A device is a row of texts: `index` (as the variable of its maker names it), `na
 of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
 """
 
-import contextlib
 import itertools
 import os
 import shutil
@@ -15,13 +14,11 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from typing import Any
 
-    from .libraries import Library
-
 # Keys that other tools state with the rest, and that only a sampler needs.
 LIVE = ("power_watts", "temperature_c", "memory_temperature_c", "core_clock_mhz", "memory_clock_mhz")
 # Keys that are not settings of one GPU.
-GPU_NOT_LISTED = ("driver", "utilisation", "used_mib", "uuid", "parent", "processes", *LIVE)
-GPU_TEXTS = ("name", "persistence", "ecc", "mig", "profile")
+GPU_NOT_LISTED = ("driver", "utilisation", "used_mib", "processes", *LIVE)
+GPU_TEXTS = ("name", "persistence", "ecc", "mig")
 # Settings that influence speed.
 GPU_SETTINGS = (
     "memory_mib", "power_limit_watts", "clock_max_sm_mhz", "clock_max_memory_mhz", "clock_applications_sm_mhz",
@@ -34,19 +31,12 @@ def gpu_values(gpus: "list[dict[str, str]]", key: str) -> str:
     return " + ".join(sorted({gpu[key] for gpu in gpus if key in gpu}))
 
 
-def gpu_names(gpus: "list[dict[str, str]]") -> str:
-    """Return the GPU name; one that MIG divides is marked, because a run uses only a part, even if none is listed."""
-    names = gpu_values(gpus, "name")
-    is_part = "Enabled" in gpu_values(gpus, "mig") and not any("profile" in gpu for gpu in gpus)
-    return f"{names} (MIG)" if names and is_part else names
-
-
 def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
     """Return the facts of the accelerators; a number only where all agree."""
     if not gpus:
         return {}
     return {
-        "gpu": gpu_names(gpus),
+        "gpu": gpu_values(gpus, "name"),
         "gpus": len(gpus),
         **{f"gpu_{key}": number(gpu_values(gpus, key)) for key in GPU_SETTINGS},
         "gpu_persistence": gpu_values(gpus, "persistence"),
@@ -57,9 +47,7 @@ def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
 
 def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     """Return the entry of one GPU in environment.json."""
-    # The number of a slice is its UUID, which is no one's concern.
-    hidden = (*GPU_NOT_LISTED, *(["index"] if "profile" in gpu else []))
-    listed = {key: cell for key, cell in gpu.items() if key not in hidden}
+    listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
@@ -69,9 +57,6 @@ class DeviceTool:
     tool = ""
     variables: "tuple[str, ...]" = ()
     maker = ""
-    library: "type[Library] | None" = None
-    # Columns of telemetry that its library states besides.
-    further_columns: "tuple[str, ...]" = ()
 
     @property
     def missing(self) -> str:
@@ -109,10 +94,3 @@ class DeviceTool:
     def rows_of_tool(self, _visible: str) -> "list[str]":
         """Return the tool's own command that prints rows until it is ended; empty where it has none."""
         return []
-
-    def reader(self, gpus: "list[dict[str, str]]") -> "Library | None":
-        """Return the maker's library where it is here and says the same of the devices as the tool."""
-        with contextlib.suppress(Exception):
-            found = self.library() if self.library else None
-            return found if found and all(map(found.agrees, gpus)) else None
-        return None

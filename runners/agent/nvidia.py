@@ -5,7 +5,6 @@ import re
 import shutil
 
 from .devices import DeviceTool
-from .libraries import SLOWDOWN_COLUMN, Nvml
 from .tools import first_match, run_tool, tool_output
 
 MYPY = False
@@ -24,8 +23,6 @@ GPU_FIELDS = [
     ("mig.mode.current", "mig"),
 ]  # fmt: skip
 SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
-# Of a GPU that MIG divides: its memory, use and power are those of all slices together.
-SAMPLED_OF_SLICES = "timestamp,index,name,clocks.sm,clocks.mem,temperature.gpu"
 # Bits of the reasons for which a GPU is slowed down, and which of them is that of the power limit. The first is set
 # with the next two. Source: nvml.h, nvmlClocksEventReason*.
 SLOWDOWNS = (
@@ -37,14 +34,6 @@ SLOWDOWNS = (
 POWER_CAP = 0x04
 # Its name now, and before driver 535.
 SLOWDOWN_FIELDS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
-# A line of `nvidia-smi -L`, of a GPU and of a slice below it. Source: NVIDIA MIG User Guide, "Device Enumeration".
-LISTED_GPU = re.compile(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)$")
-LISTED_SLICE = re.compile(r"\s+MIG (\S+)\s+Device\s+(\d+): \(UUID: (MIG-[^)]+)\)$")
-# Rows of the tables of `nvidia-smi`: GPU, GI, CI and device of a slice, with its memory; and those of a process.
-SLICE_ROW = re.compile(r"\|\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+\|\s+(\d+)MiB\s*/\s*(\d+)MiB")
-PROCESS_OF_SLICE = re.compile(r"\|\s+(\d+)\s+(\d+)\s+(\d+)\s+\d+\s+[CGM+]+\s")
-# What a slice shares with others, so that it is not known of it.
-OF_WHOLE_GPU = ("utilisation", "power_limit_watts", "power_limit_default_watts", "memory_mib", "used_mib")
 
 
 def nvidia_smi(visible: str, *words: str) -> "list[str]":
@@ -54,47 +43,6 @@ def nvidia_smi(visible: str, *words: str) -> "list[str]":
     """
     chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES", "")
     return ["nvidia-smi", *(["-i", chosen] if chosen and "MIG" not in chosen else []), *words]
-
-
-def gpu_slices() -> "list[dict[str, str]]":
-    """Return the slices into which MIG divides the GPUs of this host: UUID, number of the GPU, profile, and use."""
-    tables = tool_output("nvidia-smi")
-    rows = {match.group(1, 4): match.groups() for match in SLICE_ROW.finditer(tables)}
-    processes = [match.groups() for match in PROCESS_OF_SLICE.finditer(tables)]
-    slices, parent = [], ""
-    for line in tool_output("nvidia-smi", "-L").splitlines():
-        gpu, slice = LISTED_GPU.match(line), LISTED_SLICE.match(line)
-        parent = gpu.group(1) if gpu else parent
-        if not slice:
-            continue
-        profile, device, uuid = slice.groups()
-        found = {"uuid": uuid, "parent": parent, "profile": profile}
-        if (parent, device) in rows:
-            _, instance, compute, _, used, total = rows[parent, device]
-            found.update(used_mib=used, memory_mib=total, processes=str(processes.count((parent, instance, compute))))
-        slices.append(found)
-    return slices
-
-
-def query_gpus_or_slices(visible: str = "") -> "list[dict[str, str]]":
-    """Query GPUs, and of those that MIG divides the slices, which is all that CUDA sees of them."""
-    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    gpus = query_gpus(visible)
-    divided = [gpu["index"] for gpu in gpus if gpu.get("mig") == "Enabled"]
-    slices = gpu_slices() if divided or "MIG" in chosen else []
-    named = chosen.split(",") if "MIG" in chosen else []
-    found = []
-    for gpu in gpus:
-        own = [each for each in slices if each["parent"] == gpu["index"]]
-        whole = {key: cell for key, cell in gpu.items() if key not in OF_WHOLE_GPU}
-        for each in own:
-            name = f"{gpu['name']} (MIG {each['profile']})"
-            found.append({**whole, **each, "index": each["uuid"], "name": name})
-        found += [] if own or named else [gpu]
-    if not named:
-        return found
-    # A UUID may be shortened, as those of GPUs.
-    return [gpu for word in named for gpu in found if gpu["index"].startswith(word)]
 
 
 def query_gpus(visible: str = "") -> "list[dict[str, str]]":
@@ -122,13 +70,12 @@ def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
 
 
 class Nvidia(DeviceTool):
-    """GPUs of NVIDIA, by nvidia-smi. Of a GPU that MIG divides the slices are the devices."""
+    """GPUs of NVIDIA, by nvidia-smi."""
 
-    tool, variables, maker, library = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA", Nvml
-    further_columns = (SLOWDOWN_COLUMN,)
+    tool, variables, maker = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA"
 
     def devices(self, visible: str = "") -> "list[dict[str, str]]":  # noqa: D102
-        return query_gpus_or_slices(visible)
+        return query_gpus(visible)
 
     def facts(self) -> "dict[str, Any]":  # noqa: D102
         return {"cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi"))}
@@ -139,19 +86,15 @@ class Nvidia(DeviceTool):
         return re.sub(r"[\x1b ]\[[0-9;]*m", "", text).rstrip()
 
     def processes(self, gpu: "dict[str, str]") -> int:  # noqa: D102
-        if "profile" in gpu:
-            return super().processes(gpu)
         found = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
         return len(re.findall(r"^\d", found, re.M))
 
     def rows_of_tool(self, visible: str) -> "list[str]":
         """Return nvidia-smi itself, with why it slows GPUs down under the name that this driver knows."""
-        parents = sorted({gpu["parent"] for gpu in self.devices(visible) if "parent" in gpu})
-        visible = ",".join(parents) or visible
         known = [
             field
             for field in SLOWDOWN_FIELDS
             if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x")
         ]
-        fields = ",".join([SAMPLED_OF_SLICES if parents else SAMPLED, *known[:1]])
+        fields = ",".join([SAMPLED, *known[:1]])
         return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")

@@ -9,10 +9,9 @@ import sys
 import time
 
 from .job import NodeJob
-from .libraries import SLOWDOWN_COLUMN
 from .machine import disk_bytes, processor_times
 from .nvidia import POWER_CAP, SLOWDOWN_FIELDS, SLOWDOWNS
-from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, run_tool, utc
+from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, utc
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
@@ -32,40 +31,21 @@ SAMPLE_COLUMNS = {
 def sample(folder: str) -> int:
     """Print a row a second for each accelerator of a job, until this process is ended."""
     job = NodeJob(folder)
-    tools, visible, gpus = job.accelerators, job.used_gpus, job.gpus
-    library = tools.reader(gpus)
-    # A library that is not believed leaves it to the tool.
-    argv = [] if library else tools.rows_of_tool(visible)
-    if argv:
-        os.execvp(argv[0], argv)
-    names = {gpu["index"]: gpu.get("name", "") for gpu in gpus}
-    columns = {**SAMPLE_COLUMNS, **{name: name for name in tools.further_columns}}
-    print(",".join(["timestamp", *columns]), flush=True)
+    names = {gpu["index"]: gpu.get("name", "") for gpu in job.gpus}
+    print(",".join(["timestamp", *SAMPLE_COLUMNS]), flush=True)
     while True:
         began, now = time.monotonic(), utc()
-        for gpu in [library.read(gpu["index"]) for gpu in gpus] if library else tools.samples(visible):
+        for gpu in job.accelerators.samples(job.used_gpus):
             row = {"name": names.get(gpu["index"], ""), **gpu}
-            cells = [row.get(key) or "N/A" for key in columns.values()]
+            cells = [row.get(key) or "N/A" for key in SAMPLE_COLUMNS.values()]
             print(",".join([now, *(cell.replace(",", " ") for cell in cells)]), flush=True)
         time.sleep(max(0.1, began + 1 - time.monotonic()))
 
 
 def sampling_command(job: NodeJob) -> "list[str]":
     """Return the command that prints rows of telemetry until it is ended."""
-    python = python_with_library(job)
-    ours = [python or sys.executable, "-I", PROGRAM, "sample", job.folder]
-    return ours if python else job.accelerators.rows_of_tool(job.used_gpus) or ours
-
-
-def python_with_library(job: NodeJob) -> str:
-    """Return a Python that has the maker's library; empty where none has, or it cannot tell slices of a device."""
-    library = job.accelerators.library
-    if not library or any("parent" in gpu for gpu in job.gpus):
-        return ""
-    own = job.used_environment
-    pythons = [*([os.path.join(own.bin, "python")] if own else []), sys.executable]
-    starts = (python for python in pythons if run_tool([python, "-I", "-c", library.START])[0] == 0)
-    return next(starts, "")
+    ours = [sys.executable, "-I", PROGRAM, "sample", job.folder]
+    return job.accelerators.rows_of_tool(job.used_gpus) or ours
 
 
 class Sampler:
@@ -142,10 +122,10 @@ class Sampler:
             for line in read_text(self.job.path("telemetry.csv")).splitlines()
         ]
         names = rows[0] if rows else []
-        at = next((names.index(field) for field in (*SLOWDOWN_FIELDS, SLOWDOWN_COLUMN) if field in names), None)
+        at = next((names.index(field) for field in SLOWDOWN_FIELDS if field in names), None)
         if at is None:
             return {}, []
-        index = names.index("device" if "device" in names else "index")
+        index = names.index("index")
         found: "dict[str, list[int]]" = {}
         for row in rows[1:]:
             if len(row) > at and re.match(r"0x[0-9A-Fa-f]+$", row[at]):

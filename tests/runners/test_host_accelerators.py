@@ -1,26 +1,21 @@
-"""Accelerators of other makers than NVIDIA, slices of GPUs by MIG, and why clocks are slowed down: by stand-ins."""
+"""Accelerators of other makers than NVIDIA, and why clocks are slowed down: by stand-ins."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import shutil
-import subprocess
-import sys
-from types import SimpleNamespace
 
 import pytest
 
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners import site
-from perfledger.runners.agent import amd, libraries
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
 from perfledger.runners.site import SitePlace
 from tests.runners.home import RECORD
-from tests.runners.node import PYTHON, kernel, nvidia_smi, prepared, tool
+from tests.runners.node import kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -92,15 +87,6 @@ NPU_SMI_310P = """
 | 8       310P3             | OK              | NA           40                0     / 0             |
 | 1       1                 | 0000:05:00.0    | 0            700  / 21527                            |
 """
-ROCM_SMI = {
-    "card0": {
-        "Temperature (Sensor edge) (C)": "33.0", "Temperature (Sensor junction) (C)": "35.0",
-        "mclk clock speed:": "(1000Mhz)", "sclk clock speed:": "(300Mhz)", "Max Graphics Package Power (W)": "290.0",
-        "Average Graphics Package Power (W)": "39.0", "GPU use (%)": "0", "VRAM Total Memory (B)": "34342961152",
-        "VRAM Total Used Memory (B)": "7176192", "Card series": "Instinct MI100",
-    },
-    "system": {"Driver version": "5.13.20"},
-}  # fmt: skip
 
 
 def environment_of(node):
@@ -166,18 +152,6 @@ def test_a_busy_gpu_of_amd_is_refused(write_recipe, tmp_path):
     path = amd_smi(tmp_path / "tools", busy=[0, 1])
     said = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path).check().refused
     assert said.startswith("GPU 0 is busy: processes on it 1, utilisation 3 %, memory 100 of 196592 MiB")
-
-
-def test_gpus_of_amd_are_asked_of_the_older_tool_where_the_new_one_is_missing(write_recipe, tmp_path):
-    path = tool(tmp_path / "tools", "rocm-smi", f"echo {shlex.quote(json.dumps(ROCM_SMI))}")
-    node = prepared(write_recipe("sleep 1.2", device="gpu"), tmp_path / "job", PATH=path)
-    found = environment_of(node)
-    assert found["gpus"] == [
-        {"index": 0, "name": "AMD Instinct MI100", "memory_mib": 32752, "power_limit_watts": 290.0}
-    ]  # fmt: skip
-    assert found["facts"]["driver"] == "5.13.20"
-    row = (node.job / "telemetry.csv").read_text().splitlines()[1]
-    assert row.split(",")[1:] == ["0", "AMD Instinct MI100", "39.0", "0", "6", "32752", "35.0", "N/A", "300", "1000"]
 
 
 @pytest.mark.parametrize(
@@ -269,79 +243,6 @@ def test_docker_is_not_asked_for_gpus_of_amd(write_recipe, tmp_path):
     assert said.startswith("docker is told to give a container the GPUs of NVIDIA, and this host has those of AMD")
 
 
-# --- MIG --------------------------------------------------------------------------------------------------------------
-
-SLICES = [f"MIG-{number}a384736-a75d-5afc-978f-d2f1294409fd" for number in range(3)]
-LISTED = f"""GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc3f)
-  MIG 3g.40gb     Device  0: (UUID: {SLICES[0]})
-  MIG 1g.10gb     Device  1: (UUID: {SLICES[1]})
-  MIG 1g.10gb     Device  2: (UUID: {SLICES[2]})
-"""
-TABLE = """
-| NVIDIA-SMI 550.1    Driver Version: 550.1    CUDA Version: 12.4 |
-| MIG devices:                                                                            |
-| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |
-|  0    2   0   0  |              44MiB / 40448MiB    | 60      0 |  3   0    3    0    3 |
-|  0    9   0   1  |              12MiB /  9984MiB    | 16      0 |  1   0    1    0    1 |
-|  0   10   0   2  |              12MiB /  9984MiB    | 16      0 |  1   0    1    0    1 |
-| Processes:                                                                              |
-|  GPU   GI   CI        PID   Type   Process name                              GPU Memory |
-|    0    9    0    4711      C   python                                         100MiB |
-"""
-DIVIDED = {
-    "index": "0", "name": "NVIDIA H100 80GB HBM3", "memory.total": "81559", "memory.used": "70000",
-    "driver_version": "550.1", "utilization.gpu": "[N/A]", "mig.mode.current": "Enabled",
-    "power.limit": "700.00", "power.draw": "300.00 W",
-    "temperature.gpu": "41", "clocks.max.sm": "1980", "timestamp": "2026/11/21 12:00:00.000", "clocks.sm": "1980 MHz",
-}  # fmt: skip
-
-
-def divided(folder):
-    """Write a stand-in with a GPU in three slices, which takes no slice with -i, as the real one."""
-    nvidia_smi(folder, DIVIDED)
-    (folder / "nvidia-smi").rename(folder / "of-gpus")
-    return tool(
-        folder, "nvidia-smi",
-        f'case "$*" in *"-i MIG"*) echo "No devices were found" >&2; exit 6 ;; -L) cat <<"END" ;;\n{LISTED}END\n'
-        f'"") cat <<"END" ;;\n{TABLE}END\n*) exec {folder}/of-gpus "$@" ;; esac',
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("given", "used", "hardware"),
-    [
-        ({"CUDA_VISIBLE_DEVICES": SLICES[2]}, SLICES[2], "NVIDIA H100 80GB HBM3 (MIG 1g.10gb)"),
-        ({"CUDA_VISIBLE_DEVICES": SLICES[0][:12]}, SLICES[0], "NVIDIA H100 80GB HBM3 (MIG 3g.40gb)"),
-        # On the first one of these a process runs.
-        ({"CUDA_VISIBLE_DEVICES": f"{SLICES[1]},{SLICES[2]}"}, SLICES[2], "NVIDIA H100 80GB HBM3 (MIG 1g.10gb)"),
-        ({}, SLICES[0], "NVIDIA H100 80GB HBM3 (MIG 3g.40gb)"),
-    ],
-    ids=["one", "shortened", "the free one", "none given"],
-)
-def test_slices_of_a_gpu_are_the_devices_of_a_run(write_recipe, tmp_path, given, used, hardware):
-    program = 'echo "sees $CUDA_VISIBLE_DEVICES"; sleep 1.2'
-    path = divided(tmp_path / "tools")
-    node = prepared(write_recipe(program, device="gpu"), tmp_path / "job", PATH=path, **given)
-    found = environment_of(node)
-    assert node.log() == f"sees {used}\n"
-    assert (node.host()["hardware"], found["facts"]["gpu"]) == (hardware, hardware)
-    assert found["gpus"][0]["profile"] in hardware
-    # Neither the limit of the whole GPU nor UUIDs of slices; but the memory of the slice.
-    assert "gpu_power_limit_watts" not in found["facts"]
-    assert found["facts"]["gpu_memory_mib"] == (40448 if "3g" in hardware else 9984)
-    assert "MIG-" not in json.dumps([found, node.host()])
-    header, row = (node.job / "telemetry.csv").read_text().splitlines()[:2]
-    assert "power" not in header
-    assert "memory" not in header
-    assert row.split(", ")[1:2] == ["0"]
-
-
-def test_a_busy_slice_is_refused_without_its_uuid(write_recipe, tmp_path):
-    path = divided(tmp_path / "tools")
-    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path, CUDA_VISIBLE_DEVICES=SLICES[1])
-    assert node.check().refused.startswith("a slice of GPU 0 is busy: processes on it 1, utilisation ? %, memory 12 of")
-
-
 # --- Clocks, and the machine beside the GPUs --------------------------------------------------------------------------
 
 T0 = {
@@ -404,135 +305,3 @@ def test_disks_are_summed_without_what_lies_on_top_of_them(write_recipe, tmp_pat
     found = max((float(read), float(written)) for read, written in rows)
     assert 20 < found[0] <= 80
     assert found[0] == pytest.approx(2 * found[1], abs=0.2)
-
-
-# --- The makers' libraries --------------------------------------------------------------------------------------------
-
-#: A library that answers as NVIDIA's for two GPUs, the second of which states neither power nor reasons.
-#: Source of names and structures: nvml.h of CUDA 13.
-FAKE_NVML = """
-typedef struct { unsigned gpu, memory; } Utilization;
-typedef struct { unsigned version; unsigned long long total, reserved, free, used; } Memory2;
-static long at(void *device) { return (long)device - 1; }
-int nvmlInitWithFlags(unsigned flags) { return 0; }
-int nvmlInit_v2(void) { return 0; }
-const char *nvmlErrorString(int status) { return "not supported"; }
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
-  if (index > 1) return 2;
-  *device = (void *)(long)(index + 1); return 0; }
-int nvmlDeviceGetMemoryInfo_v2(void *device, Memory2 *memory) {
-  memory->total = TOTAL_MIB * 1048576ULL; memory->reserved = 600ULL << 20; memory->used = 512ULL << 20; return 0; }
-int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) {
-  if (at(device) == 1) return 3;
-  *milliwatts = 68570; return 0; }
-int nvmlDeviceGetUtilizationRates(void *device, Utilization *rates) { rates->gpu = 87; rates->memory = 9; return 0; }
-int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees) { *degrees = 61; return 0; }
-int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz) {
-  *mhz = type == 1 ? 1590 : type == 2 ? 5000 : 1; return 0; }
-int nvmlDeviceGetCurrentClocksEventReasons(void *device, unsigned long long *reasons) {
-  if (at(device) == 1) return 3;
-  *reasons = 0x44; return 0; }
-"""
-
-
-@pytest.fixture
-def nvml(tmp_path, monkeypatch):
-    """Return a function that puts a library of NVIDIA's name, for GPUs of that many MiB, where programs find it."""
-    pytest.importorskip("pynvml")
-    if not shutil.which("gcc"):
-        pytest.skip("gcc is not installed, which compiles a stand-in for NVIDIA's library")
-    if sys.executable != PYTHON:
-        pytest.skip("the agent runs in another Python, which may lack nvidia-ml-py")
-
-    def build(mib):
-        (tmp_path / "nvml.c").write_text(FAKE_NVML.replace("TOTAL_MIB", str(mib)))
-        (folder := tmp_path / "libraries").mkdir()
-        words = ["gcc", "-shared", "-fPIC", "-o", folder / "libnvidia-ml.so.1", tmp_path / "nvml.c"]
-        subprocess.run(words, check=True)
-        monkeypatch.setenv("LD_LIBRARY_PATH", str(folder))
-
-    return build
-
-
-GPUS = [{**T0, "index": str(index), "memory.total": "16384"} for index in range(2)]
-
-
-def test_gpus_of_nvidia_are_sampled_by_nvml_where_it_can_be_imported(
-    write_recipe, tmp_path, monkeypatch, only_run, nvml
-):
-    nvml(16384)
-    monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", *GPUS))
-    recipe = write_recipe(
-        f"{RECORD} record 1; sleep 1.5", device="gpu", shape="1n2d", more='[launcher]\nname = "torchrun"\n'
-    )
-    tool(tmp_path / "tools", "torchrun", f"{RECORD} record 1; sleep 1.5")
-    assert main(["run", str(recipe), "--even-if-busy", "--raw-logs", str(tmp_path / "raw")]) == 0
-    folder, run = only_run()
-    file = folder / "telemetry.csv"
-    assert claimant(file) == "accelerator_csv"
-    first, second = file.read_text().splitlines()[1:3]
-    assert first.partition(",")[2] == "0,NVIDIA T0,68.57,87,512,16384,61,N/A,1590,5000,0x0000000000000044"
-    assert second.partition(",")[2] == "1,NVIDIA T0,N/A,87,512,16384,61,N/A,1590,5000,N/A"
-    samples = read_telemetry(file, telemetry_by_id("accelerator_csv"))
-    assert (samples.faults, samples.devices) == ((), ("0", "1"))
-    count = len(file.read_text().splitlines()) // 2
-    assert run["warnings"] == [f"GPU 0 was slowed down in {count} of {count} samples: for its heat"]
-    assert run["environment"]["gpu_power_capped_percent"] == 100
-
-
-def test_nvml_is_not_believed_where_nvidia_smi_states_another_memory(write_recipe, tmp_path, nvml):
-    nvml(8192)
-    node = prepared(write_recipe("sleep 1.5", device="gpu"), tmp_path / "job", PATH=nvidia_smi(tmp_path / "t", *GPUS))
-    assert node.run() == 0
-    assert claimant(node.job / "telemetry.csv") == "nvidia_smi_csv"
-
-
-def test_memory_in_use_is_unknown_to_a_binding_that_would_count_what_the_driver_reserves(monkeypatch):
-    old = SimpleNamespace(
-        nvmlInit=lambda: None,
-        nvmlDeviceGetHandleByIndex=lambda index: index,
-        nvmlDeviceGetMemoryInfo=lambda device: SimpleNamespace(total=16384 << 20, used=1112 << 20),
-    )
-    monkeypatch.setitem(sys.modules, "pynvml", old)
-    assert libraries.Nvml().read("0") == {"index": "0", "memory_mib": "16384"}
-    refused = SimpleNamespace(**vars(old), nvmlMemory_v2=33554472)  # an older driver knows the first version only
-    monkeypatch.setitem(sys.modules, "pynvml", refused)
-    assert libraries.Nvml().read("0") == {"index": "0", "memory_mib": "16384", "used_mib": "1112"}
-
-
-def test_a_gpu_of_amd_is_read_by_its_library(monkeypatch):
-    """Two layouts: that of ROCm 7 on an MI300, and an older one, in which unknown values have all bits set."""
-    names = {"HOTSPOT": 1, "EDGE": 0, "VRAM": 2}
-    degrees = {0: 39, 1: 41, 2: 36}
-    library = SimpleNamespace(
-        amdsmi_init=lambda: None,
-        amdsmi_get_processor_handles=lambda: ["new", "old"],
-        AmdSmiTemperatureType=SimpleNamespace(**names),
-        AmdSmiTemperatureMetric=SimpleNamespace(CURRENT=0),
-        AmdSmiClkType=SimpleNamespace(GFX="GFX", MEM="MEM"),
-        amdsmi_get_power_info=lambda device: {
-            "new": {"current_socket_power": 142, "average_socket_power": "N/A"},
-            "old": {"current_socket_power": 0xFFFFFFFF, "average_socket_power": 39},
-        }[device],
-        amdsmi_get_gpu_vram_usage=lambda device: {"vram_total": 196592, "vram_used": 283},
-        amdsmi_get_gpu_activity=lambda device: {"gfx_activity": 3 if device == "new" else 0xFFFF},
-        amdsmi_get_clock_info=lambda device, name: {
-            "clk" if device == "new" else "cur_clk": 132 if name == "GFX" else 900
-        },
-        amdsmi_get_temp_metric=lambda device, kind, now: degrees[kind] if (device, kind) != ("old", 1) else unknown(),
-    )
-
-    def unknown():
-        raise RuntimeError("AMDSMI_STATUS_NOT_SUPPORTED")
-
-    monkeypatch.setitem(sys.modules, "amdsmi", library)
-    same = {"used_mib": "283", "memory_mib": "196592", "memory_temperature_c": "36"}
-    clocks = {"core_clock_mhz": "132", "memory_clock_mhz": "900"}
-    reader = amd.AmdSmi().reader([{"index": "0", "memory_mib": "196592"}, {"index": "1", "memory_mib": "196592"}])
-    assert reader.read("0") == {
-        "index": "0", "power_watts": "142", "utilisation": "3", "temperature_c": "41", **same, **clocks
-    }  # fmt: skip
-    assert reader.read("1") == {"index": "1", "power_watts": "39", "temperature_c": "39", **same, **clocks}
-    # In bytes, or of another GPU.
-    assert amd.AmdSmi().reader([{"index": "0", "memory_mib": "65520"}]) is None
-    assert amd.RocmSmi().reader([{"index": "0", "memory_mib": "196592"}]) is None

@@ -136,13 +136,15 @@ def test_a_driver_that_refuses_in_words_of_its_own_still_says_what_any_does(writ
     assert node.environment()["facts"]["cuda_driver"] == "13.1"
 
 
-@pytest.mark.parametrize(("mode", "name"), [("Enabled", "NVIDIA T0 (MIG)"), ("Disabled", "NVIDIA T0")])
-def test_a_gpu_divided_by_mig_is_marked(write_recipe, tmp_path, mode, name):
-    path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0", "mig.mode.current": mode})
-    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path)
-    assert node.run() == 0
-    assert (node.host()["hardware"], node.environment()["facts"]["gpu"]) == (name, name)
-    assert node.environment()["gpus"][0]["mig"] == mode
+def test_a_gpu_that_mig_divides_is_refused(write_recipe, tmp_path):
+    both = [
+        {**GPU, "index": str(index), "mig.mode.current": mode} for index, mode in enumerate(("Disabled", "Enabled"))
+    ]
+    path = nvidia_smi(tmp_path / "tools", *both)
+    refused = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path).check().refused
+    assert refused.startswith("GPU 1 is divided by MIG")
+    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path, CUDA_VISIBLE_DEVICES="0")
+    assert node.check().refused == ""
 
 
 def test_the_command_counts_gpus_in_the_order_of_nvidia_smi(write_recipe, tmp_path):

@@ -805,8 +805,6 @@ def _check(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
             continue
         for warning in (*warnings.warnings, *warnings.disturbances):
             print(f"{each.folder.parent.name}: warning: {printable(warning)}")
-        for note in warnings.notes:
-            print(f"{each.folder.parent.name}: {printable(note)}")
         hosts = ", ".join(target.public_names()[: each.spec.nodes])
         print(f"{each.folder.parent.name}: can run{' on ' + hosts if hosts else ''}")
     return worst

@@ -38,7 +38,7 @@ from perfledger.runners.nodes import (
 
 T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.
-REQUEST_SECONDS = {"check": 1800, "begin": 60, "all_reduce": 150}
+REQUEST_SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
 #: On a cluster this includes waiting for a node.
 HARDWARE_SECONDS = 600
@@ -156,14 +156,10 @@ class JobState(Struct, frozen=True):
 
 
 class Warnings(Struct, frozen=True):
-    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong.
-
-    `notes` are for whoever checks them, and stand in no record.
-    """
+    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong."""
 
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class Reply(Warnings, frozen=True):
@@ -272,18 +268,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
             checked = self._checked(job, run.spec)
-            met = self._met(job, run.spec) if run.spec.nodes * run.spec.devices_per_node > 1 else Warnings()
             self.tell(job, "forget", job.ranks, Reply)
-        return joined(warned(job, checked), met)
-
-    def _met(self, job: Job, spec: JobSpec) -> Warnings:
-        """Let the ranks of a job on GPUs meet in a small all-reduce; what hinders it is a warning."""
-        if spec.device != "gpu":
-            return Warnings()
-        answers = self.tell(job, "all_reduce", job.ranks, Reply)
-        # In words without the name of a host, since they are published.
-        silent = Reply(warnings=("an all-reduce over the ranks of this case gave no answer",))
-        return warned(job, {rank: each if isinstance(each, Reply) else silent for rank, each in answers.items()})
+        return warned(job, checked)
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
         place = asdict(self.meeting(job))
@@ -323,8 +309,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             UncertainStartError: that could not be stopped.
         """
         checked = warned(job, self._checked(job, spec))
-        if spec.nodes > 1:
-            checked = joined(checked, self._met(job, spec))
         if is_stopped():
             self.tell(job, "forget", job.ranks, Reply)
             return None
@@ -427,16 +411,7 @@ def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
             for line in getattr(reply, kind)[:MOST_WARNINGS]
         )
 
-    return Warnings(lines("warnings"), lines("disturbances"), lines("notes"))
-
-
-def joined(one: Warnings, other: Warnings) -> Warnings:
-    """Return the warnings of both."""
-    return Warnings(
-        one.warnings + other.warnings,
-        one.disturbances + other.disturbances,
-        tuple(dict.fromkeys(one.notes + other.notes)),
-    )
+    return Warnings(lines("warnings"), lines("disturbances"))
 
 
 def _hardware(place: str, answer: ProgramResult) -> str:

@@ -89,13 +89,6 @@ class Actions:
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
-    def all_reduce(self) -> "dict[str, Any]":
-        """Meet the other nodes in an all-reduce, after this node was checked."""
-        from .all_reduce import all_reduce
-        from .job import NodeJob
-
-        return all_reduce(NodeJob(self.folder))
-
     def idle(self) -> "dict[str, Any]":
         """Return why this node is not idle."""
         from .checks import why_busy

@@ -1,6 +1,5 @@
 """environment.json: the machine, the software and the sources of a run."""
 
-import json
 import os
 import re
 
@@ -54,7 +53,6 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
         **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
         "python_environment": job.used_environment.name if job.used_environment else None,
         "container_digest": container.get("digest"),
-        **json.loads(read_text(job.path("all_reduce.json")) or "{}"),
         "network_interface": next(iter(job.meeting({**job.base_variables, **job.spec["variables"]}).values()), ""),
         "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
         "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),

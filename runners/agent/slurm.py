@@ -62,8 +62,6 @@ class SlurmBatch:
         os.environ.update(PERFLEDGER_HOSTS=",".join(self.hosts), PERFLEDGER_MASTER_ADDRESS=address)
         if self.everywhere("fit"):
             return 2
-        if len(self.hosts) > 1 and self.request["spec"]["device"] == "gpu":
-            self.everywhere("all_reduce")
         if self.requests.wait(0):
             open(os.path.join(self.folder, "stopped"), "w").close()
             return 130
@@ -166,8 +164,6 @@ def on_node(jobs: str, action: str, outcome: str = "stopped") -> int:
     actions = Actions({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome})
     if action == "fit":
         return fit(actions)
-    if action == "all_reduce":
-        return meet(actions)
     if action == "run":
         with open(actions.path("host.log"), "wb") as log:
             status = subprocess.call(
@@ -191,13 +187,4 @@ def fit(actions: Actions) -> int:
         texts = secret_texts(actions.request["spec"]["secrets"])
         write_file(actions.path("refused"), without(texts, str(refusal)))
         return 2
-    return 0
-
-
-def meet(actions: Actions) -> int:
-    """Meet the other nodes of a Slurm job in an all-reduce, and add its warnings to those of the check."""
-    with contextlib.suppress(Refused):
-        warnings = actions.all_reduce().get("warnings", [])
-        answer = read_json(actions.path("check.json"))
-        write_file(actions.path("check.json"), as_json({**answer, "warnings": [*answer["warnings"], *warnings]}))
     return 0

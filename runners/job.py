@@ -221,9 +221,12 @@ def secret_values(names: Sequence[str]) -> dict[str, str]:
     """Return the values of secrets, from the environment of the runner.
 
     Raises:
-        RunnerError: one has no value, or one that is too short to be masked in a log.
+        RunnerError: one has no value, or one that cannot be masked in a log: too short, or of several lines.
     """
     for name in names:
+        if len(os.environ.get(name, "").splitlines()) > 1:
+            remedy = "write it to a file on the host, and name the file in the recipe"
+            raise RunnerError(f"secret {name}: its value has several lines, which a log may show apart; {remedy}")
         if len(os.environ.get(name, "")) < SHORTEST_SECRET:
             what = "its value is too short to be masked in a log" if os.environ.get(name) else "it is not set here"
             remedy = f"export {name}, of at least {SHORTEST_SECRET} characters, in the shell that starts the runner"

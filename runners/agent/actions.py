@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from .masking import SHORTEST_PART, secret_texts, without
+from .masking import secret_texts, without
 from .tools import (
     FULL,
     NOTHING,
@@ -151,19 +151,14 @@ class Actions:
         return answer
 
     def without_secrets(self, line: str) -> str:
-        """Mask the values of secrets in the last line of a log that still grows, and what is there of one cut off."""
+        """Mask the values of secrets in the last line of a log that still grows."""
         text = read_text(self.path("job.json")) if line else ""
         names = json.loads(text)["spec"]["secrets"] if text else []
         # Of the job's process, where it runs here; the launcher that asks on its own machine has them, too.
         pid = self.ours() if names else 0
         own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
         known = {**os.environ, **{name: value for name, _, value in own}}
-        for value in secret_texts(names, known):
-            line = line.replace(value, "***")
-            parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
-            line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
-            line = next((f"{line[:-n]}***" for n in parts if line.endswith(value[:n])), line)
-        return line
+        return without(secret_texts(names, known), line)
 
     def why_lost(self) -> "dict[str, Any]":
         """Return why the job's process is gone although it wrote no host.json."""

@@ -10,13 +10,17 @@ from .machine import cpu_cores, cpu_model, usable_cores
 from .nvidia import Nvidia
 from .tools import number, tool_output
 
+MYPY = False
+if MYPY:
+    from .spec import SiteDevice
+
 
 class Declared(DeviceTool):
     """Accelerators of which a site says how to ask for them: a line per device, of JSON, or of CSV under its names."""
 
-    def __init__(self, declared: "dict[str, str]") -> None:
-        self.maker, self.probe = declared["name"], declared["probe"]
-        self.variables = (declared["variable"],) if declared["variable"] else ()
+    def __init__(self, declared: "SiteDevice") -> None:
+        self.maker, self.probe = declared.name, declared.probe
+        self.variables = (declared.variable,) if declared.variable else ()
 
     @property
     def missing(self) -> str:  # noqa: D102
@@ -48,7 +52,7 @@ class Declared(DeviceTool):
 MAKERS = (Nvidia, AmdSmi, Ascend)
 
 
-def device_tool(declared: "dict[str, str] | None" = None) -> DeviceTool:
+def device_tool(declared: "SiteDevice | None") -> DeviceTool:
     """Return the accelerators of this host: those that its site declares, or else those whose tool is here."""
     if declared:
         return Declared(declared)

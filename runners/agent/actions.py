@@ -240,7 +240,7 @@ class Actions:
         from .job import NodeJob
 
         job = NodeJob(self.folder, self.request)
-        if job.spec["device"] == "cpu":
+        if job.spec.device == "cpu":
             return {"hardware": hardware("cpu", [])}
         try:
             gpus = choose_gpus(job)[1]
@@ -252,6 +252,7 @@ class Actions:
         """Run the setup steps up to the first failure; stop when standard input is closed."""
         from .environments import PythonEnvironment, after_prologue
         from .job import fill
+        from .spec import EnvironmentName
 
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         with contextlib.suppress(OSError):
@@ -263,7 +264,7 @@ class Actions:
         variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
         values = {"work": work, "working_folder": work, "identity": f"setup.{os.getpid()}", "node_rank": "0"}
         wanted = self.request["virtual_environment"]
-        environment = PythonEnvironment(work, wanted) if wanted else None
+        environment = PythonEnvironment(work, EnvironmentName(**wanted)) if wanted else None
         if environment:
             for argv in environment.make(self.request["python"], self.request["lock"], base):
                 self.step(" ".join(argv), argv, work, variables)

@@ -79,7 +79,7 @@ def lock_host(job: NodeJob) -> "Any":
     identity, since = [*file.read().split(), "", ""][:2]
     file.close()
     # Nodes of one job may share a machine, and some file systems know no locks.
-    if not taken or identity == job.identity or job.spec["even_if_busy"]:
+    if not taken or identity == job.identity or job.spec.even_if_busy:
         return None
     raise Refused(
         f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}; wait for its "
@@ -100,9 +100,9 @@ def check_hosts(job: NodeJob) -> None:
     Under Slurm launchers use `srun`, and others may have been told to use another program.
     """
     variables = job.environment()
-    if job.spec["every_node"] or job.is_observer or "SLURM_JOB_ID" in variables:
+    if job.spec.every_node or job.is_observer or "SLURM_JOB_ID" in variables:
         return
-    parts = [*variables, *(part for word in job.spec["command"] for part in word if isinstance(part, str))]
+    parts = [*variables, *(part for word in job.spec.command for part in word if isinstance(part, str))]
     if any(re.search(r"(rsh|ssh)_agent", part) for part in parts):
         return
     for host in job.hosts[1:]:
@@ -143,11 +143,11 @@ def check_space(job: NodeJob) -> None:
 
 def check_container(job: NodeJob) -> "list[str]":
     """Refuse a container tool that is missing or does not work; warn if the image has to be pulled."""
-    container = job.spec["container"]
+    container = job.spec.container
     if not container:
         return []
-    tool = container["tool"]
-    if job.spec["device"] == "gpu" and tool in WITH_DAEMON and not isinstance(job.accelerators, Nvidia):
+    tool = container.tool
+    if job.spec.device == "gpu" and tool in WITH_DAEMON and not isinstance(job.accelerators, Nvidia):
         raise Refused(
             f"{tool} is told to give a container the GPUs of NVIDIA, and this host has those of "
             f"{job.accelerators.maker}; run it without --container, or with apptainer and what that needs "
@@ -167,7 +167,7 @@ def check_container(job: NodeJob) -> "list[str]":
         raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
     if job.inspect_image("{{.Id}}"):
         return []
-    return [f"the image {container['image']} is not on this host yet; the run begins by pulling it"]
+    return [f"the image {container.image} is not on this host yet; the run begins by pulling it"]
 
 
 def check_gpus(job: NodeJob) -> "list[str]":
@@ -176,11 +176,11 @@ def check_gpus(job: NodeJob) -> "list[str]":
     Refuse too few or busy ones; warn if their settings differ, because the facts then cannot state them.
     """
     spec = job.spec
-    if spec["device"] == "cpu":
+    if spec.device == "cpu":
         return []
     found, gpus = choose_gpus(job)
     busy = [Disturbance(sentence) for sentence in (busy_gpu(job.accelerators, gpu) for gpu in gpus) if sentence]
-    if busy and not spec["even_if_busy"]:
+    if busy and not spec.even_if_busy:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
@@ -201,7 +201,7 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
     spec, tools = job.spec, job.accelerators
     if tools.missing:
         raise Refused(f"this recipe needs a GPU, and {missing_tool(tools)}")
-    found, wanted = tools.devices(job.given_gpus), spec["devices_per_node"]
+    found, wanted = tools.devices(job.given_gpus), spec.devices_per_node
     divided = next((gpu["index"] for gpu in found if gpu.get("mig") == "Enabled"), "")
     if divided:
         raise Refused(
@@ -216,11 +216,11 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
             "chooses some; add it to [hosts.*.accelerator]"
         )
     # Sorting keeps the order among those that are free.
-    gpus = found if spec["first_gpus"] else sorted(found, key=lambda gpu: bool(busy_gpu(tools, gpu)))
+    gpus = found if spec.first_gpus else sorted(found, key=lambda gpu: bool(busy_gpu(tools, gpu)))
     gpus = sorted(gpus[:wanted], key=found.index)
     if all(gpu["index"].isdigit() for gpu in gpus):
         gpus.sort(key=lambda gpu: int(gpu["index"]))
-    if spec["first_gpus"] and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
+    if spec.first_gpus and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
         raise Refused(
             f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever {job.gpu_variable} says, which is "
             f"{job.given_gpus} here; leave the variable out"
@@ -230,14 +230,14 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
 
 def check_source(job: NodeJob) -> "list[str]":
     """Refuse missing data or sources; warn of sources that are modified or at another commit."""
-    if job.spec["data"] and not os.path.exists(job.spec["data"]):
-        raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
-    if job.spec["source_folder"] and not os.path.isdir(job.sources):
+    if job.spec.data and not os.path.exists(job.spec.data):
+        raise Refused(f"the data {job.spec.data} is not on this host; name its place there with --data")
+    if job.spec.source_folder and not os.path.isdir(job.sources):
         raise Refused(
             f"the folder {job.sources} is not on this host; `python -m runners setup` fetches the sources, --work says "
             "where they are"
         )
-    found, expected = source_record(job), job.spec["expected_commit"]
+    found, expected = source_record(job), job.spec.expected_commit
     commit, warnings = found.get("commit", ""), []
     if commit and expected and not commit.startswith(expected):
         warnings.append(
@@ -260,7 +260,7 @@ def check_environment(job: NodeJob) -> None:
 
 def check_secrets(job: NodeJob) -> None:
     """Refuse a run whose secrets this process did not get."""
-    for name in job.spec["secrets"]:
+    for name in job.spec.secrets:
         if not os.environ.get(name):
             raise Refused(f"the secret {name} is not set here; export it where the run is started")
 
@@ -268,7 +268,7 @@ def check_secrets(job: NodeJob) -> None:
 def check_programs(job: NodeJob) -> None:
     """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")
-    for program in [*([] if job.spec["container"] else job.command[:1]), *job.spec["programs"]]:
+    for program in [*([] if job.spec.container else job.command[:1]), *job.spec.programs]:
         found = os.path.join(job.working_folder, program) if "/" in program else program
         if not shutil.which(found, path=path):
             raise Refused(
@@ -279,8 +279,8 @@ def check_programs(job: NodeJob) -> None:
 
 def check_packages(job: NodeJob) -> None:
     """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
-    container, python = job.spec["container"], job.spec["python"]
-    if not job.spec["packages"] or (container and container["tool"] not in WITH_DAEMON):
+    container, python = job.spec.container, job.spec.python
+    if not job.spec.packages or (container and container.tool not in WITH_DAEMON):
         return
     if container:
         if not job.inspect_image("{{.Id}}"):
@@ -300,7 +300,7 @@ def check_packages(job: NodeJob) -> None:
 
 def check_port(job: NodeJob) -> None:
     """Refuse a rendezvous port that is already used on this node."""
-    parts = [part for word in job.spec["command"] for part in word]
+    parts = [part for word in job.spec.command for part in word]
     if {"node": "master_port"} not in parts or job.rank != 0:
         return
     import socket

@@ -18,9 +18,9 @@ class OtherWork:
 
     def __init__(self, job: NodeJob) -> None:
         self.job, self.gpus = job, job.gpus
-        container = job.spec["container"]
+        container = job.spec.container
         # Processes that a daemon or another launcher started are no children of this one.
-        self.starts_all = not (job.is_observer or (container and container["tool"] in (*WITH_DAEMON, "pyxis")))
+        self.starts_all = not (job.is_observer or (container and container.tool in (*WITH_DAEMON, "pyxis")))
         adopt_orphans()
         self.began, self.own, self.before = time.monotonic(), own_seconds(), processor_times()
 

@@ -8,12 +8,16 @@ import sys
 
 from .tools import HOOK_SECONDS, NOTHING, Refused, clean, first_match, last_words, read_text, write_file
 
+MYPY = False
+if MYPY:
+    from .spec import EnvironmentName
+
 
 class PythonEnvironment:
     """The virtual environment of a recipe, below the work folder. A mark in it, written last, says what made it."""
 
-    def __init__(self, work: str, wanted: "dict[str, str]") -> None:
-        self.name, self.made_by = wanted["name"], wanted["made_by"]
+    def __init__(self, work: str, wanted: "EnvironmentName") -> None:
+        self.name, self.made_by = wanted.name, wanted.made_by
         self.folder = os.path.join(work, "environments", self.name)
         self.mark = os.path.join(self.folder, "perfledger.json")
         self.bin = os.path.join(self.folder, "bin")

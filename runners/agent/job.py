@@ -15,6 +15,7 @@ from .environments import PythonEnvironment, after_prologue
 from .masking import mask, secret_texts, without
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
 from .nvidia import Nvidia
+from .spec import job_spec
 from .tools import (
     HOOK_SECONDS,
     LONGEST_LIST,
@@ -37,8 +38,10 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from typing import Any
 
+    from .spec import Word
 
-def fill(word: "list[Any]", values: "dict[str, str]") -> str:
+
+def fill(word: "Word", values: "dict[str, str]") -> str:
     """Fill the node variables of one word of a command line."""
     return "".join(part if isinstance(part, str) else values[part["node"]] for part in word)
 
@@ -76,8 +79,8 @@ class NodeJob:
         self.folder = os.path.abspath(folder)
         if document is None:
             document = read_json(self.path("job.json"))
-        self.spec = document["spec"]
-        self.accelerators = device_tool(self.spec.get("accelerator"))
+        self.spec = job_spec(document["spec"])
+        self.accelerators = device_tool(self.spec.accelerator)
         self.rank = document["rank"]
         self.identity = document["identity"]
         self.hosts = document["hosts"]
@@ -87,16 +90,16 @@ class NodeJob:
         self.temporary = os.environ.get("TMPDIR") or "/tmp"
         spec = self.spec
         # Without sources and without --work, or with files of its own, the command runs in a new empty folder.
-        self.wants_scratch = bool(spec["files"]) or not (spec["source_folder"] or spec["work"])
-        work = os.path.expanduser(spec["work"] or "~/.perfledger/work")
+        self.wants_scratch = bool(spec.files) or not (spec.source_folder or spec.work)
+        work = os.path.expanduser(spec.work or "~/.perfledger/work")
         self.work = os.path.join(os.path.expanduser("~"), work)
-        self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
+        self.sources = os.path.join(self.work, spec.source_folder).rstrip("/")
         self.working_folder = self.temporary if self.wants_scratch else self.sources
-        wanted = spec["virtual_environment"]
+        wanted = spec.virtual_environment
         self.python_environment = PythonEnvironment(self.work, wanted) if wanted else None
         self.variables: "dict[str, str]" = {}
         # If the launcher starts the other nodes itself, those only sample telemetry and wait.
-        self.is_observer = not spec["every_node"] and self.rank != 0
+        self.is_observer = not spec.every_node and self.rank != 0
 
     def path(self, *names: str) -> str:
         """Return a path below the job's folder."""
@@ -116,7 +119,7 @@ class NodeJob:
             Refused: two give some, and one counts among those of the other.
         """
         names = self.accelerators.variables
-        set_here = [name for name in names if name in self.spec["variables"] or self.base_variables.get(name)]
+        set_here = [name for name in names if name in self.spec.variables or self.base_variables.get(name)]
         if len(set_here) > 1:
             raise Refused(
                 f"{' and '.join(set_here)} are both set, and each chooses among the GPUs; leave one of them out"
@@ -126,7 +129,7 @@ class NodeJob:
     @property
     def given_gpus(self) -> str:
         """The accelerators that recipe, user, site or scheduler give to the command; empty: all of this host."""
-        word = self.spec["variables"].get(self.gpu_variable)
+        word = self.spec.variables.get(self.gpu_variable)
         # A recipe that names those which are chosen here gives none.
         if word and {"node": "gpu_ids"} in word:
             word = None
@@ -141,18 +144,18 @@ class NodeJob:
     @property
     def gpus(self) -> "list[dict[str, str]]":
         """The accelerators of this job."""
-        return self.accelerators.devices(self.used_gpus) if self.spec["device"] == "gpu" else []
+        return self.accelerators.devices(self.used_gpus) if self.spec.device == "gpu" else []
 
     @property
     def base_variables(self) -> "dict[str, str]":
         """The environment variables after the site's prologue. Once, because modules and conda take seconds."""
-        self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
+        self.variables = self.variables or after_prologue(self.spec.hooks.prologue)
         return self.variables
 
     @property
     def values(self) -> "dict[str, str]":
         """The node variables; see `NODE_VARIABLES` in job.py."""
-        per_node = self.spec["devices_per_node"]
+        per_node = self.spec.devices_per_node
         # Looked up once, and only after the job has begun: a name server may be slow.
         self.addresses = self.addresses or [address_of(host, at == self.rank) for at, host in enumerate(self.hosts)]
         return {
@@ -175,7 +178,7 @@ class NodeJob:
     @property
     def gpu_ids(self) -> str:
         """The numbers of the GPUs of this job, or of all that its case has where it chose none."""
-        count = self.spec["devices_per_node"]
+        count = self.spec.devices_per_node
         return self.used_gpus or ",".join(map(str, range(count)))
 
     def filled(self, word: "list[Any]") -> str:
@@ -189,20 +192,20 @@ class NodeJob:
 
     def contained(self, words: "list[str]") -> "list[str]":
         """Return a command line that runs `words` in the container, if there is one."""
-        container = self.spec["container"]
-        return [*(self.fill(container["enter"]) if container else []), *words]
+        container = self.spec.container
+        return [*(self.fill(container.enter) if container else []), *words]
 
     @property
     def command(self) -> "list[str]":
         """The command in its container; an observer sleeps instead."""
         if self.is_observer:
             return ["sleep", str(self.seconds + PREPARE_SECONDS)]
-        return self.contained(self.fill(self.spec["command"]))
+        return self.contained(self.fill(self.spec.command))
 
     @property
     def seconds(self) -> int:
         """The time limit; observers have one too, or they would run forever if the launcher died."""
-        return int(self.spec["timeout_seconds"]) + (PREPARE_SECONDS if self.is_observer else 0)
+        return int(self.spec.timeout_seconds) + (PREPARE_SECONDS if self.is_observer else 0)
 
     def environment(self) -> "dict[str, str]":
         """Return the environment variables of the command.
@@ -210,14 +213,14 @@ class NodeJob:
         PERFLEDGER_COMMAND marks all processes that it starts, also those in sessions of their own, as launchers do it.
         CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
         """
-        order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-        given = {name: self.filled(word) for name, word in self.spec["variables"].items()}
-        chosen = {} if self.spec["device"] == "cpu" or not self.used_gpus else {self.gpu_variable: self.used_gpus}
+        order = {} if self.spec.device == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+        given = {name: self.filled(word) for name, word in self.spec.variables.items()}
+        chosen = {} if self.spec.device == "cpu" or not self.used_gpus else {self.gpu_variable: self.used_gpus}
         variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
-        variables = {**self.reporting(variables), **self.meeting(variables), **variables}
-        if self.spec["python"].startswith("/") and not self.spec["container"]:
+        variables = {**self.reporting(variables), **self.meeting(set(variables)), **variables}
+        if self.spec.python.startswith("/") and not self.spec.container:
             # The launchers that belong to a Python lie beside it.
-            beside = os.path.dirname(self.spec["python"])
+            beside = os.path.dirname(self.spec.python)
             variables["PATH"] = os.pathsep.join([beside, variables.get("PATH", os.defpath)])
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
@@ -228,19 +231,19 @@ class NodeJob:
         Not where the launcher starts other nodes, which lack this folder: NCCL would report into the log.
         """
         spec = self.spec
-        is_alone = spec["nodes"] * spec["devices_per_node"] == 1 or (spec["nodes"] > 1 and not spec["every_node"])
-        has_nccl = spec["device"] == "gpu" and isinstance(self.accelerators, Nvidia)
+        is_alone = spec.nodes * spec.devices_per_node == 1 or (spec.nodes > 1 and not spec.every_node)
+        has_nccl = spec.device == "gpu" and isinstance(self.accelerators, Nvidia)
         if is_alone or not has_nccl or any(name in variables for name in (*NCCL_REPORT, NCCL_FILE)):
             return {}
         return {**NCCL_REPORT, NCCL_FILE: self.path("ranks", NCCL_FOLDER, "%p.log")}
 
-    def meeting(self, variables: "dict[str, str]") -> "dict[str, str]":
-        """Return the variables of the network interface, where ranks would look for each other at loopback.
+    def meeting(self, stated: "set[str]") -> "dict[str, str]":
+        """Return the variables of the network interface that are not stated, where ranks would meet at loopback.
 
         Gloo and NCCL take the address to which the machine's own name is resolved.
         """
-        wanted = [name for name in OF_INTERFACE if name not in variables]
-        if self.spec["nodes"] == 1 or self.is_observer or not wanted or not loops_back(os.uname().nodename):
+        wanted = [name for name in OF_INTERFACE if name not in stated]
+        if self.spec.nodes == 1 or self.is_observer or not wanted or not loops_back(os.uname().nodename):
             return {}
         other = self.hosts[1 if self.rank == 0 else 0]
         found = interface_towards(address_of(other, False))
@@ -250,15 +253,15 @@ class NodeJob:
         """Create the folders and the hostfile that the command and its container may name."""
         for name in ("ranks", "output", os.path.join("ranks", NCCL_FOLDER)):
             os.makedirs(self.path(name), exist_ok=True)
-        lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
+        lines = [f"{host} slots={self.spec.devices_per_node}\n" for host in self.hosts]
         write_file(self.path("hostfile"), "".join(lines))
 
     def kill_leftovers(self) -> None:
         """Kill what the command left running; repeat, because a dying process may just have started another."""
-        container = self.spec["container"]
+        container = self.spec.container
         # With Apptainer and pyxis, the processes in the container are processes of this user like any other.
-        if container and container["tool"] in WITH_DAEMON:
-            tool_output(container["tool"], "rm", "--force", fill(container["name"], self.values))
+        if container and container.tool in WITH_DAEMON:
+            tool_output(container.tool, "rm", "--force", fill(container.name, self.values))
         for attempt in range(1, 4):
             left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
             for process in left:
@@ -273,7 +276,7 @@ class NodeJob:
         With a daemon that runs as root, a launcher in the container keeps logs of ranks in folders of root alone. Only
         root in a container may give them away.
         """
-        container = self.spec["container"]
+        container = self.spec.container
         places = [self.path(name) for name in ("ranks", "output")]
         found = (
             os.path.join(top, name)
@@ -281,12 +284,12 @@ class NodeJob:
             for top, folders, files in os.walk(place)
             for name in [*folders, *files]
         )
-        if not container or container["tool"] not in WITH_DAEMON or all(map(is_own, found)):
+        if not container or container.tool not in WITH_DAEMON or all(map(is_own, found)):
             return
         mounts = [word for place in places for word in ("-v", f"{place}:{place}")]
         owner = f"{os.getuid()}:{os.getgid()}"
         tool_output(
-            container["tool"], "run", "--rm", "--user", "0:0", "--entrypoint", "chown", *mounts, container["pinned"],
+            container.tool, "run", "--rm", "--user", "0:0", "--entrypoint", "chown", *mounts, container.pinned,
             "-R", owner, *places, seconds=HOOK_SECONDS,
         )  # fmt: skip
 
@@ -305,10 +308,10 @@ class NodeJob:
     def run_hooks(self, name: str) -> str:
         """Run the lines of a site's hook; return why one failed, empty if none did. `after` runs to its end."""
         failed = ""
-        for line in self.spec["hooks"][name]:
+        for line in self.spec.hooks.before if name == "before" else self.spec.hooks.after:
             status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
             if status and not failed:
-                last = without(secret_texts(self.spec["secrets"]), last_words(said))
+                last = without(secret_texts(self.spec.secrets), last_words(said))
                 failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
             if failed and name == "before":
                 break
@@ -316,7 +319,7 @@ class NodeJob:
 
     def mask_secrets(self) -> "list[str]":
         """Replace the values of secrets in the logs, which are published; return a warning where that fails."""
-        texts, warnings = secret_texts(self.spec["secrets"]), []
+        texts, warnings = secret_texts(self.spec.secrets), []
         pattern = re.compile(b"|".join(re.escape(os.fsencode(text)) for text in texts))
         for name in ["train.log", *self.rank_logs()] if texts else []:
             try:
@@ -337,17 +340,17 @@ class NodeJob:
 
     def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
         """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
-        contained = self.spec["container"] is not None
-        if not contained and not self.spec["packages"]:
+        contained = self.spec.container is not None
+        if not contained and not self.spec.packages:
             return {}
         question = [
-            self.spec["python"],
+            self.spec.python,
             "-c",
             program_text("packages.py"),
             device,
             "yes" if contained else "no",
         ]
-        argv = self.contained([*question, *self.spec["packages"]])
+        argv = self.contained([*question, *self.spec.packages])
         folder = self.working_folder
         _, text = run_tool(
             argv, seconds, LONGEST_LIST, cwd=folder if os.path.isdir(folder) else None, env=self.environment()
@@ -361,8 +364,9 @@ class NodeJob:
 
     def inspect_image(self, template: str) -> str:
         """Ask the container tool about the image, by its digest if the recipe states one."""
-        container = self.spec["container"]
-        name = container["image"]
-        if container["digest"]:
-            name = f"{re.sub(r':[^:/]*$', '', name)}@{container['digest']}"
-        return tool_output(container["tool"], "image", "inspect", "--format", template, "--", name)
+        container = self.spec.container
+        assert container is not None
+        name = container.image
+        if container.digest:
+            name = f"{re.sub(r':[^:/]*$', '', name)}@{container.digest}"
+        return tool_output(container.tool, "image", "inspect", "--format", template, "--", name)

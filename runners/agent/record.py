@@ -25,21 +25,21 @@ if MYPY:  # The module `typing` is not needed where this runs.
 
 def container_record(job: NodeJob) -> "dict[str, str]":
     """Return tool, image and digest; the digest is the recipe's, or else that of the local image."""
-    container = job.spec["container"]
+    container = job.spec.container
     if not container:
         return {}
-    digest = container["digest"]
-    if not digest and container["tool"] in WITH_DAEMON:
+    digest = container.digest
+    if not digest and container.tool in WITH_DAEMON:
         digests = job.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
         digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
-    return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
+    return without_unknown({"tool": container.tool, "image": container.image, "digest": digest})
 
 
 def environment_record(job: NodeJob) -> "dict[str, Any]":
     """Return the content of environment.json."""
     gpus = job.gpus
     load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
-    answers = job.ask_python(job.spec["device"], PREPARE_SECONDS)
+    answers = job.ask_python(job.spec.device, PREPARE_SECONDS)
     container, ports = container_record(job), infiniband_ports()
     kinds = [port.split(": ", 1)[1] for port in ports]
     facts = {
@@ -48,12 +48,12 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
         **(job.accelerators.facts() if gpus else {}),
         # As many as the machine has, whichever of them ran.
         "gpus": len(job.accelerators.devices()) or None,
-        "threads": number(job.spec["threads"]),
+        "threads": number(job.spec.threads),
         "load_average_before": load,
         **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
         "python_environment": job.used_environment.name if job.used_environment else None,
         "container_digest": container.get("digest"),
-        "network_interface": next(iter(job.meeting({**job.base_variables, **job.spec["variables"]}).values()), ""),
+        "network_interface": next(iter(job.meeting({*job.base_variables, *job.spec.variables}).values()), ""),
         "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
         "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
         "kernel": os.uname().release,
@@ -71,7 +71,7 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
 
 def source_record(job: NodeJob) -> "dict[str, Any]":
     """Return the commit of the sources, and whether they were modified, as far as git can tell."""
-    if not job.spec["source_folder"] or not os.path.isdir(job.sources):
+    if not job.spec.source_folder or not os.path.isdir(job.sources):
         return {}
     commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=job.sources)
     if not re.match(r"[0-9a-f]{40,64}$", commit):

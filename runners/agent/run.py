@@ -105,7 +105,7 @@ class Runner:
         job = self.job
         if not job.wants_scratch:
             return
-        rank = f".{job.rank}" if job.spec["every_node"] else ""
+        rank = f".{job.rank}" if job.spec.every_node else ""
         folder = os.path.join(job.temporary, f"perfledger.{job.identity}{rank}")
         try:
             os.mkdir(folder, 0o700)
@@ -120,7 +120,7 @@ class Runner:
         self.scratch = job.working_folder = folder
         self.guard.tell(f"folder {folder}")
         try:
-            for name, text in job.spec["files"].items():
+            for name, text in job.spec.files.items():
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(encoded(text))
@@ -184,7 +184,7 @@ class Runner:
             "wall_seconds": round(wall, 2),
             "exit_status": self.status,
             "outcome": self.outcome,
-            "hardware": hardware(job.spec["device"], job.gpus),
+            "hardware": hardware(job.spec.device, job.gpus),
             **shown_gpus(job),
             "facts": facts,
             "warnings": warnings,
@@ -205,7 +205,7 @@ class Runner:
     def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
         """Return what NCCL reported, and warnings if it did not do what was to be expected."""
         found = nccl_report(self.job.path("ranks", NCCL_FOLDER))
-        warnings = unused_infiniband(self.job.spec["nodes"], found.get("nccl_transport", ""))
+        warnings = unused_infiniband(self.job.spec.nodes, found.get("nccl_transport", ""))
         stated = first_match(r'"nccl": *"(\d+(?:\.\d+)+)', read_text(self.job.path("environment.json")))
         version = found.get("nccl", "")
         if stated:
@@ -297,7 +297,7 @@ class Runner:
 
 def shown_gpus(job: NodeJob) -> "dict[str, str]":
     """Return the variable that chose accelerators, and its value, without that of UUIDs, which are private."""
-    used = job.used_gpus if job.spec["device"] == "gpu" else ""
+    used = job.used_gpus if job.spec.device == "gpu" else ""
     return {"gpus": used, "gpu_variable": job.gpu_variable} if re.match(r"[\d,]+$", used) else {}
 
 
@@ -318,7 +318,7 @@ def run_job(folder: str) -> int:
         status = runner.run()
     except Refused as refusal:
         # A launcher repeats it.
-        sys.stderr.write(without(secret_texts(runner.job.spec["secrets"]), f"{refusal}\n"))
+        sys.stderr.write(without(secret_texts(runner.job.spec.secrets), f"{refusal}\n"))
         return 2
     if os.environ.get(ALONE):
         place = os.environ[ALONE]

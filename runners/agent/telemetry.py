@@ -57,7 +57,7 @@ class Sampler:
 
     def __init__(self, job: NodeJob, guard: "Guard") -> None:
         self.job = job
-        self.host = job.path("telemetry.csv" if job.spec["device"] == "cpu" else "telemetry-host.csv")
+        self.host = job.path("telemetry.csv" if job.spec.device == "cpu" else "telemetry-host.csv")
         self.process: "subprocess.Popen[bytes] | None" = None
         self.due = NEVER
         self.before = processor_times()
@@ -68,7 +68,7 @@ class Sampler:
             self.write(
                 "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read_mib_s,disk_written_mib_s\n"
             )
-        if job.spec["device"] == "gpu":
+        if job.spec.device == "gpu":
             argv = sampling_command(job)
             with contextlib.suppress(OSError), open(job.path("telemetry.csv"), "ab") as file:
                 self.process = subprocess.Popen(

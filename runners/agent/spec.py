@@ -1,0 +1,87 @@
+"""The specification of a job, as the launcher sends it; `job.py` of the launcher describes the fields."""
+
+from typing import NamedTuple
+
+MYPY = False
+if MYPY:
+    from typing import Any
+
+    # Texts, and the names of node variables as `{"node": NAME}`.
+    Word = list[str | dict[str, str]]
+
+
+class NodeContainer(NamedTuple):
+    """An image, and the words that run others in it."""
+
+    tool: str
+    image: str
+    enter: "list[Word]"
+    name: "Word"
+    digest: str
+    pinned: str
+
+
+class EnvironmentName(NamedTuple):
+    """The Python environment of a recipe."""
+
+    name: str
+    made_by: str
+
+
+class SiteHooks(NamedTuple):
+    """Shell lines of a site."""
+
+    prologue: "list[str]"
+    before: "list[str]"
+    after: "list[str]"
+
+
+class SiteDevice(NamedTuple):
+    """An accelerator that a site declares."""
+
+    name: str
+    probe: str
+    variable: str
+
+
+class Specification(NamedTuple):
+    """The work of one run on its nodes."""
+
+    command: "list[Word]"
+    device: str
+    accelerator: "SiteDevice | None"
+    nodes: int
+    devices_per_node: int
+    every_node: bool
+    first_gpus: bool
+    timeout_seconds: int
+    variables: "dict[str, Word]"
+    files: "dict[str, str]"
+    container: "NodeContainer | None"
+    programs: "list[str]"
+    python: str
+    packages: "list[str]"
+    virtual_environment: "EnvironmentName | None"
+    hooks: SiteHooks
+    secrets: "list[str]"
+    source_folder: str
+    expected_commit: str
+    work: str
+    data: str
+    threads: str
+    even_if_busy: bool
+
+
+# The records inside a specification, by field.
+INSIDE: "dict[str, Any]" = {
+    "accelerator": SiteDevice,
+    "container": NodeContainer,
+    "virtual_environment": EnvironmentName,
+    "hooks": SiteHooks,
+}
+
+
+def job_spec(document: "dict[str, Any]") -> Specification:
+    """Return the specification in a document."""
+    inside = {name: kind(**document[name]) for name, kind in INSIDE.items() if document[name]}
+    return Specification(**{**document, **inside})

@@ -1,0 +1,33 @@
+"""The specification of a job is the same record for the launcher and for the agent."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from perfledger.runners import job
+from perfledger.runners.agent import spec
+from tests.runners.jobs import CPU
+
+PAIRS = {
+    spec.Specification: job.JobSpec,
+    spec.NodeContainer: job.ContainerSpec,
+    spec.EnvironmentName: job.VirtualEnvironment,
+    spec.SiteHooks: job.Hooks,
+    spec.SiteDevice: job.DeclaredAccelerator,
+}
+
+
+@pytest.mark.parametrize("agents", PAIRS, ids=lambda kind: kind.__name__)
+def test_both_records_have_the_same_fields(agents):
+    assert set(agents._fields) == set(PAIRS[agents].__struct_fields__)
+
+
+def test_records_inside_a_specification_are_records():
+    hooks = job.Hooks(prologue=("module load cuda",))
+    container = job.ContainerSpec("docker", "an/image:1", (("docker",), ("run",)), ("name",))
+    sent = msgspec.structs.replace(CPU, hooks=hooks, container=container)
+    found = spec.job_spec(msgspec.to_builtins(sent))
+    assert found.hooks.prologue == ("module load cuda",)
+    assert found.container == spec.NodeContainer("docker", "an/image:1", (("docker",), ("run",)), ("name",), "", "")
+    assert (found.accelerator, found.device) == (None, "cpu")

@@ -19,8 +19,8 @@ def questions(folder: Path) -> list[Row]:
 
 def ask(jobs: str) -> None:
     """Ask as a run on this machine is asked."""
-    from perfledger.runners.agent_link import PYTHON, question
-    from perfledger.runners.nodes import Question, ask_agents
+    from perfledger.runners.agent_link import PYTHON, ask_agents, question
+    from perfledger.runners.programs import Question
 
     argv = [sys.executable, *PYTHON]
     line = question(argv, "look", identity="bench", jobs=jobs, rank=0)

@@ -1,4 +1,4 @@
-"""The agent as nodes get it: an archive that a node unpacks once, and questions that name its version."""
+"""Questions to the agent of a node, which name its version; a node unpacks its archive once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ import hashlib
 import io
 import json
 import os
+import shlex
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from perfledger.runners.job import RunnerError
+from perfledger.runners.programs import NO_ANSWER, ProgramResult, Question, ask
+
+T = TypeVar("T")
 
 #: The folder of the agent's modules; the name of the folder is that of the package.
 AGENT = Path(__file__).with_name("agent")
@@ -124,3 +131,76 @@ def question(argv: Sequence[str], action: str, *, with_agent: bool = False, **va
 def with_archive(line: str) -> str:
     """Return a question with the archive, for a node that does not know the agent."""
     return json.dumps({**json.loads(line), "zip": _version(AGENT)[1]}, ensure_ascii=False) + "\n"
+
+
+class _Unknown(Struct, frozen=True):
+    """The answer of a node that does not have this version of the agent."""
+
+    unknown_agent: bool = False
+
+
+def ask_agents(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
+    """Ask the agents of nodes like `ask`; send the agent to the nodes that do not know it, and ask these again."""
+    answers = dict(enumerate(ask(questions, seconds)))
+    unknown = [at for at, answer in answers.items() if (said := decoded(answer, _Unknown)) and said.unknown_agent]
+    again = [replace(questions[at], text=with_archive(questions[at].text)) for at in unknown]
+    answers.update(zip(unknown, ask(again, seconds) if again else (), strict=True))
+    return list(answers.values())
+
+
+def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
+    """Return the last answer of an agent; None if there is none.
+
+    Not with `splitlines`, which also splits at form feeds: what a login prints after one could pass for an answer.
+    """
+    for line in reversed(answer.output.split("\n")):
+        if line.startswith(MARK + "{"):
+            with suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(line.removeprefix(MARK), type=kind)
+    return None
+
+
+#: Messages of OpenSSH with explanations, the most specific first. Source: its readconf.c and sshconnect.c.
+SSH_ERRORS = {
+    "REMOTE HOST IDENTIFICATION HAS CHANGED": (
+        "its key is not the one known for it: it is another machine, or installed anew. Ask who runs it; if the new "
+        "key is right, `ssh {host}` by hand says which known key to remove"
+    ),
+    "Host key verification failed": (
+        "its key is not known here yet; connect once by hand with `ssh {host}` and accept it"
+    ),
+    "Could not resolve hostname": ("no such name is known; look for a slip in it, or add it to the ssh configuration"),
+    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id {host}`), or load it"),
+    "bad configuration option": "the ssh configuration cannot be read",
+    "Can't open user config file": "the file that --ssh-config names cannot be read",
+    "Connection refused": ("it is there, and no SSH server answers; start one, or set the port in the configuration"),
+    "timed out": "it does not answer; see whether it is up and whether the network reaches it",
+    "No route to host": "the network does not reach it; see whether it is up",
+    "Network is unreachable": "the network does not reach it; see whether this machine is connected",
+    "not responding": "the connection broke off; see whether it is up and whether the network reaches it",
+}
+SILENT = "the connection broke off or gave no answer; see whether it is up and whether the network reaches it"
+NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python program (3.6 or newer); install it"
+#: Exit status of ssh if the connection failed, and not the remote program.
+SSH_FAILED = 255
+#: What ssh says where the connection that it was to share has just ended; nothing was asked of the host then.
+NOT_ASKED = "mux_client_request_session: "
+
+
+def explain(host: str, answer: ProgramResult, config: str = "") -> str:
+    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed.
+
+    `config` is the ssh configuration that was used in place of the user's own, which the remedy names, too.
+    """
+    by_hand = f"-F {shlex.quote(config)} {host}" if config else host
+    said = f" (it said: {answer.last_words})" if answer.last_words else ""
+    if answer.status in (126, 127):
+        return f"{host}: {NO_PYTHON}{said}"
+    if answer.status == NO_ANSWER:
+        return f"{host}: {SILENT}"
+    for saying, meaning in SSH_ERRORS.items():
+        if saying in answer.errors:
+            return f"{host}: {meaning.format(host=by_hand)}{said}"
+    if answer.status not in (0, SSH_FAILED):
+        return f"{host}: the agent failed there{said}"
+    return f"{host}: {SILENT}{said}"

@@ -20,7 +20,8 @@ from msgspec.structs import replace
 
 from perfledger.runners.agent_link import ARCHIVE, PYTHON, archive, program
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.nodes import ProgramResult, Question, ask, read_json
+from perfledger.runners.nodes import read_json
+from perfledger.runners.programs import ProgramResult, Question, ask
 from perfledger.runners.transport import (
     LONGEST_WARNING,
     Job,

@@ -22,19 +22,11 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from perfledger.runners.agent_link import PYTHON, question
+from perfledger.runners.agent_link import PYTHON, ask_agents, decoded, explain, question
+from perfledger.runners.fetch import fetch_files
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
-from perfledger.runners.nodes import (
-    LOG,
-    ProgramResult,
-    Question,
-    ask,
-    ask_agents,
-    decoded,
-    explain,
-    fetch_files,
-    verify,
-)
+from perfledger.runners.nodes import LOG, verify
+from perfledger.runners.programs import ProgramResult, Question, ask
 
 T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.

@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from perfledger.runners import agent_link, nodes, recipe
+from perfledger.runners import agent_link, recipe
 from perfledger.runners.command import Settings, build_run
+from perfledger.runners.programs import ProgramResult
 from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import Reply
 from tests.runners.agents import Change, kept, modules, replacing
@@ -46,7 +47,7 @@ class Node:
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
         )
-        reply = nodes.decoded(nodes.ProgramResult(done.returncode, done.stdout, done.stderr), Reply)
+        reply = agent_link.decoded(ProgramResult(done.returncode, done.stdout, done.stderr), Reply)
         assert reply, done
         return reply
 

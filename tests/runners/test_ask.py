@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners import agent_link
-from perfledger.runners.agent_link import archive, question, with_archive
+from perfledger.runners.agent_link import archive, ask_agents, decoded, question, with_archive
 from perfledger.runners.job import RunnerError
-from perfledger.runners.nodes import NO_ANSWER, ProgramResult, Question, ask, ask_agents, decoded
+from perfledger.runners.programs import NO_ANSWER, ProgramResult, Question, ask
 from perfledger.runners.transport import Local, NodeState, Reply
 from tests.runners.agents import change_agent, kept
 from tests.runners.jobs import planned
@@ -50,7 +50,7 @@ def test_an_answer_may_be_longer_than_a_pipe_holds_and_not_be_text():
 
 
 def test_a_program_that_prints_without_end_is_killed_before_the_disk_is_full(monkeypatch):
-    monkeypatch.setattr("perfledger.runners.nodes.LONGEST", 100_000)
+    monkeypatch.setattr("perfledger.runners.programs.LONGEST", 100_000)
     endless, quick = ask([bash_reads("echo $$; exec yes"), bash_reads("echo here")], 20)
     assert (endless.status, len(endless.output)) == (NO_ANSWER, 100_000)
     assert ended(int(endless.output.partition("\n")[0]))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import nodes
+from perfledger.runners import agent_link
 from perfledger.runners.agent import run
 from perfledger.runners.command import Settings
 from tests.runners import quick
@@ -35,7 +35,7 @@ def test_modules_of_the_agent_are_python_of_3_6(name):
 def test_packages_are_asked_by_one_module_as_an_argument():
     program = modules(quick.AGENT)["packages.py"]
     answer = subprocess.run([sys.executable, "-c", program, "cpu", "no"], capture_output=True, text=True, check=True)
-    assert f"\n{nodes.MARK}{{" in answer.stdout, answer
+    assert f"\n{agent_link.MARK}{{" in answer.stdout, answer
 
 
 def test_a_completed_run_leaves_its_log_and_its_outcome(write_recipe, tmp_path):

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfledger.runners import nodes, record, slurm
+from perfledger.runners import fetch, nodes, record, slurm
 from perfledger.runners.job import RunnerError
-from perfledger.runners.nodes import ProgramResult
+from perfledger.runners.programs import ProgramResult
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Job, Ssh
 from tests.runners.arrivals import arrive, begun, launched, lost
@@ -41,7 +41,7 @@ def archive(*members: tuple[tarfile.TarInfo, bytes], format: int = tarfile.PAX_F
 
 
 def unpacked(sent: bytes, folder: Path) -> str:
-    return nodes.unpack(io.BytesIO(sent), folder)
+    return fetch.unpack(io.BytesIO(sent), folder)
 
 
 def long_header(kind: bytes) -> bytes:
@@ -102,7 +102,7 @@ def test_links_and_devices_are_left_out_and_the_rest_is_kept(kind, tmp_path):
 
 @pytest.mark.parametrize(("limit", "said"), [("MOST_FILES", "more than 3 files"), ("MOST_BYTES", "more than 3 bytes")])
 def test_files_are_limited_in_number_and_in_size(limit, said, tmp_path, monkeypatch):
-    monkeypatch.setattr(nodes, limit, 3)
+    monkeypatch.setattr(fetch, limit, 3)
     assert said in unpacked(archive(*(member(f"{n}.log", b"x") for n in range(4))), tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
 
@@ -114,28 +114,28 @@ def test_a_sparse_file_counts_with_the_size_that_it_would_have_here(tmp_path):
 
 
 def test_a_stream_without_end_is_ended(tmp_path, monkeypatch, bash):
-    monkeypatch.setattr(nodes, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(fetch, "MOST_BYTES", 100_000)
     program = "yes perfledger"
     with pytest.raises(
         RunnerError, match=r"^first: its files .*longer than 100,000 bytes; nothing of it was kept here"
     ):
-        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
+        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("program", ["sleep 600", "echo 'perfledger {}'; sleep 600"])
 def test_a_host_that_falls_silent_is_given_up(program, tmp_path, monkeypatch, bash):
-    monkeypatch.setattr(nodes, "SILENT_SECONDS", 0.2)
-    monkeypatch.setattr(nodes, "CLOSING_SECONDS", 0.2)
+    monkeypatch.setattr(fetch, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(fetch, "CLOSING_SECONDS", 0.2)
     with pytest.raises(RunnerError, match=r"nothing came for 0.2 s"):
-        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
+        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path, bash):
     program = "echo 'me@first: Permission denied (publickey).' >&2; exit 255"
     with pytest.raises(RunnerError, match=r"`ssh-copy-id -F /some/config first`"):
-        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
+        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
 
 
 @pytest.mark.parametrize("asked", [1, 2])
@@ -144,7 +144,7 @@ def test_a_shared_connection_that_has_just_ended_is_made_anew_once(asked, tmp_pa
     then = "echo 'Connection refused' >&2; exit 255"
     program = f"echo >>asked; [ $(wc -l <asked) -gt {asked} ] || {{ {ended}; }}; {then}"
     with pytest.raises(RunnerError, match="no SSH server answers" if asked == 1 else "Broken pipe"):
-        nodes.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
+        fetch.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
     assert (tmp_path / "asked").read_text() == "\n\n"
 
 

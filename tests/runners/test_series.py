@@ -15,12 +15,13 @@ from types import SimpleNamespace
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, nodes, recipe, transport
+from perfledger.runners import batch, recipe, transport
 from perfledger.runners import run as running
 from perfledger.runners.batch import Aim, Narrowing, current_figure, earlier_figure, order, until_narrow
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError
+from perfledger.runners.programs import ProgramResult
 from perfledger.runners.recipe import select_cases
 from perfledger.schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
@@ -405,7 +406,7 @@ def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd
 
 
 def test_remedies_name_the_ssh_configuration_that_was_used():
-    answer = nodes.ProgramResult(255, "", "Host key verification failed.")
+    answer = ProgramResult(255, "", "Host key verification failed.")
     assert "`ssh n1`" in transport.Ssh(("n1",)).explained(0, answer)
     assert "`ssh -F '/my files/config' n1`" in transport.Ssh(("n1",), "/my files/config").explained(0, answer)
 

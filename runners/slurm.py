@@ -18,10 +18,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from perfledger.runners.agent_link import ARCHIVE, PYTHON, archive, program
+from perfledger.runners.agent_link import ARCHIVE, PYTHON, archive
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.nodes import read_json
-from perfledger.runners.programs import ProgramResult, Question, ask
+from perfledger.runners.slurm_queue import (
+    SLURM_RUNNING,
+    SLURM_WAITING,
+    accounted_state,
+    ask_slurm,
+    batch_script,
+    error_text,
+    first_word,
+    is_active,
+    limit_seconds,
+    remembered_state,
+    state_and_seconds,
+    submit,
+)
 from perfledger.runners.transport import (
     LONGEST_WARNING,
     Job,
@@ -40,21 +53,12 @@ from perfledger.runners.transport import (
 PARTITION = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 #: Added to the time limit of the run for the check, which may have to pull an image, and for the grace period.
 MARGIN_SECONDS = 1800
-SLURM_SECONDS = 60
 #: The number of a job; and that the job of a series is done with a run, whatever became of it.
 NUMBER, OVER_FILE = "slurm.number", "over"
 #: How long a file written on one node may take to become visible on another.
 SHARED_SECONDS = 5
-# States of Slurm jobs. Source: squeue(1), "JOB STATE CODES". All others are an end.
-SLURM_WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
-SLURM_RUNNING = ("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED")
 SLURM_OUTCOMES = {"CANCELLED": "stopped", "TIMEOUT": "timeout", "DEADLINE": "timeout", "OUT_OF_MEMORY": "oom"}
 SLURM_SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
-#: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.
-BATCH_SCRIPT = """#!/usr/bin/env python3
-import os, sys
-os.execv(sys.executable, [sys.executable, "-I", {agent!r}, {action!r}, {folder!r}])
-"""
 #: Below the folder of raw logs, hidden from all that reads logs: where runs of a series are handed to their allocation.
 ALLOCATIONS = ".slurm"
 #: How long an allocation waits for the next run beyond the time between two of them; then it ends.
@@ -79,17 +83,6 @@ def _gpus(count: int) -> list[str]:
 
 def _tasks(spec: JobSpec) -> int:
     return 1 if spec.every_node else spec.devices_per_node
-
-
-def slurm_seconds(text: str) -> int:
-    """Return a time of Slurm, `[days-]hours:minutes:seconds` or less of it; 0 for any other. Source: squeue(1), %L."""
-    days, _, clock = text.rpartition("-")
-    parts = clock.split(":")
-    if not all(map(str.isdecimal, parts)) or not (days or "0").isdecimal():
-        return 0
-    # With days it is hours first; without, two parts are minutes and seconds.
-    units = (3600, 60, 1) if days or len(parts) == 3 else (60, 1)
-    return int(days or 0) * 86400 + sum(int(part) * unit for part, unit in zip(parts, units, strict=False))
 
 
 class Allocation(Struct, frozen=True):
@@ -185,9 +178,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
         with suppress(OSError):
             (folder / "end").touch()
             if number.isdecimal() and not any((folder / "queue").iterdir()):
-                _ask_slurm(["scancel", "--state=PENDING", number])
+                ask_slurm(["scancel", "--state=PENDING", number])
         try:
-            active = number.isdecimal() and _is_active(_slurm_word(number)[0])
+            active = number.isdecimal() and is_active(state_and_seconds(number)[0])
         except RunnerError:
             # It ends by itself, and removes its folder, once it has waited in vain.
             return
@@ -200,10 +193,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
         """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
         job = self.prepare(run)
         argv = [*self.submission(job, run.spec), "--test-only"]
-        answer = _ask_slurm(argv, _batch_script(job.incoming, "batch"))
+        answer = ask_slurm(argv, batch_script(job.incoming, "batch"))
         if answer.status:
-            raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
-        return Warnings((f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}",))
+            raise RunnerError(f"sbatch would not take the job: {error_text(answer)}")
+        return Warnings((f"its nodes are checked when they are allocated; Slurm says: {error_text(answer)}",))
 
     def busy(self, run: PlannedRun) -> str:
         """Nodes of a Slurm job are its own: until they are idle, the job waits in the queue."""
@@ -222,7 +215,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
     def allocated(self, held: Allocation, folder: Path) -> list[str]:
         """Return the command that submits the job of a series; its folder is named."""
         # A partition refuses a job, or lets it wait for ever, that asks for more time than it gives.
-        limit = 0 if any(each.startswith(("--time", "-t")) for each in self.sbatch) else self._limit_seconds()
+        limit = 0 if any(each.startswith(("--time", "-t")) for each in self.sbatch) else limit_seconds(self.partition)
         seconds = min(held.seconds + MARGIN_SECONDS, limit or held.seconds + MARGIN_SECONDS)
         name = f"perfledger-{Path(held.folder).name}"
         return self._sbatch(name, folder, held.nodes, held.tasks, held.gpus, seconds)
@@ -237,16 +230,6 @@ class Slurm(Target, frozen=True, tag="slurm"):
             *self._unless_stated(*_gpus(gpus)),
             *self._arguments,
         ]  # fmt: skip
-
-    def _limit_seconds(self) -> int:
-        """Return the time limit of the partition; 0 where there is none, or none is known. The default is marked."""
-        if not shutil.which("sinfo"):
-            return 0
-        named = [f"--partition={self.partition}"] if self.partition else []
-        answer = _ask_slurm(["sinfo", "--noheader", "--format=%P %l", *named])
-        rows = [line.split() for line in answer.output.splitlines()]
-        found = [row[1] for row in rows if len(row) == 2 and (named or row[0].endswith("*"))]
-        return slurm_seconds(found[0]) if found else 0
 
     def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
@@ -266,7 +249,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return Warnings()
 
     def _submitted(self, job: Job, spec: JobSpec) -> str:
-        return _submit(self.submission(job, spec), job.incoming, "batch")
+        return submit(self.submission(job, spec), job.incoming, "batch")
 
     def _handed_over(self, job: Job, spec: JobSpec) -> str:
         """Hand a run to the allocation, to a new one where the present one has ended or ends too soon."""
@@ -274,7 +257,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         folder = _latest(Path(self.allocation.folder))
         number = _text_of(folder / NUMBER) if folder else ""
         if folder and number.isdecimal():
-            word, left = _slurm_word(number)
+            word, left = state_and_seconds(number)
             # Without a limit nothing is left of it to count.
             enough = not left or left >= spec.timeout_seconds + SPARE_SECONDS
             # One that is COMPLETING takes no more.
@@ -284,7 +267,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
                 (folder / "end").touch()
         folder = _new_allocation(self.allocation, folder)
         _enqueue(folder, job)
-        return _submit(self.allocated(self.allocation, folder), folder, "series", folder / NUMBER)
+        return submit(self.allocated(self.allocation, folder), folder, "series", folder / NUMBER)
 
     def look(self, job: Job) -> JobState:
         """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
@@ -315,10 +298,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
             return
         signal = f"--signal={SLURM_SIGNALS[outcome]}"
         for argv in (["scancel", "--state=PENDING", number], ["scancel", signal, "--batch", number]):
-            answer = _ask_slurm(argv)
+            answer = ask_slurm(argv)
             over = "Invalid job id" in answer.errors or "already completing or completed" in answer.errors
             if answer.status and not over:
-                raise RunnerError(f"Slurm job {number} could not be asked to end: {_error_text(answer)}")
+                raise RunnerError(f"Slurm job {number} could not be asked to end: {error_text(answer)}")
 
     def late_warnings(self, job: Job) -> Warnings:
         """Return warnings of nodes that were checked after `start` returned."""
@@ -344,43 +327,15 @@ def slurm_state(job: Job) -> JobState:
     if not number:
         return JobState("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
     try:
-        word, _ = _slurm_word(number)
+        word, _ = state_and_seconds(number)
     except RunnerError as error:
         return JobState("unreachable", str(error))
-    word = word or _accounted_state(number) or _remembered_state(number)
+    word = word or accounted_state(number) or remembered_state(number)
     if word in SLURM_WAITING:
         return JobState("waiting", f"Slurm says {word}")
     if word in SLURM_RUNNING:
         return JobState("running")
     return _ended_state(job, word, f"Slurm says {word or 'nothing'} of its job")
-
-
-def _slurm_word(number: str) -> tuple[str, int]:
-    """Return the state of a job in the queue, empty where it is not there, and the seconds that are left of it.
-
-    Raises:
-        RunnerError: Slurm does not answer.
-    """
-    answer = _ask_slurm(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T %L"])
-    if answer.status and "Invalid job id" not in answer.errors:
-        raise RunnerError(f"Slurm does not answer: {_error_text(answer)}")
-    word, left = [*answer.output.split(), "", ""][:2]
-    return word, slurm_seconds(left)
-
-
-def _is_active(word: str) -> bool:
-    return word in SLURM_WAITING or word in SLURM_RUNNING
-
-
-def _accounted_state(number: str) -> str:
-    """Return the state from the accounting, if the cluster has one; without a width it would be truncated."""
-    argv = ["sacct", "--noheader", "--allocations", f"--jobs={number}", "--format=State%40"]
-    return _first_word(_ask_slurm(argv).output) if shutil.which(argv[0]) else ""
-
-
-def _remembered_state(number: str) -> str:
-    words = _ask_slurm(["scontrol", "--oneliner", "show", "job", number]).output.split()
-    return next((word.removeprefix("JobState=") for word in words if word.startswith("JobState=")), "")
 
 
 def _ended_state(job: Job, word: str, cause: str) -> JobState:
@@ -403,29 +358,6 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
     except OSError as error:
         message = f"{job.incoming}: it cannot be written: {error.strerror}; make room, or name another with --raw-logs"
         raise RunnerError(message) from error
-
-
-def _batch_script(folder: Path, command: str) -> str:
-    """Return the batch script that has the agent in a folder carry out a command for this folder."""
-    return BATCH_SCRIPT.format(agent=program(folder), action=command, folder=str(folder))
-
-
-def _submit(argv: Sequence[str], folder: Path, command: str, number_file: Path | None = None) -> str:
-    """Submit a job, whose agent carries out the command for the folder, and return the number of the job.
-
-    Raises:
-        RunnerError: Slurm does not accept it.
-    """
-    answer = _ask_slurm([*argv], _batch_script(folder, command))
-    number = answer.output.strip().split(";")[0]
-    if answer.status == 0 and number.isdecimal():
-        if number_file:
-            number_file.write_text(f"{number}\n", encoding="utf-8")
-        return number
-    # A controller that was slow to answer may have accepted the job all the same.
-    name = next(each for each in argv if each.startswith("--job-name="))
-    _ask_slurm(["scancel", name.replace("--job-name", "--name")])
-    raise RunnerError(f"sbatch did not take the job: {_error_text(answer)}")
 
 
 def _latest(folder: Path) -> Path | None:
@@ -470,10 +402,10 @@ def _job_number(job: Job) -> str:
     # Slurm would take other texts for options, and the folder may come from someone else.
     if (kept := _text_of(job.incoming / NUMBER)).isdecimal():
         return kept
-    named = _ask_slurm(["squeue", "--noheader", "--me", f"--name={_job_name(job)}", "--format=%i"])
+    named = ask_slurm(["squeue", "--noheader", "--me", f"--name={_job_name(job)}", "--format=%i"])
     if named.status:
-        raise RunnerError(f"Slurm does not answer: {_error_text(named)}")
-    return _first_word(named.output)
+        raise RunnerError(f"Slurm does not answer: {error_text(named)}")
+    return first_word(named.output)
 
 
 def _job_name(job: Job) -> str:
@@ -482,19 +414,6 @@ def _job_name(job: Job) -> str:
 
 def _all_ended(seen: dict[int, NodeState]) -> bool:
     return all(each.kind == "ended" for each in seen.values())
-
-
-def _ask_slurm(argv: list[str], text: str = "") -> ProgramResult:
-    return ask([Question(argv, text)], SLURM_SECONDS)[0]
-
-
-def _first_word(output: str) -> str:
-    """Return the first word; sacct appends the user who cancelled a job."""
-    return (output.split() or [""])[0]
-
-
-def _error_text(answer: ProgramResult) -> str:
-    return answer.last_words or "nothing"
 
 
 def _text_of(path: Path) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from perfledger.runners import agent_link
+from perfledger.runners import agent_link, slurm_queue
 from perfledger.runners import slurm as cluster
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
@@ -526,4 +526,4 @@ def test_an_allocation_lasts_for_all_runs_but_not_longer_than_its_partition_allo
     ],
 )
 def test_times_of_slurm(text, seconds):
-    assert cluster.slurm_seconds(text) == seconds
+    assert slurm_queue.slurm_seconds(text) == seconds

@@ -248,7 +248,7 @@ def test_the_number_of_a_job_is_a_number(text, write_recipe, tmp_path, monkeypat
     lost(folder, 0)
     (job.incoming / "slurm.number").write_text(text)
     answer = ProgramResult(0, "77\n", "")
-    monkeypatch.setattr(slurm, "_ask_slurm", lambda argv, text="": asked.append(argv) or answer)
+    monkeypatch.setattr(slurm, "ask_slurm", lambda argv, text="": asked.append(argv) or answer)
     Slurm().stop(job)
     assert [argv[-1] for argv in asked[1:]] == ["77", "77"]
 

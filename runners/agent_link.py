@@ -149,7 +149,7 @@ def ask_agents(questions: Sequence[Question], seconds: float) -> list[ProgramRes
 
 
 def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
-    """Return the last answer of an agent; None if there is none.
+    """Return the last answer of an agent; None if it gave no answer.
 
     Not with `splitlines`, which also splits at form feeds: what a login prints after one could pass for an answer.
     """

@@ -122,7 +122,7 @@ class _Arriving(io.RawIOBase):
 
 def unpack(stream: IO[bytes], folder: Path) -> str:
     """Unpack an archive; return what is wrong with it, empty if nothing is."""
-    # What a login prints comes before the archive.
+    # The output of a login comes before the archive.
     head = (MARK + "{").encode()
     try:
         if not any(line.startswith(head) for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):

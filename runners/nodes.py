@@ -38,7 +38,7 @@ def printable(text: str) -> str:
 
 
 class _SetupHost(Struct, frozen=True):
-    """A host that runs setup steps; `errors` holds the messages of ssh."""
+    """A host that runs setup steps; `errors` has the messages of ssh."""
 
     host: str
     process: subprocess.Popen[bytes]
@@ -46,7 +46,7 @@ class _SetupHost(Struct, frozen=True):
 
 
 class SetupSteps(Struct, frozen=True, kw_only=True):
-    """What `setup` does on a host: make the recipe's Python environment, if it has one, and run the steps inside it.
+    """The steps of `setup` on a host: make the recipe's Python environment, if it has one, and run the steps inside it.
 
     `python` is what the environment is made of, `lock` the text of a requirements file with hashes that is installed
     first; `prologue` and `variables` are the site's; `enter` are the words that run a step in an image.
@@ -63,7 +63,7 @@ class SetupSteps(Struct, frozen=True, kw_only=True):
 
 
 def set_up(places: Mapping[str, Sequence[str]], wanted: SetupSteps) -> None:
-    """Run setup steps on all hosts, print their output behind the host's name, and end them on Ctrl-C.
+    """Run setup steps on all hosts, print their output after the host's name, and end them on Ctrl-C.
 
     `places` are the commands that run the agent, by host.
 
@@ -84,7 +84,7 @@ def _begin_setup(host: str, argv: Sequence[str], wanted: SetupSteps, stack: Exit
     process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
     stack.callback(_end_setup, process)
     if process.stdin:
-        # An unreachable host reads nothing; its exit status tells.
+        # An unreachable host reads nothing, and its exit status shows that.
         with suppress(BrokenPipeError):
             process.stdin.write(os.fsencode(asked))
             process.stdin.flush()
@@ -149,10 +149,10 @@ class HostRecord(Struct, frozen=True):
     wall_seconds: float | None = None
     exit_status: int | None = None
     hardware: str = ""
-    #: Accelerators that the node chose, and the variable that told its command; empty: all of the host.
+    #: Accelerators that the node chose, and the variable that named them to its command; empty: all of the host.
     gpus: str = ""
     gpu_variable: str = "CUDA_VISIBLE_DEVICES"
-    #: What only the run itself could tell of the machine; see `facts` in environment.json.
+    #: Facts of the machine that only the run could find; see `facts` in environment.json.
     facts: dict[str, str | int | float] = {}
     source: dict[str, str | bool] = {}
     warnings: tuple[str, ...] = ()

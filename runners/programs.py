@@ -127,7 +127,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def holding(text: str) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that holds `text`, at its beginning.
+    """Yield a temporary file with `text`, at its beginning.
 
     Raises:
         RunnerError: the disk is full.

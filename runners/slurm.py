@@ -171,7 +171,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return replace(self, allocation=allocation)
 
     def release(self) -> None:
-        """Let the allocation end after its present run, and take it from the queue where it holds none."""
+        """Let the allocation end after its present run, and take it from the queue if it has no run."""
         if self.allocation is None or not (folder := _latest(Path(self.allocation.folder))):
             return
         number = _text_of(folder / NUMBER)
@@ -394,7 +394,7 @@ def _enqueue(folder: Path, job: Job) -> bool:
 
 
 def _job_number(job: Job) -> str:
-    """Return the number of the job, as stored at its submission or found by its name; empty if there is none.
+    """Return the number of the job, as stored at its submission or found by its name; empty if it is unknown.
 
     Raises:
         RunnerError: Slurm does not answer.

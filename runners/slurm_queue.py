@@ -102,7 +102,7 @@ def submit(argv: Sequence[str], folder: Path, command: str, number_file: Path | 
 
 
 def limit_seconds(partition: str) -> int:
-    """Return the time limit of the partition; 0 where there is none, or none is known. The default is marked."""
+    """Return the time limit of the partition; 0 if it is unlimited or unknown. The default is marked."""
     if not shutil.which("sinfo"):
         return 0
     named = [f"--partition={partition}"] if partition else []

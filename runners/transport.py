@@ -64,7 +64,7 @@ class UnreachableError(RunnerError):
 
 
 class UncertainStartError(RunnerError):
-    """A run may go on at a host that gave no answer when it was to start, and that cannot be told to stop."""
+    """A run may go on at a host that gave no answer when it was to start, and that cannot be asked to stop."""
 
 
 class JobFacts(Struct, frozen=True):
@@ -148,7 +148,7 @@ class JobState(Struct, frozen=True):
 
 
 class Warnings(Struct, frozen=True):
-    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong."""
+    """Doubts of nodes before a run; `disturbances` are other work on them, which makes its figures wrong."""
 
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
@@ -183,7 +183,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         raise NotImplementedError
 
     def meeting(self, job: Job) -> Meeting:
-        """Return the hosts under the names by which they reach each other, and where their ranks meet."""
+        """Return the names that hosts use for each other, and the meeting place of their ranks."""
         raise NotImplementedError
 
     def jobs(self, job: Job) -> str:
@@ -212,7 +212,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         return self
 
     def release(self) -> None:
-        """Give back what is held for a series, once no further run of it is started."""
+        """Give back the allocation of a series after its last run."""
 
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
@@ -499,13 +499,13 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return f"--on names {len(self.hosts)}" if nodes > len(self.hosts) else ""
 
     def meeting(self, job: Job) -> Meeting:
-        """Return the host names behind the user's aliases, by which the nodes reach each other."""
+        """Return the host names of the user's aliases, which the nodes use for each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
         known = [
             _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
         ]
-        # What ssh connects to may be a public address, or that of a jump host; the site knows better.
+        # The address of ssh may be public, or that of a jump host; the site knows better.
         known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
         return Meeting(known, known[0], job.port)
 
@@ -549,7 +549,7 @@ def _address(host: str, answer: ProgramResult, config: str) -> str:
 def _sockets() -> str:
     """Return a private folder for sockets in /tmp.
 
-    Not in TMPDIR: the path of a socket has at most 104 bytes, of which ssh needs 58, so TMPDIR may be too long.
+    Not in TMPDIR: the path of a socket has at most 104 bytes, and ssh needs 58 of them, so TMPDIR may be too long.
     """
     folder = Path(f"/tmp/perfledger-{os.getuid()}")
     with suppress(FileExistsError):

@@ -16,7 +16,7 @@ if MYPY:
 
 
 class Declared(DeviceTool):
-    """Accelerators of which a site says how to ask for them: a line per device, of JSON, or of CSV under its names."""
+    """Accelerators that a site declares; its probe prints a line per device, of JSON, or of CSV under its names."""
 
     def __init__(self, declared: "SiteDevice") -> None:
         self.maker, self.probe = declared.name, declared.probe
@@ -64,7 +64,7 @@ def hardware(device: str, gpus: "list[dict[str, str]]") -> str:
     """Return the hardware name of this machine for a run on this device, and on these accelerators."""
     if device == "gpu":
         return gpu_values(gpus, "name") or "unknown"
-    # A run on some processors of a machine is no repeat of one on all of them.
+    # A run on some processors of a machine does not repeat one on all of them.
     cores = f"{usable_cores()} of {cpu_cores()}" if usable_cores() else str(cpu_cores())
     return ", ".join([*filter(None, [cpu_model()]), f"{cores} cores (CPU)"])
 

@@ -1,4 +1,4 @@
-"""What a launcher asks."""
+"""Answers to the questions of a launcher."""
 
 import contextlib
 import json
@@ -125,7 +125,7 @@ class Actions:
         return {}
 
     def ours(self) -> int:
-        """Return the pid of the job's process, 0 if it is gone. The variables tell whether the pid was reused."""
+        """Return the pid of the job's process, 0 if it is gone. The variables show whether the pid was reused."""
         text = read_text(self.path("pid")).strip()
         return int(text) if text.isdigit() and has_variables(text, *self.variables) else 0
 
@@ -154,7 +154,7 @@ class Actions:
         """Mask the values of secrets in the last line of a log that still grows."""
         text = read_text(self.path("job.json")) if line else ""
         names = json.loads(text)["spec"]["secrets"] if text else []
-        # Of the job's process, where it runs here; the launcher that asks on its own machine has them, too.
+        # The job's process has them if it runs here; so does a launcher that asks on its own machine.
         pid = self.ours() if names else 0
         own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
         known = {**os.environ, **{name: value for name, _, value in own}}

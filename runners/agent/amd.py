@@ -14,7 +14,7 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from typing import Any
 
-# Where `amd-smi metric` states what changes, for each key of a device; the first place that has a value counts.
+# Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {
     "utilisation": ("usage.gfx_activity",),
     "used_mib": ("mem_usage.used_vram",),
@@ -25,7 +25,7 @@ MEASURED = {
     "core_clock_mhz": ("clock.gfx_0.clk", "clock.gfx_0.cur_clk"),
     "memory_clock_mhz": ("clock.mem_0.clk", "clock.mem_0.cur_clk"),
 }
-# Where `amd-smi static` states what does not change.
+# Places of constant values in `amd-smi static`.
 STATED = {
     "name": ("asic.market_name",),
     "memory_mib": ("vram.size",),
@@ -61,7 +61,7 @@ class AmdSmi(DeviceTool):
         """Return what a command says of each GPU, by its number."""
         text = tool_output("amd-smi", *words, "--json")
         try:
-            # A warning may stand in front.
+            # A warning may come first.
             found = json.loads(text[re.search(r"^[\[{]", text, re.M).start() :])  # type: ignore[union-attr]
         except (ValueError, AttributeError):
             return {}
@@ -85,7 +85,7 @@ class AmdSmi(DeviceTool):
 
     @staticmethod
     def running(row: "dict[str, Any]") -> str:
-        """Return the number of processes. If there are none, a sentence takes the place of each or of all."""
+        """Return the number of processes. A sentence replaces each or all of them on an idle GPU."""
         rows = row.get("process_list") or row.get("process_info") or []
         if not isinstance(rows, list):
             return "0"

@@ -12,7 +12,7 @@ if MYPY:  # The module `typing` is not needed where this runs.
 
 
 class Ascend(DeviceTool):
-    """NPUs of Ascend, by the tables of `npu-smi info`, two rows for each chip, with a slot `/ 0` for what it lacks.
+    """NPUs of Ascend, by the tables of `npu-smi info`, two rows for each chip, with a slot `/ 0` for a missing memory.
 
     Programs number the chips in this order. Source: "npu-smi info" of Huawei's "npu-smi Command Reference", 21.0 to 26.
     """
@@ -35,7 +35,7 @@ class Ascend(DeviceTool):
             first, second = self.first.match(line), self.second.match(line)
             if second and npu:
                 chip, use, memory = second.groups()
-                # Memory of the chip, and behind it that of the HBM: the last one that it has.
+                # Memory of the chip, then that of the HBM: the last one that it has.
                 sizes = [pair for pair in re.findall(r"(\d+)\s*/\s*(\d+)", memory) if pair[1] != "0"] or [("", "")]
                 found.append(without_unknown({
                     "index": str(len(found)),

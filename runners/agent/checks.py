@@ -24,7 +24,7 @@ if MYPY:  # The module `typing` is not needed where this runs.
 SPACE_NEEDED = 64 * 1024 * 1024
 # How long that load is measured.
 LOAD_SECONDS = 0.5
-# How often, and with which pause, a lock that is held is tried.
+# Attempts to take a lock, and the pause between them.
 LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
 
 
@@ -51,7 +51,7 @@ def lock_path() -> str:
 
 
 def lock_host(job: NodeJob) -> "Any":
-    """Lock this host for a run, and return the open file, which holds the lock; None where no file can be made.
+    """Lock this host for a run, and return the open file, which keeps the lock; None where no file can be made.
 
     Raises:
         Refused: another run measures here, and the two would slow each other down.
@@ -63,7 +63,7 @@ def lock_host(job: NodeJob) -> "Any":
         file = open(lock_path(), "a+", encoding="utf-8")  # noqa: SIM115
     except OSError:
         return None
-    # A check holds it for a moment.
+    # A check takes it for a moment.
     for attempt in range(LOCK_ATTEMPTS):
         time.sleep(LOCK_SECONDS if attempt else 0)
         try:
@@ -88,7 +88,7 @@ def lock_host(job: NodeJob) -> "Any":
 
 
 def check_lock(job: NodeJob) -> None:
-    """Refuse a host on which another run measures."""
+    """Refuse a host where another run measures."""
     file = lock_host(job)
     if file:
         file.close()
@@ -97,7 +97,7 @@ def check_lock(job: NodeJob) -> None:
 def check_hosts(job: NodeJob) -> None:
     """Refuse a launcher that starts the ranks of other nodes by SSH where SSH does not reach them from here.
 
-    Under Slurm launchers use `srun`, and others may have been told to use another program.
+    Under Slurm launchers use `srun`, and others may use another program by an option.
     """
     variables = job.environment()
     if job.spec.every_node or job.is_observer or "SLURM_JOB_ID" in variables:
@@ -317,7 +317,7 @@ def check_port(job: NodeJob) -> None:
 
 
 def check_load(_job: NodeJob) -> "list[str]":
-    """Warn if the CPU is busy. The load average is no measure: it still includes the run before this one."""
+    """Warn if the CPU is busy. The load average is useless here: it still includes the run before this one."""
     before = processor_times()
     time.sleep(LOAD_SECONDS if before else 0)
     after = processor_times() if before else None

@@ -1,4 +1,4 @@
-"""What a maker's tool says of the accelerators of this host, and how it is recorded.
+"""Accelerators of this host, as the tool of their maker states them, and their records.
 
 A device is a row of texts: `index` (as the variable of its maker names it), `name`, and what else is known of the keys
 of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
@@ -88,7 +88,7 @@ class DeviceTool:
         return ""
 
     def processes(self, gpu: "dict[str, str]") -> int:
-        """Return how many processes run on a device; 0 where the tool does not tell."""
+        """Return how many processes run on a device; 0 if the tool does not state it."""
         return int(number(gpu.get("processes")) or 0)
 
     def rows_of_tool(self, _visible: str) -> "list[str]":

@@ -7,7 +7,7 @@ from .job import NodeJob
 from .machine import BUSY_PERCENT, adopt_orphans, own_seconds, processor_times, wait_for_orphans
 from .tools import WITH_DAEMON
 
-# Of a run shorter than this, the time of others is not told: the start of its processes is a large part of it.
+# The work of others is not judged in a shorter run: the start of its processes is a large part of it.
 JUDGED_SECONDS = 5
 # How long a driver may take to forget the processes of a run that has ended.
 RELEASE_SECONDS = 5
@@ -19,7 +19,7 @@ class OtherWork:
     def __init__(self, job: NodeJob) -> None:
         self.job, self.gpus = job, job.gpus
         container = job.spec.container
-        # Processes that a daemon or another launcher started are no children of this one.
+        # Processes that a daemon or another launcher started are not children of this one.
         self.starts_all = not (job.is_observer or (container and container.tool in (*WITH_DAEMON, "pyxis")))
         adopt_orphans()
         self.began, self.own, self.before = time.monotonic(), own_seconds(), processor_times()

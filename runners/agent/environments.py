@@ -64,14 +64,14 @@ class PythonEnvironment:
 
 
 def after_prologue(lines: "list[str]") -> "dict[str, str]":
-    """Return the environment variables that the lines of a site's prologue leave behind.
+    """Return the environment variables after the lines of a site's prologue.
 
     Raises:
         Refused: a line failed.
     """
     if not lines:
         return dict(os.environ)
-    # What the lines print goes to stderr, so that nothing but the variables stands in the answer.
+    # The output of the lines goes to stderr, so that the answer contains the variables alone.
     program = "\n".join(["set -e", "exec 3>&1 1>&2", *lines, "env -0 >&3"])
     try:
         done = subprocess.run(

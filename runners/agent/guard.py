@@ -33,7 +33,7 @@ class SignalPipe:
 class Guard:
     """A child process that cleans up if the job's process is killed.
 
-    It notices that by the end of a pipe that only the job's process holds open.
+    It notices that by the end of a pipe that only the job's process keeps open.
     """
 
     def __init__(self, job: NodeJob) -> None:

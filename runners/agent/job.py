@@ -113,7 +113,7 @@ class NodeJob:
 
     @property
     def gpu_variable(self) -> str:
-        """The variable by which the command sees some accelerators only: that which gives them, or else the first.
+        """The variable that shows the command some accelerators only: one that is set, or else the first.
 
         Raises:
             Refused: two give some, and one counts among those of the other.
@@ -219,14 +219,14 @@ class NodeJob:
         variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
         variables = {**self.reporting(variables), **self.meeting(set(variables)), **variables}
         if self.spec.python.startswith("/") and not self.spec.container:
-            # The launchers that belong to a Python lie beside it.
+            # The launchers of a Python are in its folder.
             beside = os.path.dirname(self.spec.python)
             variables["PATH"] = os.pathsep.join([beside, variables.get("PATH", os.defpath)])
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
 
     def reporting(self, variables: "dict[str, str]") -> "dict[str, str]":
-        """Return what makes NCCL report to files of this job how ranks are connected, unless somebody asked otherwise.
+        """Return variables that make NCCL report the connections of ranks to files of this job, unless they are set.
 
         Not where the launcher starts other nodes, which lack this folder: NCCL would report into the log.
         """

@@ -41,7 +41,7 @@ def usable_cores() -> "int | None":
 
 
 def machine_facts() -> "dict[str, Any]":
-    """Return the facts of the machine without its GPUs; None or empty where the kernel does not tell."""
+    """Return the facts of the machine without its GPUs; None or empty if the kernel does not state it."""
     kib = first_match(r"^MemTotal:\s*(\d+) kB", read_text(f"{PROC}/meminfo"))
     return {
         "cpu": cpu_model(),

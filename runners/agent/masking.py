@@ -1,4 +1,4 @@
-"""Secrets in what is published: their values become stars."""
+"""Secrets in published files and messages: their values become stars."""
 
 import mmap
 import os

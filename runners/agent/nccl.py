@@ -1,4 +1,4 @@
-"""What NCCL reports, and the network between nodes."""
+"""The report of NCCL, and the network between nodes."""
 
 import contextlib
 import fcntl
@@ -17,7 +17,7 @@ if MYPY:  # The module `typing` is not needed where this runs.
 # Source: "Environment Variables" of the NCCL documentation.
 NCCL_REPORT = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET,GRAPH"}
 NCCL_FILE = "NCCL_DEBUG_FILE"
-# Below `ranks`, which containers see. Hidden, because it is removed: it holds names and addresses of hosts.
+# Below `ranks`, which containers see. Hidden, because it is removed: it contains names and addresses of hosts.
 NCCL_FOLDER = ".nccl"
 # Lines of its report. Source: init.cc, graph/search.cc, transport/p2p.cc and net.cc of NCCL 2.8 to 2.28. Pattern 4 is
 # the ring, and the first type that of the paths inside a node, where all of NVL, NVB and C2C are links of NVIDIA.
@@ -34,7 +34,7 @@ NCCL_LINKS = {
     "PHB": "PCIe",
     "SYS": "PCIe",
 }
-# Variables by which a framework takes the network interface of its ranks.
+# Variables that name the network interface of the ranks to a framework.
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 
@@ -79,12 +79,12 @@ def loops_back(name: str) -> bool:
 
 
 def interface_towards(address: str) -> str:
-    """Return the network interface by which the kernel reaches an address; empty if none does, or it is loopback's."""
+    """Return the network interface towards an address; empty if it is unknown or that of loopback."""
     import socket
 
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
         try:
-            # Of a datagram nothing is sent by this.
+            # This sends no datagram.
             probe.connect((address, 9))
             own = probe.getsockname()[0]
         except OSError:

@@ -23,7 +23,7 @@ GPU_FIELDS = [
     ("mig.mode.current", "mig"),
 ]  # fmt: skip
 SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
-# Bits of the reasons for which a GPU is slowed down, and which of them is that of the power limit. The first is set
+# Bits of the reasons why a GPU is slowed down, and the bit of the power limit. The first is set
 # with the next two. Source: nvml.h, nvmlClocksEventReason*.
 SLOWDOWNS = (
     (0x08, "by its hardware"),

@@ -17,7 +17,7 @@ if MYPY:
 # The same as in tools.py.
 MARK = "perfledger "
 NVIDIA_WHEEL = re.compile(r"nvidia-(cuda-runtime|cudnn|nccl)(?:-cu\d+)?$")
-# Variables by which images state versions. Trusted in containers only: on a bare machine anybody may set them.
+# Variables of images that state versions. Trusted in containers only: on a bare machine anybody may set them.
 IMAGE_VARIABLES = {
     "cuda": ("CUDA_VERSION",),
     "cudnn": ("CUDNN_VERSION", "NV_CUDNN_VERSION"),
@@ -26,7 +26,7 @@ IMAGE_VARIABLES = {
 
 
 def installed(device: str, contained: str, *packages: str) -> None:
-    """Report what is installed in this Python. Where answers repeat a key, the last one counts.
+    """Report what is installed in this Python. If answers repeat a key, the last one counts.
 
     Frameworks are imported last, because a broken one may crash this process.
     """
@@ -90,7 +90,7 @@ def torch_libraries() -> None:
 
 
 def paddle_libraries() -> None:
-    """Report the same for paddle, which states `False` for what it was built without."""
+    """Report the same for paddle, which states `False` for a missing library."""
     version = importlib.import_module("paddle").version
     for key in IMAGE_VARIABLES:
         value = str(getattr(version, key, str)())

@@ -70,7 +70,7 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
 
 
 def source_record(job: NodeJob) -> "dict[str, Any]":
-    """Return the commit of the sources, and whether they were modified, as far as git can tell."""
+    """Return the commit of the sources, and whether they were modified, as far as git knows."""
     if not job.spec.source_folder or not os.path.isdir(job.sources):
         return {}
     commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=job.sources)

@@ -92,7 +92,7 @@ class SlurmBatch:
 class SlurmSeries:
     """The job of Slurm that many runs share: it carries out one after the other what its queue names.
 
-    It ends when it is told to, when nothing has come for some time (the runner may be gone), or when it is asked to
+    It ends when it is asked to, when nothing has come for some time (the runner may be gone), or when it is asked to
     stop between two runs. A file in the queue holds the folder of a run's files.
     """
 
@@ -125,7 +125,7 @@ class SlurmSeries:
         return 0
 
     def carry_out_next(self, queue: str, stopped: bool = False) -> bool:
-        """Carry out the oldest run of a queue, or only note that it was stopped; return False if there is none."""
+        """Carry out the oldest run of a queue, or only note that it was stopped; return False if the queue is empty."""
         waiting = [os.path.join(queue, name) for name in os.listdir(queue)]
         if not waiting:
             return False

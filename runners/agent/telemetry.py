@@ -51,7 +51,7 @@ def sampling_command(job: NodeJob) -> "list[str]":
 class Sampler:
     """Writes rows of telemetry, one a second: accelerators by a tool, and load, memory and disks of this machine.
 
-    The latter starts no processes, so that the sampler takes as little as possible from the run. Of a run on GPUs it
+    The latter starts no processes, so that the sampler takes as little as possible from the run. In a run on GPUs it
     has a file of its own.
     """
 

@@ -103,7 +103,7 @@ def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **o
 
 
 def last_words(said: str) -> str:
-    """Return the last line of what a program said."""
+    """Return the last line that a program printed."""
     return (said.strip().splitlines() or ["it says nothing"])[-1]
 
 
@@ -173,7 +173,7 @@ def processes_with(*variables: str) -> "list[int]":
 
 
 def machine() -> "list[str]":
-    """Return boot id and name of this machine, to tell whether a job ran here and since the last restart."""
+    """Return boot id and name of this machine: they show whether a job ran here, and since the last restart."""
     return [read_text("/proc/sys/kernel/random/boot_id").strip(), os.uname().nodename]
 
 

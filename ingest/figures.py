@@ -84,6 +84,7 @@ def _cut(line: str, width: int) -> str:
 
 def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
     stated = _shown(run)
+    median = run.figures.get("median")
     reasons = [*([] if stated else _reasons(run)), *([not_placed(run)] if run.unplaced else [])]
     return RunFigure(
         path=run.path,
@@ -101,6 +102,7 @@ def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
         scope=stated.scope if stated else "job",
         placed=not run.missing,
         missing=run.missing or (),
+        about=f"{float(f'{median.value:.2g}'):g} {median.unit}" if isinstance(median, Figure) else "",
     )
 
 

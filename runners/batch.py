@@ -314,10 +314,10 @@ def _needs_as_much(run: PlannedRun, refused: PlannedRun) -> bool:
 
 
 def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[Path]]:
-    """Attend the unfinished runs of some cases to their end, in the order in which they were begun.
+    """Supervise the unfinished runs of some cases to their end, in the order in which they were begun.
 
     Returns:
-        An exit status, 0 where every run came to its end, whichever, or is attended by another runner; and the
+        An exit status, 0 where every run came to its end, whichever, or is supervised by another runner; and the
         folders of the cases that other runners are at work at.
     """
     folders = unfinished_of(runs)
@@ -367,7 +367,7 @@ def _alike(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
 
 
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:
-    """Return how many runs of each case need not be made again; one that another runner attends counts, too."""
+    """Return how many runs of each case need not be made again; one that another runner supervises counts, too."""
     counts = dict.fromkeys(others, 1)
     for run, hardware in _with_hardware(firsts, target):
         counts[run.folder.parent] = counts.get(run.folder.parent, 0) + len(settled_runs(run, hardware))

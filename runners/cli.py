@@ -35,7 +35,7 @@ from perfledger.runners.nodes import printable, set_up
 from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
 from perfledger.runners.record import case_figures, check_ingest, finished_runs, unfinished
 from perfledger.runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
-from perfledger.runners.targets import AnyTarget, parse_target
+from perfledger.runners.targets import AnyTarget, parse_target, shown
 from perfledger.runners.transport import UnreachableError
 from perfledger.runners.wrappers import CONTAINERS
 from perfledger.schema.figures import FiguresFound
@@ -47,8 +47,10 @@ WAIT_SECONDS = 3600
 MANY, MOST_REPEATS = 5, 15
 #: Attempts that a search for the largest batch size is expected to take for a case, each up to its timeout.
 ATTEMPTS = 12
-#: Iterations of a trial, and records that it should print.
-TRIAL_ITERATIONS, TRIAL_RECORDS = 5, 2
+#: Iterations of a smoke run.
+SMOKE_ITERATIONS = 5
+#: Records that a smoke run prints at least.
+SMOKE_RECORDS = 2
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 #: Between the values of one key; written twice it is a part of a value.
@@ -436,7 +438,10 @@ def show(chosen: Chosen, settings: Settings) -> int:
     Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a
     .toml file.
     """
-    return _print(_describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
+    _print(_describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
+    # After the description, which a Python without what `ingest` needs can print, too.
+    check_ingest({chosen[0].name: chosen[0].records.format})
+    return COMPLETED
 
 
 @cli.command()
@@ -639,7 +644,7 @@ def stop(folders: tuple[Path, ...], raw_logs: Path) -> int:
     """Stop runs that were left unfinished.
 
     Each is stopped on its hosts, and collected as `stopped` with its log. FOLDER is that of an unfinished run, or one
-    above it; without any, all below --raw-logs are stopped. A run that a runner attends is stopped there, by Ctrl-C.
+    above it; without any, all below --raw-logs are stopped. A run that a runner supervises is stopped there, by Ctrl-C.
     """
     return _collect(folders or (raw_logs,), stop=True)
 
@@ -729,14 +734,14 @@ def _series(
     if any(each != at_sites[0][1] for _, each in at_sites):
         raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
     found = [_batch(each, own, raw_logs, round) for each, (own, _) in zip(chosen, at_sites, strict=True)]
-    series = [structs.replace(_tried(batch) if wanted.smoke else batch, order_seed=seed) for batch in found]
+    series = [structs.replace(_smoke(batch) if wanted.smoke else batch, order_seed=seed) for batch in found]
     return series, at_sites[0][1]
 
 
-def _tried(batch: Batch) -> Batch:
-    """Return a batch as a trial: each case with few iterations."""
+def _smoke(batch: Batch) -> Batch:
+    """Return a batch whose cases have few iterations each."""
     recipe = batch.recipe
-    few = max(TRIAL_ITERATIONS, -(-TRIAL_RECORDS * recipe.iterations // recipe.records.at_least))
+    few = max(SMOKE_ITERATIONS, -(-SMOKE_RECORDS * recipe.iterations // recipe.records.at_least))
     cases = {
         case.slug: case
         for each in batch.cases
@@ -845,7 +850,7 @@ def _repeat(
     for line in _result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:
-        print("every case has run as a trial; leave --smoke out to measure")
+        print("every case ran; leave --smoke out to measure")
     return status
 
 
@@ -992,11 +997,11 @@ def _plan_lines(
     Raises:
         RunnerError: the target or the settings do not allow a case.
     """
-    shown: set[tuple[str, ...]] = set()
+    places: set[str] = set()
     for run in firsts:
-        if (commands := tuple(target.commands(run))) not in shown:
-            shown.add(commands)
-            yield from ["started by", *(f"  {line}" for line in commands)]
+        if (place := shown(target, run)) not in places:
+            places.add(place)
+            yield place
         yield f"{run.folder.parent.name} runs\n  {_command_line(run)}\n"
         if with_jobs:
             yield f"by this job:\n{msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()}\n"
@@ -1028,6 +1033,9 @@ def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
     unknown = known.count(None)
     if not unknown:
         return f"{text}, about {time}, by the median of each case's earlier runs"
+    if all(run.record.smoke for run in runs):
+        longest = _duration(max(run.spec.timeout_seconds for run in runs))
+        return f"{text} with few iterations each; one that takes longer than {longest} is stopped"
     return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
 
 

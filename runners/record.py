@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -188,7 +188,7 @@ def lock(file: IO[str], folder: Path) -> None:
     try:
         if not _locked(file):
             file.close()
-            raise AttendedError(f"{folder}: another runner attends this run; it is left to that one")
+            raise AttendedError(f"{folder}: another runner supervises this run; it is left to that one")
     except OSError as error:
         file.close()
         message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
@@ -275,8 +275,15 @@ def note_failure(folder: Path) -> None:
 # --- The finished run -------------------------------------------------------------------------------------------------
 
 
-def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> str:
-    """Put the files of a run in their places, write `run.json`, and return the outcome; may be called again.
+class Finished(Struct, frozen=True):
+    """How a run ended, and the figures of its log without other repeats, empty if they were computed earlier."""
+
+    outcome: str
+    alone: FiguresFound = FiguresFound()
+
+
+def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
+    """Put the files of a run in their places and write `run.json`; may be called again.
 
     Args:
         folder: of the run, with the files of its nodes in `incoming`.
@@ -287,13 +294,15 @@ def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> str:
         RunnerError: a node has no `host.json` and `lost` is None, files are missing or have changed, or the disk is
             full. The run stays unfinished.
     """
+    alone = FiguresFound()
     if not (folder / RUN_JSON).exists():
-        write(folder / RUN_JSON, readable_json(_run(folder, launch, lost)))
-    return finished_run(folder).outcome
+        run, alone = _run(folder, launch, lost)
+        write(folder / RUN_JSON, readable_json(run))
+    return Finished(finished_run(folder).outcome, alone)
 
 
-def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
-    """Put the files in their places and return the content of `run.json`."""
+def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[dict[str, Any], FiguresFound]:
+    """Put the files in their places and return the content of `run.json`, with the figures of its log."""
     nodes = _nodes(folder, launch.job.nodes, lost)
     top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
@@ -338,7 +347,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
     empty = ("source", "warnings", "disturbances", "nodes")
     stated = {key: value for key, value in run.items() if value or key not in empty}
-    return dict(redact(stated))
+    return dict(redact(stated)), found
 
 
 def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
@@ -527,9 +536,21 @@ def check_ingest(formats: Mapping[str, str]) -> None:
         known = _ingest(Path(folder)).formats
     for recipe, format in formats.items():
         if format not in known:
-            similar = difflib.get_close_matches(format, known, n=1)
-            remedy = f"did you mean `{similar[0]}`?" if similar else f"it knows {', '.join(known)}"
+            similar = nearest_formats(format, known)
+            meant = f"did you mean `{'` or `'.join(similar)}`?"
+            remedy = meant if similar else "`python -m ingest figures LOG` prints the format of a log"
             raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
+
+
+def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
+    """Return the formats whose id, or the part of it after the dot, is most like a text; empty if none is like it."""
+    whole = {name: [name] for name in known}
+    spellings = dict(whole)
+    for name in whole:
+        short = name.rpartition(".")[2]
+        spellings[short] = [*spellings.get(short, ()), name]
+    similar = difflib.get_close_matches(format.lower(), spellings, n=1)
+    return spellings[similar[0]] if similar else []
 
 
 def case_figures(folder: Path) -> FiguresFound:

@@ -23,10 +23,11 @@ from perfledger.runners import record
 from perfledger.runners.agent_link import START, archive
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import LOG, Outcome, printable
-from perfledger.runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
+from perfledger.runners.record import LAUNCH_JSON, RUN_JSON, Finished, Launch, Lost, attended, lock, planned_launch
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
-from perfledger.schema.figures import FiguresFound
+from perfledger.schema.figures import FiguresFound, RunFigure
+from perfledger.schema.vocabulary import OPTIONS
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
@@ -47,6 +48,8 @@ AT_ONCE = ("waiting", "unreachable", "busy")
 #: Between two looks whether the hosts are idle.
 IDLE_SECONDS = 10
 OVER = ("ended", "lost")
+#: Options of a recipe from which a fact follows that a log does not state.
+_STATED_BY = {"tokens_per_step": "sequence_length"}
 #: Characters of a log's line that are shown beside the bar, and on a line of its own.
 STATE_WIDTH, LINE_WIDTH = 60, 200
 
@@ -344,7 +347,7 @@ def _cleared(folder: Path, launched: Launch, supervision: Supervision) -> str:
     """Clear up a run that has its `run.json` already and return its outcome; return "" for others."""
     if not (folder / RUN_JSON).exists():
         return ""
-    outcome = collect(folder, launched)
+    outcome = collect(folder, launched).outcome
     supervision.progress.end(folder, outcome)
     return outcome
 
@@ -370,7 +373,7 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
                 raise
     known = record.pending_warnings(folder)
     record.note_warnings(folder, target.late_warnings(job))
-    outcome = collect(folder, launched, lost)
+    alone = collect(folder, launched, lost).alone
     finished = record.finished_run(folder)
     for warning in finished.warnings:
         if warning not in known.warnings:
@@ -378,24 +381,32 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     for disturbance in finished.disturbances or ():
         if disturbance not in known.disturbances:
             supervision.progress.line(f"{folder}: {_disturbed(launched, disturbance)}")
-    supervision.progress.end(folder, f"{outcome}{_figure(folder, supervision)}")
-    return outcome
+    supervision.progress.end(folder, f"{finished.outcome}{_figure(folder, supervision, alone)}")
+    return finished.outcome
 
 
 def _disturbed(launched: Launch, disturbance: str) -> str:
     """Return what a disturbance means for a run."""
+    if launched.plan.smoke:
+        return f"disturbed, so its speed may be too low: {disturbance}"
     if launched.plan.accept_disturbed:
         return f"disturbed, and accepted: {disturbance}"
     return f"disturbed, and so left out of results (--accept-disturbed lets it count): {disturbance}"
 
 
-def _figure(folder: Path, supervision: Supervision) -> str:
-    """Return the figure of a run, for the line that tells its outcome, and keep those of its case; or how it failed."""
+def _figure(folder: Path, supervision: Supervision, alone: FiguresFound) -> str:
+    """Return the figure of a run, for the line that states its outcome, and keep those of its case; or how it failed.
+
+    `alone` are the figures of its log without other repeats.
+    """
     run = record.finished_run(folder)
     if run.outcome in ("failed", "oom"):
         return f" ({record.how_it_ended(folder)})"
-    if run.outcome != "completed" or run.smoke:
-        return ", as a trial with few iterations: nothing of it is published" if run.smoke else ""
+    if run.smoke:
+        read = "".join(map(_smoke_figure, alone.runs[:1])) if run.outcome == "completed" else ""
+        return f"{read}; a smoke run, which no result counts"
+    if run.outcome != "completed":
+        return ""
     try:
         found = record.case_figures(folder.parent)
     except RunnerError as error:
@@ -404,12 +415,27 @@ def _figure(folder: Path, supervision: Supervision) -> str:
     own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
     if own is None:
         return ", and no figure"
+    if own.missing:
+        speed = "" if own.value is None else f", {own.value:.4g} {own.unit}"
+        return f"{speed}, and no result: the log does not state {', '.join(own.missing)}{_remedy(own)}"
     return f", {own.value:.4g} {own.unit}" if own.value is not None else f", and no figure: {own.reason}"
 
 
-def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
-    """Finish a run whose files are here, clear up, and return its outcome; see `record.finish`."""
-    outcome = record.finish(folder, launched, lost)
+def _smoke_figure(found: RunFigure) -> str:
+    speed = f", about {found.about}" if found.about else ""
+    return f", {found.records} records read as {found.format}{speed}{_remedy(found)}"
+
+
+def _remedy(found: RunFigure) -> str:
+    """Return which options of the recipe would state what a log does not; empty if none would."""
+    options = [option for name in found.missing if (option := _STATED_BY.get(name, name)) in OPTIONS]
+    keys = ", ".join(f"`{option} = ...`" for option in options)
+    return f"; add {keys} to [options] of the recipe" if options else ""
+
+
+def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> Finished:
+    """Finish a run whose files are here, and clear up; see `record.finish`."""
+    found = record.finish(folder, launched, lost)
     shutil.rmtree(folder / INCOMING, ignore_errors=True)
     if (folder / INCOMING).exists():
         # What a container wrote as root. The run is finished all the same.
@@ -423,7 +449,7 @@ def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
         raise RunnerError(
             f"{folder / LAUNCH_JSON}: the run is finished, but this cannot be removed: {error.strerror}"
         ) from error
-    return outcome
+    return found
 
 
 def _cause(state: JobState) -> str:

@@ -149,7 +149,8 @@ class Slurm(Target, frozen=True, tag="slurm"):
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
         }
 
-    def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
+    def commands(self, run: PlannedRun) -> list[str]:
+        """Return the shell line that `start` executes."""
         job = self.prepare(run)
         held = self.allocation
         return [shlex.join(self.allocated(held, Path(held.folder)) if held else self.submission(job, run.spec))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from perfledger.runners.job import RunnerError
+from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.slurm import PARTITION, Slurm
 from perfledger.runners.transport import HOST, Local, Ssh
 
@@ -35,6 +35,18 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
             raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
         return Slurm(rest, tuple(sbatch))
     raise RunnerError(f"--on {on}: this target is unknown; {FORMS}")
+
+
+def shown(target: AnyTarget, run: PlannedRun) -> str:
+    """Return where a run goes, for a person; contact no host.
+
+    Raises:
+        RunnerError: the target has too few nodes for it.
+    """
+    if isinstance(target, Slurm):
+        return f"submitted by\n  {target.commands(run)[0]}"
+    target.prepare(run)
+    return f"on {', '.join(target.public_names()[: run.spec.nodes]) or 'this machine'}"
 
 
 def _hosts(on: str, text: str) -> tuple[str, ...]:

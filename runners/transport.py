@@ -233,12 +233,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
 
-    def commands(self, run: PlannedRun) -> list[str]:
-        """Return the shell lines that `start` executes; each reads the agent from standard input."""
-        self.prepare(run)
-        shown = [[*self.argv(rank)[:-1], "..."] for rank in range(run.spec.nodes)]
-        return [shlex.join(argv) for argv in shown]
-
     def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}

@@ -19,7 +19,8 @@ class RunFigure(Struct, frozen=True, kw_only=True):
     `verdict` says what else in the log supports the figure. `session` is its number in a log of several sessions. A
     figure is `placed` if its case is complete; then it covers the whole job. If not, it is not compared, `scope` says
     what it covers, `missing` names the facts that the log lacks, and a log without throughput has the time per step.
-    `reason` says in English why the figure is missing or not placed.
+    `reason` says in English why the figure is missing or not placed. `about` is the median speed of the records as
+    text, also if they are too few for a figure.
     """
 
     path: str
@@ -37,6 +38,7 @@ class RunFigure(Struct, frozen=True, kw_only=True):
     scope: str = "job"
     placed: bool = True
     missing: tuple[str, ...] = ()
+    about: str = ""
 
 
 class CaseFigure(Struct, frozen=True, kw_only=True):

@@ -249,9 +249,3 @@ def test_jobs_have_identities_of_their_own(write_recipe, tmp_path):
     names = {planned(write_recipe("true"), LOCAL, tmp_path / str(number)).identity for number in range(20)}
     assert len(names) == 20
     assert all(name.startswith("tiny-") for name in names)
-
-
-def test_commands_can_be_shown_without_starting_them(write_recipe, tmp_path):
-    shown = planned(write_recipe("true"), LOCAL, tmp_path)
-    assert LOCAL.commands(shown.run) == [f"{sys.executable} -I -S -c ..."]
-    assert not shown.incoming.exists()

@@ -40,7 +40,7 @@ def names(folder):
 
 def test_collect_writes_run_json_and_clears_up(folder):
     arrive(folder, 0)
-    assert collect(folder, launched(folder)) == "completed"
+    assert collect(folder, launched(folder)).outcome == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
@@ -80,7 +80,7 @@ def test_files_are_on_the_disk_before_run_json_names_them(folder, monkeypatch):
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
     arrive(pair, 0, log=LINE.format(step=1) + LINE.format(step=2))
     arrive(pair, 1, log="silent\n", outcome="failed")
-    assert collect(pair, launched(pair)) == "failed"
+    assert collect(pair, launched(pair)).outcome == "failed"
     assert names(pair) == {
         "run.json", "train.log", "environment.json", "node1/train.log", "node1/environment.json",
     }  # fmt: skip
@@ -116,14 +116,14 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
 def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, outcome):
     for rank, each in enumerate(outcomes):
         arrive(pair, rank, each, log=LINE.format(step=1) if outcome == "completed" else "")
-    assert collect(pair, launched(pair)) == outcome
+    assert collect(pair, launched(pair)).outcome == outcome
 
 
 def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
     record.note_failure(pair)
-    assert collect(pair, launched(pair)) == "oom"
+    assert collect(pair, launched(pair)).outcome == "oom"
 
 
 def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
@@ -132,7 +132,7 @@ def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
     with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
         collect(pair, launched(pair))
     assert not (pair / "run.json").exists()
-    assert collect(pair, launched(pair), Lost("the host was restarted")) == "failed"
+    assert collect(pair, launched(pair), Lost("the host was restarted")).outcome == "failed"
     found = load(pair / "run.json")
     assert found["warnings"] == ["node 1 was lost: the host was restarted"]
     assert found["nodes"][1] == {"folder": "node1", "outcome": "failed"}
@@ -141,14 +141,14 @@ def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
 
 def test_unknown_facts_of_a_lost_run_are_left_out(folder):
     lost(folder, 0)
-    assert collect(folder, launched(folder), Lost("killed", "oom")) == "oom"
+    assert collect(folder, launched(folder), Lost("killed", "oom")).outcome == "oom"
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
     assert not {"start", "end", "wall_seconds", "exit_status"} & set(found)
 
 
 def test_a_run_without_any_file_is_finished_without_a_log(folder):
-    assert collect(folder, launched(folder), Lost("its folder is not there")) == "failed"
+    assert collect(folder, launched(folder), Lost("its folder is not there")).outcome == "failed"
     found = load(folder / "run.json")
     assert (found["files"], found["case"]["hardware"], found["records"]["count"]) == ({}, "unknown", 0)
 
@@ -223,7 +223,7 @@ def test_collecting_may_be_interrupted_anywhere_and_repeated(folder, monkeypatch
         with pytest.raises(KeyboardInterrupt):
             collect(folder, launched(folder))
     assert (folder / "incoming/node0/train.log").exists()
-    assert collect(folder, launched(folder)) == "completed"
+    assert collect(folder, launched(folder)).outcome == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
 
 
@@ -241,7 +241,7 @@ def test_a_full_disk_loses_nothing(write_recipe, tmp_path):
         assert names(folder) >= {"launch.json", "incoming/node0/train.log"}
         assert not names(folder) & {"run.json", "train.log"}
         subprocess.run(["mount", "-o", "remount,size=2m", disk], check=True)
-        assert collect(folder, launched(folder)) == "completed"
+        assert collect(folder, launched(folder)).outcome == "completed"
     finally:
         subprocess.run(["umount", disk], check=True)
 

@@ -85,7 +85,7 @@ def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path)
     with running(path, tmp_path) as process:
         second = Runner(path, tmp_path, "--resume")
         assert second.wait() == 0
-        assert "another runner attends this run" in second.said()[1]
+        assert "another runner supervises this run" in second.said()[1]
         assert sorted(folder.name for folder in folder_of(tmp_path).iterdir()) == ["1"]
         assert main(["collect", str(tmp_path / "raw")]) == 2
         process.send_signal(signal.SIGINT)

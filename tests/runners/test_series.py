@@ -258,7 +258,7 @@ def test_two_recipes_that_write_into_one_folder_are_refused(two_recipes, tmp_pat
 def test_a_plan_of_several_recipes_prints_what_starts_them_once(two_recipes, tmp_path, capsys):
     assert main(["plan", *two_recipes, "--raw-logs", str(tmp_path / "raw")]) == 0
     said = capsys.readouterr().out
-    assert said.count("started by") == 1
+    assert said.count("on this machine\n") == 1
     assert "8 runs of 4 cases" in said
 
 
@@ -266,8 +266,10 @@ def test_a_trial_runs_few_iterations_and_nothing_of_it_is_published(two_recipes,
     words = ["run", two_recipes[0], "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--smoke"]) == 0
     said = capfd.readouterr().out
-    assert said.count(": completed, as a trial with few iterations: nothing of it is published") == 2
-    assert "every case has run as a trial; leave --smoke out to measure" in said
+    assert "2 runs of 2 cases with few iterations each; one that takes longer than 1 min is stopped" in said
+    assert said.count(": completed, 5 records read as ngc.pytorch_resnet50, about ") == 2
+    assert said.count(" images/s; a smoke run, which no result counts") == 2
+    assert "every case ran; leave --smoke out to measure" in said
     for path in (tmp_path / "raw").rglob("run.json"):
         run = load(path)
         assert (run["smoke"], run["outcome"], run["records"]["count"], run["argv"][-1]) == (True, "completed", 5, "5")
@@ -304,6 +306,39 @@ def test_a_format_that_ingest_does_not_know_is_refused_before_the_run(write_reci
         said = "`records.format` is 'frameworks.hf_trianer', which ingest does not know; did you mean `frameworks.hf_"
         assert said in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()
+
+
+def test_show_finds_a_format_by_its_name_without_its_group(write_recipe, capfd):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace("ngc.pytorch_resnet50", "nanoGPT"))
+    assert main(["show", str(path)]) == 2
+    assert "did you mean `frameworks.nanogpt`?" in capfd.readouterr().err
+
+
+NANOGPT = (
+    'for i in $(seq 0 {iterations}); do printf "iter %d: loss 9.0000, time 200.%02dms, mfu 12.00%%\\n" $i $i; done'
+)
+
+
+@pytest.mark.parametrize("more", [[], ["--smoke"]])
+def test_a_log_that_does_not_state_a_fact_is_answered_with_the_option_that_does(write_recipe, tmp_path, capfd, more):
+    path = write_recipe(command=["bash", "-c", NANOGPT])
+    text = (
+        path.read_text()
+        .replace("ngc.pytorch_resnet50", "frameworks.nanogpt")
+        .replace("iterations = 3", "iterations = 160")
+    )
+    path.write_text(text)
+    words = ["run", str(path), *more, "--raw-logs"]
+    assert main([*words, str(tmp_path / "without")]) == 0
+    said = capfd.readouterr().out
+    assert "records read as frameworks.nanogpt" in said if more else "ms/step" in said
+    assert "; add `sequence_length = ...` to [options] of the recipe" in said
+    path.write_text(text.replace("[options]", "[options]\nsequence_length = 1024"))
+    assert main([*words, str(tmp_path / "with")]) == 0
+    said = capfd.readouterr().out
+    assert "[options]" not in said
+    assert "tokens/s" in said
 
 
 def test_a_completed_run_without_a_figure_says_why(write_recipe, tmp_path, only_run, capfd):

@@ -456,7 +456,7 @@ def find_max_batch(batch: Batch, session: RunContext, resume: bool, bound: int =
     With `resume` earlier attempts on the same hardware count. No size above `bound` is tried; 0 stands for `TIMES` the
     largest of the recipe: memory of a host is no limit that the kernel keeps, it kills what it likes.
     """
-    bound = bound or TIMES * max(int(size) for table in batch.recipe.matrix for size in table.axes["batch_size"])
+    bound = bound or TIMES * max(int(size) for axes in batch.recipe.matrix for size in axes["batch_size"])
     hardware = session.target.hardware(batch.first_runs()[0].spec) if resume else []
     signals, worst = session.supervision.signals, COMPLETED
     for case in smallest_sizes(batch.recipe, batch.cases):

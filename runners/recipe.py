@@ -1,18 +1,16 @@
 """Recipes as data: `recipes/**/<name>.toml`, one thing that can be launched, and the cases of its matrix.
 
 `load` decodes a file into a `Recipe`: tables with fixed keys by msgspec, and those whose keys the author chooses
-(`[[matrix]]`, `[options]`, `[derived]`, `[slots]`, `[environment_variables]`, `[files]`) key by key. Errors name file
+(`[[matrix]]`, `[options]`, `[slots]`, `[environment_variables]`, `[files]`) key by key. Errors name file
 and line.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
 import hashlib
 import itertools
 import math
-import operator
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +20,6 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from perfledger.runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word, checked
 from perfledger.schema.plans import DataSet
@@ -35,28 +32,17 @@ FOLDER = Path(__file__).parent / "recipes"
 #: What a site adds to the recipes beside it; see `site.py`.
 SITE_FILE = "site.toml"
 #: What every case has by itself, so that no option may have this name.
-DERIVED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
+COMPUTED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
 #: What identifies a case, beside its options and the hardware.
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
 #: A slot in a text, or a brace that is written twice and stands for one.
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
 SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
 # Tables whose keys the author chooses; texts in them stay as they are, white space and all.
-_OPEN_TABLES = ("matrix", "options", "derived", "slots", "environment_variables", "files")
-#: Keys of a table of `[[matrix]]` that are no keys of a case: how its values are combined.
-ZIP, EXCLUDE = "zip", "exclude"
+_OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
 #: Slots by which a command learns how many devices there are, and those by which nodes find each other.
 COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile", "gpu_ids")
 MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
-#: The arithmetic of `[derived]`; `/` must leave no remainder.
-_ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.floordiv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
@@ -184,7 +170,6 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     notes: str = ""
     launcher: Launcher = Launcher()
     options: dict[str, Any] = {}
-    derived: dict[str, Any] = {}
     slots: dict[str, Any] = {}
     environment_variables: dict[str, Any] = {}
     files: dict[str, Any] = {}
@@ -192,51 +177,6 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     setup: Setup = Setup()
     source: RecipeSource = RecipeSource()
     data: RecipeData = RecipeData()
-
-
-class MatrixTable(Struct, frozen=True):
-    """Values that cases combine: every one of a key with every one of the others.
-
-    Attributes:
-        axes: values by key, with `shape` among them (`2n8d`: two nodes, eight devices each).
-        zipped: keys that advance together; the first value of one goes with the first of the others.
-        excluded: combinations that are left out: those that have all values of one of these.
-    """
-
-    axes: Axes
-    zipped: tuple[tuple[str, ...], ...] = ()
-    excluded: tuple[Mapping[str, tuple[Scalar, ...]], ...] = ()
-
-    def combinations(self) -> Iterator[dict[str, Scalar]]:
-        """Yield the combinations, each with the keys in the order of the table."""
-        rows = [[*zip(*(self.axes[key] for key in group), strict=True)] for group in self._groups()]
-        for chosen in itertools.product(*rows):
-            values = {
-                key: value
-                for group, row in zip(self._groups(), chosen, strict=True)
-                for key, value in zip(group, row, strict=True)
-            }
-            if not any(matches(values, each) for each in self.excluded):
-                yield {key: values[key] for key in self.axes}
-
-    def _groups(self) -> list[tuple[str, ...]]:
-        group_of = {key: group for group in self.zipped for key in group}
-        return [*dict.fromkeys(group_of.get(key, (key,)) for key in self.axes)]
-
-    def limited(self, key: str, is_wanted: Callable[[Scalar], bool]) -> MatrixTable:
-        """Return the table with the wanted values of a key alone, and with what is zipped to them."""
-        places = [place for place, value in enumerate(self.axes[key]) if is_wanted(value)]
-        group = next((group for group in self.zipped if key in group), (key,))
-        return replace(
-            self, axes={**self.axes, **{each: tuple(self.axes[each][at] for at in places) for each in group}}
-        )
-
-    def fixed(self, key: str, value: Scalar) -> MatrixTable:
-        """Return the table with a key fixed to one value; what a value that is not stated is zipped to, varies on."""
-        if any(text_of(each) == text_of(value) for each in self.axes[key]):
-            return self.limited(key, lambda each: text_of(each) == text_of(value))
-        is_zipped = any(key in group for group in self.zipped)
-        return replace(self, axes={**self.axes, key: (value,) * (len(self.axes[key]) if is_zipped else 1)})
 
 
 class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
@@ -248,7 +188,6 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
         command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
             `container.image`.
         matrix: tables of the values that cases combine.
-        derived: whole numbers computed from those of a case, as arithmetic: `devices / (tensor_parallel * 2)`.
         files: written into the folder that the command runs in: path there to file here.
         lock: the text of the file that `setup.lock` names, empty without one.
         folder: that of its file.
@@ -258,16 +197,15 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     sha256: str
     lock: str
     folder: Path
-    matrix: tuple[MatrixTable, ...]
+    matrix: tuple[Axes, ...]
     options: dict[str, Scalar]
-    derived: dict[str, str]
     slots: dict[str, Scalar | Lookup]
     environment_variables: dict[str, str]
     files: dict[str, Path]
 
     def states(self, key: str, value: str) -> bool:
         """Return whether the matrix holds this value of a key."""
-        return any(value in map(text_of, table.axes.get(key, ())) for table in self.matrix)
+        return any(value in map(text_of, axes.get(key, ())) for axes in self.matrix)
 
 
 class FaultError(Exception):
@@ -391,8 +329,7 @@ def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
     read = {
         "matrix": matrix,
         "options": _options(file.options),
-        "derived": _derived(file.derived, {*file.options, *matrix[0].axes}),
-        "slots": _slots(file.slots, {*file.options, *file.derived, *matrix[0].axes}),
+        "slots": _slots(file.slots, {*file.options, *matrix[0]}),
         "environment_variables": _variables(file.environment_variables),
         "files": _files(file.files, path.parent),
         "lock": _lock(file.setup, path.parent),
@@ -497,54 +434,22 @@ def _scalar(keys: Keys, value: object) -> Scalar:
 def _check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
     """Hold that `{key}` can stand in a text and means this value and no other."""
     key = str(keys[-1])
-    if not _KEY.fullmatch(key) or key in {*taken, *DERIVED, *NODE_VARIABLES}:
+    if not _KEY.fullmatch(key) or key in {*taken, *COMPUTED, *NODE_VARIABLES}:
         raise _wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")
 
 
-def _matrix(stated: object, options: Collection[str]) -> tuple[MatrixTable, ...]:
+def _matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
     """Read `matrix`, one table or several; a key of one table must be in all of them or in `options`."""
     tables = stated if isinstance(stated, list) else [stated]
     if not tables or not all(isinstance(each, dict) for each in tables):
         raise _wrong(("matrix",), stated, "must be a table or several: [matrix], or [[matrix]] more than once")
-    found = tuple(_matrix_table(table, ("matrix", number)) for number, table in enumerate(tables))
-    for key in dict.fromkeys(key for table in found for key in table.axes):
-        for number, table in enumerate(found):
-            if key not in table.axes and key not in options:
+    found = tuple(_axes(table, ("matrix", number)) for number, table in enumerate(tables))
+    for key in dict.fromkeys(key for axes in found for key in axes):
+        for number, axes in enumerate(found):
+            if key not in axes and key not in options:
                 what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
                 raise FaultError(("matrix", number), what)
     return found
-
-
-def _matrix_table(table: Mapping[str, object], keys: Keys) -> MatrixTable:
-    axes = _axes({key: value for key, value in table.items() if key not in (ZIP, EXCLUDE)}, keys)
-    return MatrixTable(axes, _zipped(table.get(ZIP, []), (*keys, ZIP), axes), _excluded(table, (*keys, EXCLUDE)))
-
-
-def _zipped(stated: object, keys: Keys, axes: Axes) -> tuple[tuple[str, ...], ...]:
-    """Read the keys that advance together: a list of keys, or several lists."""
-    lists = [stated] if isinstance(stated, list) and stated and isinstance(stated[0], str) else stated
-    if not isinstance(lists, list) or not all(isinstance(each, list) and len(each) > 1 for each in lists):
-        raise _wrong(keys, stated, "must be a list of two keys of this table or more, or several such lists")
-    names = [name for each in lists for name in each]
-    for name in names:
-        if name not in axes:
-            raise _wrong(keys, name, f"must be a key of this table: {', '.join(axes)}")
-        if names.count(name) > 1:
-            raise _wrong(keys, name, "a key can advance with one list only; name it once")
-    for each in lists:
-        if len({len(axes[name]) for name in each}) > 1:
-            counts = ", ".join(f"`{name}` {len(axes[name])}" for name in each)
-            raise _wrong(keys, each, f"these keys must have as many values as each other; they have {counts}")
-    return tuple(map(tuple, lists))
-
-
-def _excluded(table: Mapping[str, object], keys: Keys) -> tuple[Mapping[str, tuple[Scalar, ...]], ...]:
-    """Read the combinations that are left out. A key may be an option, so `_check_slots` looks for it."""
-    stated: Any = table.get(EXCLUDE, [])
-    tables = stated if isinstance(stated, list) else [stated]
-    if not all(isinstance(each, dict) and each for each in tables):
-        raise _wrong(keys, stated, "must be a table of values by key, or a list of such tables")
-    return tuple({key: _axis((*keys, key), value, name=False) for key, value in each.items()} for each in tables)
 
 
 def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
@@ -557,10 +462,9 @@ def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
     return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
 
 
-def _axis(keys: Keys, value: object, name: bool = True) -> tuple[Scalar, ...]:
-    """Read the values of a key; `name` is false where the key is not named here for the first time."""
-    if name:
-        _check_name(keys, value, ())
+def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
+    """Read the values of a key."""
+    _check_name(keys, value, ())
     values = tuple(_scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
     if not values:
         raise FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
@@ -578,35 +482,6 @@ def _options(table: Mapping[str, object]) -> dict[str, Scalar]:
     return {key: _scalar(("options", key), value) for key, value in table.items()}
 
 
-def _derived(table: Mapping[str, object], keys: Collection[str]) -> dict[str, str]:
-    """Read `[derived]`: arithmetic on whole numbers by name; `keys` are those of the recipe's matrix and options."""
-    known = [key for key in (*DERIVED, *keys) if key not in ("data", "shape", "precision")]
-    for name, text in table.items():
-        place = ("derived", name)
-        _check_name(place, text, {*keys, *list(table)[: list(table).index(name)]})
-        if not isinstance(text, str):
-            raise _wrong(place, text, "must be a text such as 'devices / (tensor_parallel * pipeline_parallel)'")
-        for used in _expression_names(place, text):
-            if used not in known:
-                raise _wrong(place, text, f"{used} has no value; a name here is one of {', '.join(known)}")
-        known.append(name)
-    return {name: str(text) for name, text in table.items()}
-
-
-def _expression_names(keys: Keys, text: str) -> set[str]:
-    """Return the names in an expression; raise for anything but arithmetic on names and whole numbers."""
-    try:
-        body = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _wrong(keys, text, f"is no arithmetic: {error}") from error
-    for node in ast.walk(body):
-        is_number = isinstance(node, ast.Constant) and type(node.value) is int
-        is_operator = isinstance(node, (*_ARITHMETIC, ast.Load))
-        if not (isinstance(node, ast.BinOp | ast.Name) or is_number or is_operator):
-            raise _wrong(keys, text, "may hold names, whole numbers, parentheses, + - * / // and % only")
-    return {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
-
-
 def _slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, Scalar | Lookup]:
     """Read `[slots]`; `keys` are those of the recipe's matrix and options."""
     for name, value in table.items():
@@ -618,7 +493,7 @@ def _slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, Scal
 
 
 def _lookup(name: str, table: Mapping[str, object], keys: Collection[str]) -> Lookup:
-    by, known = table.get("by"), sorted({*keys, *DERIVED} - {"shape", "data"})
+    by, known = table.get("by"), sorted({*keys, *COMPUTED} - {"shape", "data"})
     if by not in known:
         raise _wrong(("slots", name, "by"), by, f"must be one of {', '.join(known)}")
     return Lookup(
@@ -708,10 +583,7 @@ def _is_source(path: Path, base: Path) -> bool:
 
 def _check_slots(recipe: LaunchRecipe) -> None:
     """Raise for a slot that no case can fill."""
-    of_case = {*_case_keys(recipe), *recipe.derived, *DERIVED, *NODE_VARIABLES} - {"shape"}
-    for number, table in enumerate(recipe.matrix):
-        for key in {key for each in table.excluded for key in each} - {*_case_keys(recipe)}:
-            raise _wrong(("matrix", number, EXCLUDE), key, "no case has such a key")
+    of_case = {*_case_keys(recipe), *COMPUTED, *NODE_VARIABLES} - {"shape"}
     for name, slot in recipe.slots.items():
         _check_texts(("slots", name), _texts_of(slot), of_case)
     known = {*of_case, *recipe.slots}
@@ -727,7 +599,7 @@ def _check_slots(recipe: LaunchRecipe) -> None:
 
 def _case_keys(recipe: LaunchRecipe) -> dict[str, None]:
     """Return the keys that distinguish the cases of a recipe, in one order for all tables."""
-    return dict.fromkeys((*recipe.options, *recipe.matrix[0].axes))
+    return dict.fromkeys((*recipe.options, *recipe.matrix[0]))
 
 
 def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
@@ -742,17 +614,13 @@ def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
             slot = recipe.slots.get(name)
             found |= {name, slot.by} if isinstance(slot, Lookup) else {name}
             texts += [] if slot is None else _texts_of(slot)
-    for name, text in reversed(recipe.derived.items()):
-        found |= _expression_names(("derived", name), text) if name in found else set()
     return frozenset(found | ({"batch_size", "devices"} if "global_batch_size" in found else set()))
 
 
 def _check_use(recipe: LaunchRecipe) -> None:
     """Raise where two cases of the matrix have different names and the same command."""
-    tables = [_with_common_values(recipe, table) for table in recipe.matrix]
-    cases = [_case(recipe, values) for table in tables for values in table.combinations()]
-    if not cases:
-        raise FaultError(("matrix",), "`matrix` has no case left; exclude less")
+    tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
+    cases = [_case(recipe, values) for axes in tables for values in _combinations(axes)]
     if same := _same_command(recipe, cases):
         raise FaultError(("matrix",), same)
 
@@ -764,7 +632,7 @@ def _same_command(recipe: LaunchRecipe, cases: Iterable[RecipeCase]) -> str:
         own = sorted((key, text_of(case.slots[key])) for key in {*used, "nodes", "devices"} & case.slots.keys())
         first = seen.setdefault(tuple(own), case)
         if first.slug != case.slug:
-            differing = [key for key in first.slots if first.slots[key] != case.slots[key] and key not in DERIVED]
+            differing = [key for key in first.slots if first.slots[key] != case.slots[key] and key not in COMPUTED]
             names = " and ".join(f"`{key}`" for key in differing)
             return (
                 f"{first.slug} and {case.slug} would run the same command, for nothing uses {names}; name it as a slot "
@@ -861,8 +729,8 @@ def select_cases(recipe: LaunchRecipe, choices: Choices, without: Sequence[Choic
         RunnerError: the recipe does not have such a key, the key cannot have such a value, nothing uses it, or no case
             is left.
     """
-    tables = [_with_common_values(recipe, table) for table in recipe.matrix]
-    keys = ("nodes", "devices", *(key for key in tables[0].axes if key != "shape"))
+    tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
+    keys = ("nodes", "devices", *(key for key in tables[0] if key != "shape"))
     for key in (key for chosen in (choices, *without) for key in chosen):
         if key not in keys:
             raise RunnerError(f"recipe {recipe.name}: it has no key {key!r} to choose by; it has {', '.join(keys)}")
@@ -892,16 +760,14 @@ def _one_or_several(value: str | Sequence[str]) -> Sequence[str]:
     return (value,) if isinstance(value, str) else value
 
 
-def _fixed_cases(
-    recipe: LaunchRecipe, tables: Sequence[MatrixTable], choices: Mapping[str, str]
-) -> Iterator[RecipeCase]:
+def _fixed_cases(recipe: LaunchRecipe, tables: Sequence[Axes], choices: Mapping[str, str]) -> Iterator[RecipeCase]:
     left = tables
     for key, text in choices.items():
         if key not in ("nodes", "devices"):
             left = _fixed(left, key, _value(recipe.name, tables, key, checked(text, f"--case {key}")))
     wanted = {key: _count(recipe.name, key, choices[key]) for key in ("nodes", "devices") if key in choices}
-    for table in _with_shapes(recipe.name, left, wanted):
-        for values in table.combinations():
+    for axes in _with_shapes(recipe.name, left, wanted):
+        for values in _combinations(axes):
             yield _case(recipe, values)
 
 
@@ -932,10 +798,10 @@ def _slot_list(names: Sequence[str]) -> str:
 
 def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
-    varied = {*IDENTITY, *(key for table in recipe.matrix for key in table.axes)}
+    varied = {*IDENTITY, *(key for axes in recipe.matrix for key in axes)}
     usual = {"iterations": recipe.iterations, **recipe.options}
     # What a site adds to the options is none of the recipe's keys.
-    given = [key for key in case.options if key in case.slots and key not in recipe.derived]
+    given = [key for key in case.options if key in case.slots]
     texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *given)}
     return {key: text for key, text in texts.items() if key in varied or text != text_of(usual[key])}
 
@@ -956,22 +822,27 @@ def slugify(text: str) -> str:
     return slug if slug and slug == text else f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:6]}".lstrip("-")
 
 
-def _with_common_values(recipe: LaunchRecipe, table: MatrixTable) -> MatrixTable:
+def _with_common_values(recipe: LaunchRecipe, axes: Axes) -> Axes:
     """Return a table with what all cases share in front, so that the order of its own keys is that of the cases."""
     fixed = {"iterations": recipe.iterations, **recipe.options}
-    common = {key: (value,) for key, value in fixed.items() if key not in table.axes}
-    return replace(table, axes={**common, **table.axes})
+    return {**{key: (value,) for key, value in fixed.items() if key not in axes}, **axes}
 
 
-def _fixed(tables: Sequence[MatrixTable], key: str, value: Scalar) -> list[MatrixTable]:
-    stating = [table for table in tables if text_of(value) in map(text_of, table.axes[key])]
-    return [table.fixed(key, value) for table in stating or tables]
+def _combinations(axes: Axes) -> Iterator[dict[str, Scalar]]:
+    """Yield each value of a key with each one of the others, with the keys in the order of the table."""
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
 
 
-def _with_shapes(recipe: str, tables: Sequence[MatrixTable], wanted: Mapping[str, int]) -> list[MatrixTable]:
-    fitting = [table.limited("shape", lambda shape: _fits(shape, wanted)) for table in tables]
-    return [table for table in fitting if table.axes["shape"]] or [
-        table.fixed("shape", _new_shape(recipe, wanted)) for table in tables
+def _fixed(tables: Sequence[Axes], key: str, value: Scalar) -> list[Axes]:
+    stating = [axes for axes in tables if text_of(value) in map(text_of, axes[key])]
+    return [{**axes, key: (value,)} for axes in stating or tables]
+
+
+def _with_shapes(recipe: str, tables: Sequence[Axes], wanted: Mapping[str, int]) -> list[Axes]:
+    fitting = [{**axes, "shape": tuple(each for each in axes["shape"] if _fits(each, wanted))} for axes in tables]
+    return [axes for axes in fitting if axes["shape"]] or [
+        {**axes, "shape": (_new_shape(recipe, wanted),)} for axes in tables
     ]
 
 
@@ -1002,11 +873,11 @@ def _count(recipe: str, key: str, text: str) -> int:
     return int(text)
 
 
-def _value(recipe: str, tables: Sequence[MatrixTable], key: str, text: str) -> Scalar:
+def _value(recipe: str, tables: Sequence[Axes], key: str, text: str) -> Scalar:
     """Return the value that the matrix states so, or else the text in the type of the first that it states."""
     if key in ("batch_size", "iterations"):
         return _count(recipe, key, text)
-    stated = [value for table in tables for value in table.axes[key]]
+    stated = [value for axes in tables for value in axes[key]]
     value = next((value for value in stated if text_of(value) == text), None)
     value = _converted(recipe, key, text, stated[0]) if value is None else value
     if fault := case_value_fault(key, value):
@@ -1033,49 +904,16 @@ def _case(recipe: LaunchRecipe, values: dict[str, Scalar]) -> RecipeCase:
     devices = nodes * per_node
     counts = {"devices_per_node": per_node, "global_batch_size": batch_size * devices}
     slots: dict[str, Scalar] = {"nodes": nodes, "devices": devices, **counts, **values}
-    computed: dict[str, Scalar] = {}
-    for name, text in recipe.derived.items():
-        computed[name] = _computed(recipe, name, text, {**slots, **computed})
     return RecipeCase(
         nodes=nodes,
         devices=devices,
         devices_per_node=per_node,
         batch_size=batch_size,
         precision=precision,
-        options={**options, **computed},
-        slots={**slots, **computed},
+        options=options,
+        slots=slots,
         slug=_slug(recipe, f"n{nodes}d{devices}-bs{batch_size}-{precision}", options),
     )
-
-
-def _computed(recipe: LaunchRecipe, name: str, text: str, values: Mapping[str, Scalar]) -> int:
-    """Return the value of `[derived]` in a case.
-
-    Raises:
-        RunnerError: a value in it is no whole number, or a division has no whole result.
-    """
-
-    def fault(why: str) -> RunnerError:
-        return RunnerError(f"recipe {recipe.name}: `derived.{name}` is {text!r}, and {why}; exclude that combination")
-
-    def value_of(node: ast.expr) -> int:
-        match node:
-            case ast.Constant(value=int(number)):
-                return number
-            case ast.Name(id=key):
-                if type(values[key]) is not int:
-                    raise fault(f"{key} is {values[key]!r}, which is no whole number")
-                return int(values[key])
-            case ast.BinOp(left=left, op=operation, right=right):
-                first, second = value_of(left), value_of(right)
-                if isinstance(operation, ast.Div | ast.FloorDiv | ast.Mod) and not second:
-                    raise fault("it divides by 0")
-                if isinstance(operation, ast.Div) and first % second:
-                    raise fault(f"{first} / {second} is not whole")
-                return _ARITHMETIC[type(operation)](first, second)
-        raise AssertionError("`_expression_names` accepts nothing else")
-
-    return value_of(ast.parse(text, mode="eval").body)
 
 
 def _slug(recipe: LaunchRecipe, identity: str, options: Mapping[str, Scalar]) -> str:

@@ -16,7 +16,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from perfledger.runners.job import NODE_VARIABLES
-from perfledger.runners.recipe import DERIVED, RecipeFile
+from perfledger.runners.recipe import COMPUTED, RecipeFile
 from perfledger.runners.site import SitePlace
 from perfledger.schema.records import RunJson
 
@@ -62,7 +62,9 @@ def meanings() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
 
 def names(table: str) -> list[str]:
     """Return the keys that a table must have."""
-    return [key.name for key in keys(FILES[table])] if table in FILES else [*dict.fromkeys((*DERIVED, *NODE_VARIABLES))]
+    return (
+        [key.name for key in keys(FILES[table])] if table in FILES else [*dict.fromkeys((*COMPUTED, *NODE_VARIABLES))]
+    )
 
 
 def rows(table: str, language: str) -> list[str]:

@@ -153,7 +153,6 @@ def test_cases_of_a_matrix_that_would_run_the_same_command_are_refused(tmp_path,
         '[launcher]\nname = "torchrun"\narguments = ["{batch_size}{precision}"]\n',
         '[container]\nimage = "a:{batch_size}{precision}"\n',
         '[slots]\nboth = "{batch_size}{precision}"\n[environment_variables]\nB = "{both}"\n',
-        '[derived]\nhalf = "batch_size // 2"\n[environment_variables]\nB = "{half}{precision}"\n',
         '[environment_variables]\nB = "{global_batch_size}{precision}"\n',
     ],
 )
@@ -180,93 +179,6 @@ def test_a_choice_that_changes_the_name_alone_is_refused(tmp_path, choices, mess
     assert message in str(error.value)
     assert slugs(chosen, {"batch_size": "8", "iterations": "3", "devices": "1"}) == ["gpu-n1d1-bs8-fp32"]
     assert len(slugs(loaded(tmp_path, [*USED, "{hosts}"]), choices)) == 1
-
-
-GRID = """
-[matrix]
-shape = ["1n4d", "1n8d"]
-batch_size = [8, 16]
-precision = ["fp32", "amp"]
-hidden = [512, 1024]
-layers = [4, 8]
-zip = ["hidden", "layers"]
-exclude = [{ precision = "fp32", batch_size = 16 }, { shape = "1n4d", hidden = [1024, 2048] }]
-[derived]
-data_parallel = "devices / tensor_parallel"
-steps = "(layers + 1) * data_parallel % 7 - 1"
-[options]
-tensor_parallel = 2
-"""
-GRID_WORDS = ["a", "{batch_size} {precision} {hidden} {layers} {data_parallel} {steps} {tensor_parallel}"]
-
-
-def test_zipped_keys_advance_together_and_excluded_combinations_are_left_out(tmp_path):
-    cases = select_cases(loaded(tmp_path, GRID_WORDS, GRID), {})
-    assert [(case.devices, case.batch_size, case.precision, case.slots["hidden"]) for case in cases] == [
-        (4, 8, "fp32", 512), (4, 8, "amp", 512), (4, 16, "amp", 512),
-        (8, 8, "fp32", 512), (8, 8, "fp32", 1024), (8, 8, "amp", 512), (8, 8, "amp", 1024),
-        (8, 16, "amp", 512), (8, 16, "amp", 1024),
-    ]  # fmt: skip
-    assert {(case.slots["hidden"], case.slots["layers"]) for case in cases} == {(512, 4), (1024, 8)}
-
-
-def test_zipped_keys_are_chosen_together(tmp_path):
-    chosen = loaded(tmp_path, GRID_WORDS, GRID)
-    assert {case.slots["layers"] for case in select_cases(chosen, {"hidden": "1024"})} == {8}
-    other = select_cases(chosen, {"hidden": "768", "devices": "8", "batch_size": "8", "precision": "amp"})
-    assert [(case.slots["hidden"], case.slots["layers"]) for case in other] == [(768, 4), (768, 8)]
-    with pytest.raises(RunnerError, match="no case is left"):
-        select_cases(chosen, {"precision": "fp32", "batch_size": "16"})
-
-
-def test_derived_values_are_computed_recorded_and_not_chosen(tmp_path):
-    chosen = loaded(tmp_path, GRID_WORDS, GRID)
-    case = select_cases(chosen, {"devices": "8"})[1]
-    assert (case.slots["data_parallel"], case.slots["steps"]) == (4, 9 * 4 % 7 - 1)
-    assert case.options["data_parallel"] == 4
-    assert "data-parallel" not in case.slug
-    assert select_cases(chosen, case_choices(chosen, case)) == [case]
-    with pytest.raises(RunnerError, match="no key 'data_parallel' to choose by"):
-        select_cases(chosen, {"data_parallel": "2"})
-    with pytest.raises(RunnerError, match=r"`derived\.data_parallel` is .*, and 8 / 3 is not whole; exclude that"):
-        select_cases(chosen, {"tensor_parallel": "3", "devices": "8"})
-    with pytest.raises(RunnerError, match="it divides by 0"):
-        select_cases(chosen, {"tensor_parallel": "0", "devices": "8"})
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            ("devices / tensor_parallel", "2 ** 99"),
-            "`derived.data_parallel` is '2 ** 99', but may hold names, whole numb",
-        ),
-        (("devices / tensor_parallel", "__import__('os')"), "but may hold names, whole numbers, parentheses"),
-        (("devices / tensor_parallel", "devices.real"), "but may hold names, whole numbers, parentheses"),
-        (("devices / tensor_parallel", "devices / 0.5"), "but may hold names, whole numbers, parentheses"),
-        (("devices / tensor_parallel", "devices /"), "but is no arithmetic: invalid syntax"),
-        (("devices / tensor_parallel", "steps + 1"), "but steps has no value; a name here is one of nodes, devices,"),
-        (("devices / tensor_parallel", "devices / precision"), "but precision has no value"),
-        (('"devices / tensor_parallel"', "4"), "`derived.data_parallel` is 4, but must be a text such as"),
-        (("data_parallel =", "hidden ="), "`derived.hidden` is 'devices / tensor_parallel', but this name is taken"),
-        (
-            ("layers = [4, 8]", "layers = [4]"),
-            "these keys must have as many values as each other; they have `hidden` 2",
-        ),
-        (('"layers"]', '"depth"]'), "`matrix.zip` is 'depth', but must be a key of this table: shape, batch_size"),
-        (('zip = ["hidden", "layers"]', "zip = 3"), "`matrix.zip` is 3, but must be a list of two keys of this table"),
-        (('["hidden", "layers"]', '[["hidden", "layers"], ["hidden", "shape"]]'), "name it once"),
-        (("{ precision", "{ colour"), "`matrix.exclude` is 'colour', but no case has such a key"),
-        (("exclude = [", "exclude = [3, "), "but must be a table of values by key, or a list of such tables"),
-        (("exclude = [", "exclude = [{ batch_size = [8, 16] }, "), "`matrix` has no case left; exclude less"),
-    ],
-)
-def test_a_matrix_that_cannot_be_combined_is_refused(tmp_path, change, message):
-    assert change[0] in GRID
-    with pytest.raises(RunnerError) as error:
-        loaded(tmp_path, GRID_WORDS, GRID.replace(*change, 1))
-    assert re.match(rf"{tmp_path}/tiny\.toml:\d+: ", str(error.value))
-    assert message in str(error.value)
 
 
 @settings(max_examples=30, deadline=None)

@@ -91,13 +91,13 @@ def test_the_suite_has_a_page_that_knows_the_model(name):
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
 def test_options_have_the_names_that_formats_give_them(name):
     recipe = load(name)
-    for option in {*recipe.options, *recipe.derived, *recipe.matrix[0].axes} - {"shape", "batch_size", "precision"}:
+    for option in {*recipe.options, *recipe.matrix[0]} - {"shape", "batch_size", "precision"}:
         known = OPTIONS | OWN_OPTIONS.keys() | {"accumulation"}
         assert option in known, f"{option}: use a name of schema.vocabulary.OPTIONS, or describe it in OWN_OPTIONS"
 
 
 def test_own_options_are_used_and_not_facts_of_formats():
-    used = {option for name in OF_THE_SOURCES for option in (*load(name).options, *load(name).matrix[0].axes)}
+    used = {option for name in OF_THE_SOURCES for option in (*load(name).options, *load(name).matrix[0])}
     assert OWN_OPTIONS.keys() <= used - FACTS.keys()
 
 
@@ -179,9 +179,11 @@ def test_samples_per_update_are_batch_size_times_accumulation(name):
 @pytest.mark.parametrize("name", ["gpt-megatron", "gpt-oneflow"])
 def test_model_parallel_cases_use_all_devices_and_whole_micro_batches(name):
     for case in select_cases(load(name), {}):
-        cut = {key: int(case.options[key]) for key in ("data_parallel", "tensor_parallel", "pipeline_parallel")}
-        assert cut["data_parallel"] * cut["tensor_parallel"] * cut["pipeline_parallel"] == case.devices
-        assert case.batch_size * case.devices % (int(case.options["micro_batch"]) * cut["data_parallel"]) == 0
+        copies, left = divmod(
+            case.devices, int(case.options["tensor_parallel"]) * int(case.options["pipeline_parallel"])
+        )
+        assert not left
+        assert case.batch_size * case.devices % (int(case.options["micro_batch"]) * copies) == 0
 
 
 def commands() -> Iterator[str]:

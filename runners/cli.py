@@ -27,7 +27,7 @@ from perfledger.runners import batch as batches
 from perfledger.runners import plans
 from perfledger.runners import recipe as recipes
 from perfledger.runners import site as sites
-from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
+from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch
 from perfledger.runners.command import Settings, build_run, setup_steps
 from perfledger.runners.draft import init_recipe
 from perfledger.runners.job import ContainerTool, PlannedRun, RunnerError, checked
@@ -45,8 +45,6 @@ PATIENCE_SECONDS = 300
 WAIT_SECONDS = 3600
 #: Repeats from which `ingest` draws an interval, and those that are made at most until it is narrow.
 MANY, MOST_REPEATS = 5, 15
-#: Attempts that a search for the largest batch size is expected to take for a case, each up to its timeout.
-ATTEMPTS = 12
 #: Iterations of a smoke run.
 SMOKE_ITERATIONS = 5
 #: Records that a smoke run prints at least.
@@ -499,13 +497,6 @@ def check(chosen: list[Chosen], target: AnyTarget, settings: Settings, site: str
 @round_option
 @click.option("--dry-run", is_flag=True, help="Start nothing; print what `plan` prints.")
 @click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
-@click.option("--find-max-batch", is_flag=True, help="Search the largest batch size of each case; no repeats.")
-@click.option(
-    "--max-batch",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help=f"Largest batch size that --find-max-batch tries.  [default: {batches.TIMES} times the recipe's largest]",
-)
 @click.option(
     "--patience",
     type=click.IntRange(min=0),
@@ -533,8 +524,6 @@ def run(
     round: str,
     dry_run: bool,
     resume: bool,
-    find_max_batch: bool,
-    max_batch: int | None,
     patience: int,
     wait_idle: int,
 ) -> int:
@@ -543,17 +532,11 @@ def run(
     All of their cases run in random order, or those that --case chooses. RECIPE is a name that `list` prints, or a
     .toml file.
     """
-    if find_max_batch and (wanted.repeats or wanted.until_ci):
-        raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
-    if max_batch and not find_max_batch:
-        raise RunnerError("--max-batch: it is for --find-max-batch; leave it out")
     series, target = _series(chosen, settings, raw_logs, round, wanted, target, site)
     if dry_run:
-        return _dry_run(series, target, wanted, resume, find_max_batch)
+        return _dry_run(series, target, wanted, resume)
     check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
     _warn_of_unpinned(recipe for recipe, _ in chosen)
-    if find_max_batch:
-        return max(_search(batch, target, resume, patience, max_batch or 0, wait_idle) for batch in series)
     _announce(series, wanted, resume)
     return _repeat(series, target, wanted, resume, patience, wait_idle)
 
@@ -779,14 +762,8 @@ def _announce(series: Sequence[Batch], wanted: Wanted, resume: bool) -> None:
         print(_time(runs, _cool_down(series)), flush=True)
 
 
-def _dry_run(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, find_max_batch: bool) -> int:
-    if find_max_batch:
-        # The first size of each case; the others follow from its outcome.
-        smallest = [structs.replace(each, cases=tuple(smallest_sizes(each.recipe, each.cases))) for each in series]
-        _plan(smallest, target, structs.replace(wanted, repeats=1, smoke=False))
-        print("each of them once, then with other batch sizes, until the largest that completes is found")
-    else:
-        _plan(series, target, wanted)
+def _dry_run(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool) -> int:
+    _plan(series, target, wanted)
     if resume:
         print("--resume leaves out what has completed on the hardware of these hosts, which a plan does not ask")
     return COMPLETED
@@ -902,13 +879,6 @@ def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
         "" if current.spread is None else f"{100 * current.spread:.1f} %",
         f"{change} ({named})" if change else "",
     ]
-
-
-def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int, bound: int, wait_idle: int) -> int:
-    firsts = structs.replace(batch, cases=tuple(smallest_sizes(batch.recipe, batch.cases))).first_runs()
-    most = [run for run in firsts for _ in range(ATTEMPTS)]
-    with supervise(None, patience) as supervision, _series_on(target, most, batch.recipe.cool_down_seconds) as place:
-        return find_max_batch(batch, RunContext(place, supervision, wait_idle), resume, bound)
 
 
 def _unfinished(below: Path) -> list[Path]:

@@ -48,7 +48,6 @@ FILES: Mapping[str, str] = {
     "test_host_preflight": "host",
     "test_host_run": "host",
     "test_host_telemetry": "host",
-    "test_max_batch": "host",
     "test_runner_hosts": "host",
     "test_runner_local": "host",
     "test_appended": "sweep",

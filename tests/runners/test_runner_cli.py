@@ -227,15 +227,6 @@ def test_show_needs_no_data_folder(capsys, tool):
     assert capsys.readouterr().out.rstrip().endswith(" /path/to/data")
 
 
-def test_a_plan_of_a_batch_size_search_lists_the_first_sizes(capfd, write_recipe, tmp_path):
-    words = ["run", str(write_recipe("true", batches="4, 2")), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
-    assert main([*words, "--dry-run"]) == 0
-    lines = capfd.readouterr().out.splitlines()
-    assert [line for line in lines if line.startswith("[")] == [f"[1/1] {folder_of(tmp_path, 'cpu-n1d1-bs2-fp32')}/1"]
-    assert lines[-1] == "each of them once, then with other batch sizes, until the largest that completes is found"
-    assert "leave one of the two out" in refusal(capfd, *words, "--repeats", "7")
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

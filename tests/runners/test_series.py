@@ -379,11 +379,6 @@ def test_check_makes_the_checks_and_starts_nothing(write_recipe, tmp_path, capfd
     assert not list(tmp_path.rglob("started"))
 
 
-def test_the_bound_of_a_search_is_stated_in_the_help(capsys):
-    assert main(["run", "--help"]) == 0
-    assert f"{batch.TIMES} times the" in " ".join(capsys.readouterr().out.split())
-
-
 def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monkeypatch):
     answers = ["GPU 0 is busy", "GPU 0 is busy", ""]
     monkeypatch.setattr(transport.Local, "busy", lambda target, run: answers.pop(0))
@@ -478,3 +473,13 @@ def test_what_is_left_out_need_not_be_in_each_of_several_recipes(write_recipe, t
     ]
     assert main([*words, "--without", "batch_size=7"]) == 2
     assert "no case has batch_size=7" in capfd.readouterr().err
+
+
+def test_a_batch_size_that_does_not_fit_is_a_result_and_is_not_tried_again(write_recipe, tmp_path):
+    program = f"{RECORD} record 1; [ $BATCH -le 5 ] || {{ echo 'CUDA out of memory'; exit 1; }}"
+    path = write_recipe(program, batches="4", more='BATCH = "{batch_size}"\n')
+    words = ["run", str(path), "--case", "batch_size=4|8", "--raw-logs", str(tmp_path / "raw")]
+    assert main(words) == 1
+    assert sorted(load(path)["outcome"] for path in (tmp_path / "raw").rglob("run.json")) == ["completed", "oom"]
+    assert main([*words, "--resume"]) == 0
+    assert not list((tmp_path / "raw").rglob("2/run.json"))

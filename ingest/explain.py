@@ -96,7 +96,7 @@ def _left_out(outcome: str, document: RunJson | None) -> Iterator[str]:
     if outcome in NO_FIGURE:
         yield f"its outcome is {outcome}"
     elif document and document.disturbances and not document.accept_disturbed:
-        yield f"it was disturbed ({'; '.join(document.disturbances)}), and --accept-disturbed was not given"
+        yield f"it was disturbed ({'; '.join(document.disturbances)}), and --if-busy count was not given"
 
 
 def _window(session: Session, case: Facts) -> Iterator[str]:

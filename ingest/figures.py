@@ -154,7 +154,7 @@ def _reasons(run: Run) -> Iterator[str]:
     elif run.duplicate_of:
         yield f"it is the same run as {run.duplicate_of}"
     elif run.disturbed and run.sound:
-        yield f"it was disturbed ({'; '.join(run.disturbances or ())}), and --accept-disturbed was not given"
+        yield f"it was disturbed ({'; '.join(run.disturbances or ())}), and --if-busy count was not given"
     elif not run.problems and not run.unplaced:
         yield "no format knows its log"
     for problem in sorted(run.problems, key=lambda each: each.code == NOTE):

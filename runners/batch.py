@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -82,36 +80,23 @@ def first_runs_of(series: Sequence[Batch]) -> list[PlannedRun]:
 # --- The order of runs ------------------------------------------------------------------------------------------------
 
 
-#: Permutations that are drawn for each round; the one whose neighbours met least before is taken.
-DRAWS = 16
-
-
 class RandomOrder:
-    """The order of cases: a random one in each round, so that whatever drifts or lingers meets all alike.
+    """The order of cases, random in each round, so that heat, page cache and drift affect all of them alike.
 
-    A case that always follows the same other one would always meet its heat and its page cache. So of several random
-    permutations that is taken in which pairs of neighbours have met least; the same seed gives the same order.
+    The same seed gives the same order.
     """
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
-        self._met: Counter[tuple[Path, Path]] = Counter()
-        self._last: list[Path] = []
+        self._last: Path | None = None
 
     def round(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-        """Return one run of each case in the order of the next round."""
-        drawn = [self._chance.sample(runs, len(runs)) for _ in range(DRAWS if len(runs) > 1 else 1)]
-        chosen = min(drawn, key=self._cost)
-        self._met.update(self._neighbours(chosen))
-        self._last = [run.folder.parent for run in chosen[-1:]]
-        return chosen
-
-    def _cost(self, runs: Sequence[PlannedRun]) -> int:
-        # Twice in a row is as bad as a pair that has met before.
-        return sum(self._met[pair] + (pair[0] == pair[1]) for pair in self._neighbours(runs))
-
-    def _neighbours(self, runs: Sequence[PlannedRun]) -> list[tuple[Path, Path]]:
-        return [*itertools.pairwise([*self._last, *(run.folder.parent for run in runs)])]
+        """Return one run of each case; the case that ran last does not come first."""
+        found = self._chance.sample(runs, len(runs))
+        if len(found) > 1 and found[0].folder.parent == self._last:
+            found.append(found.pop(0))
+        self._last = found[-1].folder.parent if found else self._last
+        return found
 
 
 def order(
@@ -145,47 +130,20 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
 # --- Repeats until the interval is narrow -----------------------------------------------------------------------------
 
 
-#: The interval of the median must have become this much narrower by so many further repeats, or more do not help.
-NARROWER, FURTHER = 0.95, 5
-
-
 class Aim(Struct, frozen=True, kw_only=True):
     """How narrow the interval of the median must become: half of it over the median; and the most repeats for that."""
 
     half_width: float
     most: int
 
-
-@dataclass
-class Narrowing:
-    """How the interval of a case went, by its number of repeats; `made` counts runs, whatever they came to."""
-
-    made: int = 0
-    widths: dict[int, float] = field(default_factory=dict)
-    runs: tuple[str, ...] = ()
-
-    def note(self, found: CaseFigure | None) -> None:
-        """Note the figure of the case after a run of it; one of other runs, as of another version, begins anew."""
-        if not found:
-            return
-        if not set(self.runs) <= set(found.runs):
-            self.widths.clear()
-        self.runs = found.runs
-        if found.half_width is not None:
-            self.widths[found.repeats] = found.half_width
-
-    def verdict(self, wanted: Aim) -> str:
-        """Return why no further run is needed, or does not help; empty where one is."""
-        repeats = max(self.widths, default=0)
-        width = self.widths.get(repeats)
-        before = self.widths.get(repeats - FURTHER)
+    def verdict(self, found: CaseFigure | None, made: int) -> str:
+        """Return why a case needs no further run after `made` runs; empty if it needs one."""
+        repeats, width = (found.repeats, found.half_width) if found else (0, None)
         shown = "no interval" if width is None else f"±{100 * width:.2g} %"
-        if width is not None and width <= wanted.half_width:
+        if width is not None and width <= self.half_width:
             return f"{shown} after {repeats} repeats"
-        if max(repeats, self.made) >= wanted.most:
-            return f"stopped at {shown}: {wanted.most} repeats were allowed, and ±{100 * wanted.half_width:.2g} % asked"
-        if width is not None and before is not None and width > NARROWER * before:
-            return f"stopped at {shown}: the last {FURTHER} of {repeats} repeats made it no narrower"
+        if max(repeats, made) >= self.most:
+            return f"stopped at {shown}: {self.most} repeats were allowed, and ±{100 * self.half_width:.2g} % asked"
         return ""
 
 
@@ -207,22 +165,23 @@ def until_narrow(
         earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
         refused: folders of cases that a host refused, which grows meanwhile: nothing more is asked of these.
     """
-    shuffled, cases = RandomOrder(seed), {run.folder.parent: Narrowing() for run in firsts}
+    shuffled, made = RandomOrder(seed), Counter[Path]()
     counted = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
-    while True:
-        for folder, case in cases.items():
-            case.note(current_figure(figures.get(folder), counted[folder]))
-        tried = [run for run in firsts if run.folder.parent not in refused]
-        left = [run for run in tried if not cases[run.folder.parent].verdict(wanted)]
-        if not left:
-            break
+
+    def verdict(folder: Path) -> str:
+        if folder in refused:
+            return "stopped: it was refused"
+        return wanted.verdict(current_figure(figures.get(folder), counted[folder]), made[folder])
+
+    while left := [run for run in firsts if not verdict(run.folder.parent)]:
         for first in shuffled.round(left):
-            case, run = cases[first.folder.parent], _repeat(first, cases[first.folder.parent].made)
-            counted[first.folder.parent].add(run.record.repeat)
+            folder = first.folder.parent
+            run = _repeat(first, made[folder])
+            counted[folder].add(run.record.repeat)
             yield run
-            case.made += 1
-    for folder, case in cases.items():
-        print(f"{folder}: {case.verdict(wanted) if folder not in refused else 'stopped: it was refused'}", flush=True)
+            made[folder] += 1
+    for folder in counted:
+        print(f"{folder}: {verdict(folder)}", flush=True)
 
 
 def current_figure(found: FiguresFound | None, counted: Collection[int] | None = None) -> CaseFigure | None:

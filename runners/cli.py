@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `plan`, `check`, `run`, `setup`, `script`, `collect`, `stop`, `export`.
+"""The command line: `list`, `show`, `plan`, `check`, `run`, `setup`, `script`, `collect`, `export`.
 
 Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad input or refused, 130 stopped.
 """
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import click
 import msgspec
@@ -28,11 +28,11 @@ from perfledger.runners import plans
 from perfledger.runners import recipe as recipes
 from perfledger.runners import site as sites
 from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch
-from perfledger.runners.command import Settings, build_run, setup_steps
+from perfledger.runners.command import IfBusy, Settings, build_run, setup_steps
 from perfledger.runners.draft import init_recipe
 from perfledger.runners.job import ContainerTool, PlannedRun, RunnerError, checked
 from perfledger.runners.nodes import printable, set_up
-from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
+from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, select_cases
 from perfledger.runners.record import case_figures, check_ingest, finished_runs, unfinished
 from perfledger.runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
 from perfledger.runners.targets import AnyTarget, parse_target, shown
@@ -41,8 +41,6 @@ from perfledger.runners.wrappers import CONTAINERS
 from perfledger.schema.figures import FiguresFound
 from perfledger.schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
-PATIENCE_SECONDS = 300
-WAIT_SECONDS = 3600
 #: Repeats from which `ingest` draws an interval, and those that are made at most until it is narrow.
 MANY, MOST_REPEATS = 5, 15
 #: Iterations of a smoke run.
@@ -143,13 +141,6 @@ def _case_choices(
     return choices
 
 
-def _without(
-    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
-) -> list[dict[str, tuple[str, ...]]]:
-    """Read `--without`, each time one combination of values."""
-    return [_pairs(text) for text in given]
-
-
 def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
     if len(text.strip()) > 40:
         raise click.BadParameter(f"{text!r} is longer than 40 characters; shorten it")
@@ -186,15 +177,6 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str | Non
     if not (0 < share < 1 or text is None):
         raise click.BadParameter(f"{text!r} is not a percentage between 0 and 100, such as 2%")
     return share
-
-
-def _idle_seconds(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
-    """Read `--wait-idle`, which takes the word behind it for its number."""
-    if not text.isdecimal():
-        raise click.BadParameter(
-            f"{text!r} is no number of seconds; write --wait-idle=SECONDS, or --wait-idle behind all recipes"
-        )
-    return int(text)
 
 
 class Wanted(Struct, frozen=True):
@@ -244,67 +226,27 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
     return decorate
 
 
-def _chosen(recipe: str, case: Choices, without: Sequence[Choices]) -> Chosen:
+def _chosen(recipe: str, case: Choices) -> Chosen:
     loaded = recipes.load(recipes.find(recipe))
-    return loaded, select_cases(loaded, case, without)
+    return loaded, select_cases(loaded, case)
 
 
-def _all_chosen(recipes: Sequence[str], case: Choices, without: Sequence[Choices]) -> list[Chosen]:
+def _all_chosen(recipes: Sequence[str], case: Choices) -> list[Chosen]:
     if repeated := [name for name in recipes if recipes.count(name) > 1]:
         raise RunnerError(f"recipe {repeated[0]}: it is named twice; --repeats says how often its cases run")
-    loaded = [_chosen(name, case, ())[0] for name in recipes]
-    chosen = [_own_choices(recipe, case, loaded) for recipe in loaded]
-    # What is left out need not be in all of several recipes, but in one.
-    leave = [
-        [each for each in without if _leaves_out(recipe, own, each)] for recipe, own in zip(loaded, chosen, strict=True)
-    ]
-    for each in without:
-        if not any(each in applied for applied in leave):
-            select_cases(loaded[0], chosen[0], [each])
-    return [
-        (recipe, select_cases(recipe, own, applied)) for recipe, own, applied in zip(loaded, chosen, leave, strict=True)
-    ]
+    return [_chosen(name, case) for name in recipes]
 
 
-def _own_choices(recipe: LaunchRecipe, case: Choices, recipes: Sequence[LaunchRecipe]) -> Choices:
-    """Return the choices for one of several recipes.
-
-    It skips values of a key that only the matrix of another recipe holds, if its own matrix holds one of the others.
-    """
-    found = dict(case)
-    for key, values in case.items():
-        own = [each for each in values if recipe.states(key, each)]
-        if own and not isinstance(values, str):
-            found[key] = [each for each in values if each in own or not any(it.states(key, each) for it in recipes)]
-    return found
-
-
-def _leaves_out(recipe: LaunchRecipe, case: Choices, unwanted: Choices) -> bool:
-    """Return whether cases of a recipe have all values of `unwanted`."""
-    excluded = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in unwanted.items()}
-    cases = select_cases(recipe, case)
-    return excluded.keys() <= cases[0].slots.keys() and any(matches(each.slots, excluded) for each in cases)
-
-
-choosing_options = (
-    click.option(
-        "--case",
-        multiple=True,
-        callback=_case_choices,
-        metavar="KEY=VALUE,...",
-        help="Fix keys of the case, for example 'devices=8,batch_size=64|128'. May be repeated, each key once.",
-    ),
-    click.option(
-        "--without",
-        multiple=True,
-        callback=_without,
-        metavar="KEY=VALUE,...",
-        help="Leave out the cases that have all of these values. May be repeated.",
-    ),
+case_option = click.option(
+    "--case",
+    multiple=True,
+    callback=_case_choices,
+    metavar="KEY=VALUE,...",
+    help="Fix keys of the case, for example 'devices=8,batch_size=64|128'. May be repeated, each key once.",
 )
-case_options = _packed("chosen", _chosen, click.argument("recipe", metavar="RECIPE"), *choosing_options)
+case_options = _packed("chosen", _chosen, click.argument("recipe", metavar="RECIPE"), case_option)
 series_options = _packed(
-    "chosen", _all_chosen, click.argument("recipes", nargs=-1, required=True, metavar="RECIPE..."), *choosing_options
+    "chosen", _all_chosen, click.argument("recipes", nargs=-1, required=True, metavar="RECIPE..."), case_option
 )
 work_option = click.option(
     "--work", default="", metavar="DIR", help="Folder of the sources on the hosts.  [default: ~/.perfledger/work]"
@@ -329,12 +271,11 @@ def _settings(
     container: ContainerTool | Literal["none"],
     work: str,
     data: str,
-    even_if_busy: bool,
-    accept_disturbed: bool,
+    if_busy: IfBusy,
     variables: dict[str, str],
     secrets: tuple[str, ...],
 ) -> Settings:
-    return Settings(container, work, data, even_if_busy, accept_disturbed, variables, secrets)
+    return Settings(container, work, data, if_busy, variables, secrets)
 
 
 container_option = click.option(
@@ -353,9 +294,13 @@ settings_options = _packed(
     container_option,
     work_option,
     click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),
-    click.option("--even-if-busy", is_flag=True, help="Start even on a GPU that others use."),
     click.option(
-        "--accept-disturbed", is_flag=True, help="Let runs that something else disturbed count in results, too."
+        "--if-busy",
+        type=click.Choice(get_args(IfBusy)),
+        default="refuse",
+        show_default=True,
+        help="On a host that others use: refuse the run; wait an hour at most; run, and leave it out of results; or "
+        "run, and count it.",
     ),
     click.option(
         "--env",
@@ -495,25 +440,7 @@ def check(chosen: list[Chosen], target: AnyTarget, settings: Settings, site: str
 @site_option
 @raw_logs_option
 @round_option
-@click.option("--dry-run", is_flag=True, help="Start nothing; print what `plan` prints.")
 @click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
-@click.option(
-    "--patience",
-    type=click.IntRange(min=0),
-    default=PATIENCE_SECONDS,
-    metavar="SECONDS",
-    show_default=True,
-    help="How long a host may be unreachable before its run is left unfinished.",
-)
-@click.option(
-    "--wait-idle",
-    callback=_idle_seconds,
-    is_flag=False,
-    flag_value=str(WAIT_SECONDS),
-    default="0",
-    metavar="[SECONDS]",
-    help=f"Wait until the hosts are idle, so long at most, before each run.  [without a number: {WAIT_SECONDS}]",
-)
 def run(
     chosen: list[Chosen],
     target: AnyTarget,
@@ -522,10 +449,7 @@ def run(
     site: str,
     raw_logs: Path,
     round: str,
-    dry_run: bool,
     resume: bool,
-    patience: int,
-    wait_idle: int,
 ) -> int:
     """Run recipes and collect their logs.
 
@@ -533,12 +457,10 @@ def run(
     .toml file.
     """
     series, target = _series(chosen, settings, raw_logs, round, wanted, target, site)
-    if dry_run:
-        return _dry_run(series, target, wanted, resume)
     check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
     _warn_of_unpinned(recipe for recipe, _ in chosen)
     _announce(series, wanted, resume)
-    return _repeat(series, target, wanted, resume, patience, wait_idle)
+    return _repeat(series, target, wanted, resume)
 
 
 @cli.command()
@@ -612,30 +534,17 @@ def script(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: P
     is_flag=True,
     help="Stop what still runs, and finish as failed what cannot be reached, with the files that are here.",
 )
-def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
+@click.option("--stop", is_flag=True, help="Stop what still runs, and collect it as stopped.")
+def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool, stop: bool) -> int:
     """Finish runs that were left unfinished.
 
-    FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished.
+    FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished. A run that
+    another runner supervises is left to it.
     """
-    return _collect(folders or (raw_logs,), abandon=abandon)
-
-
-@cli.command()
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
-@raw_logs_option
-def stop(folders: tuple[Path, ...], raw_logs: Path) -> int:
-    """Stop runs that were left unfinished.
-
-    Each is stopped on its hosts, and collected as `stopped` with its log. FOLDER is that of an unfinished run, or one
-    above it; without any, all below --raw-logs are stopped. A run that a runner supervises is stopped there, by Ctrl-C.
-    """
-    return _collect(folders or (raw_logs,), stop=True)
-
-
-def _collect(places: Sequence[Path], abandon: bool = False, stop: bool = False) -> int:
-    found = [folder for below in places for folder in _unfinished(below)]
+    found = [folder for below in folders or (raw_logs,) for folder in _unfinished(below)]
+    wanted = ("completed", "stopped") if stop else ("completed",)
     worst = COMPLETED
-    with supervise(len(found), 0) as supervision:
+    with supervise(len(found)) as supervision:
         for folder in found:
             if supervision.signals.count:
                 return STOPPED
@@ -645,7 +554,6 @@ def _collect(places: Sequence[Path], abandon: bool = False, stop: bool = False) 
                 complain(error)
                 worst = REFUSED
                 continue
-            wanted = ("completed", "stopped") if stop else ("completed",)
             worst = max(worst, COMPLETED if outcome in wanted else OTHERWISE)
     return worst
 
@@ -762,13 +670,6 @@ def _announce(series: Sequence[Batch], wanted: Wanted, resume: bool) -> None:
         print(_time(runs, _cool_down(series)), flush=True)
 
 
-def _dry_run(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool) -> int:
-    _plan(series, target, wanted)
-    if resume:
-        print("--resume leaves out what has completed on the hardware of these hosts, which a plan does not ask")
-    return COMPLETED
-
-
 def _check(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
     """Check the hosts once for all cases that ask the same of them; return 2 where one is refused."""
     asked: dict[bytes, PlannedRun] = {}
@@ -792,15 +693,13 @@ def _check(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
     return worst
 
 
-def _repeat(
-    series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, patience: int, wait_idle: int
-) -> int:
+def _repeat(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool) -> int:
     """Run the cases as often as is wanted; with `resume` what is missing of it."""
     # Before earlier runs are waited for: a case that cannot run is refused at once.
     firsts = batches.first_runs_of(series)
     settled: dict[Path, int] = {}
     if resume:
-        with supervise(len(batches.unfinished_of(firsts)), patience) as supervision:
+        with supervise(len(batches.unfinished_of(firsts))) as supervision:
             status, others = batches.finish_earlier(firsts, supervision)
         if status:
             return status
@@ -813,7 +712,7 @@ def _repeat(
     if len(fixed) > 1:
         print(f"in random order, seed {seed}", flush=True)
     pause_seconds = _cool_down(series)
-    with supervise(None if wanted.until_ci else len(fixed), patience) as supervision:
+    with supervise(None if wanted.until_ci else len(fixed)) as supervision:
         runs: Iterable[PlannedRun] = fixed
         refused = set[Path]()
         if wanted.until_ci:
@@ -823,7 +722,9 @@ def _repeat(
             runs = batches.until_narrow(firsts, aim, seed, supervision.figures, earlier, refused)
         most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
         with _series_on(target, most, pause_seconds) as place:
-            status = batches.run_all(runs, pause_seconds, RunContext(place, supervision, wait_idle), refused)
+            status = batches.run_all(
+                runs, pause_seconds, RunContext(place, supervision, series[0].settings.if_busy == "wait"), refused
+            )
     for line in _result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:

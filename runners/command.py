@@ -60,6 +60,10 @@ from perfledger.schema.records import Case, Container, Recipe
 _PIP = re.compile(r"\bpip3?\b")
 
 
+#: On a host that others use: refuse a run, wait until it is idle, run without counting it, or run and count it.
+IfBusy = Literal["refuse", "wait", "run", "count"]
+
+
 class Settings(Struct, frozen=True):
     """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes.
 
@@ -70,8 +74,7 @@ class Settings(Struct, frozen=True):
     container: ContainerTool | Literal["none"] = "none"
     work: str = ""
     data: str = ""
-    even_if_busy: bool = False
-    accept_disturbed: bool = False
+    if_busy: IfBusy = "refuse"
     variables: dict[str, str] = {}
     secrets: tuple[str, ...] = ()
     place: SitePlace = SitePlace()
@@ -206,7 +209,7 @@ def build_run(
         work=settings.work,
         data=settings.data,
         threads=str(case.slots.get("threads", "")),
-        even_if_busy=settings.even_if_busy,
+        even_if_busy=settings.if_busy in ("run", "count"),
     )
     record = _record(
         written, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke, order_seed=order_seed
@@ -391,7 +394,7 @@ def _record(
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
         secrets=settings.secrets,
         site=settings.place.record,
-        accept_disturbed=settings.accept_disturbed,
+        accept_disturbed=settings.if_busy == "count",
         smoke=smoke,
         order_seed=order_seed,
         round=round,

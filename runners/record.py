@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger import PROJECT_VARIABLE, TOP, project_folder
@@ -33,11 +33,9 @@ from perfledger.runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import INCOMING, JobFacts, Ssh, Warnings
 from perfledger.schema.figures import FiguresFound
-from perfledger.schema.records import Node, SiteRecord, told_apart
+from perfledger.schema.records import Node, told_apart
 from perfledger.schema.redaction.redact import redact, redacted
 
-#: By these variables programs see some accelerators of a host only; a site may declare another.
-VISIBLE_GPUS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 #: How much of the end of a log is looked at for its last line, and how much of that is shown.
 _LAST_BYTES, _LAST_LINE = 1 << 16, 200
 LAUNCH_JSON = "launch.json"
@@ -338,7 +336,6 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[dict[str, Any
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, earlier),
-            *drift_of_settings(launch.plan, earlier),
         ],
         "disturbances": [published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
@@ -625,8 +622,6 @@ class FinishedRun(Struct, frozen=True):
     records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
-    environment_variables: dict[str, str] = {}
-    site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False
@@ -723,27 +718,6 @@ def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
 def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
     """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
     return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
-
-
-def drift_of_settings(plan: PlannedRecord, earlier: Sequence[FinishedRun]) -> list[str]:
-    """Return a sentence for each variable and each setting of the site that earlier repeats had another way."""
-    here = _settings(plan)
-    there = [(run.repeat, _settings(run)) for run in earlier]
-    names = dict.fromkeys([*here, *(name for _, settings in there for name in settings)])
-    unset = dict.fromkeys(names, "not set")
-    return _differences({**unset, **here}, [(repeat, {**unset, **settings}) for repeat, settings in there])
-
-
-def _settings(run: PlannedRecord | FinishedRun) -> dict[str, str]:
-    """Return variables and settings of the site, in words and as they are published."""
-    site = structs.asdict(run.site) if run.site else {}
-    # Which of a host's GPUs were free is no setting.
-    variables = {name: value for name, value in run.environment_variables.items() if name not in VISIBLE_GPUS}
-    found = {f"the variable {name}": value for name, value in variables.items()}
-    found |= {
-        f"the site's {name}": value if isinstance(value, str) else "; ".join(value) for name, value in site.items()
-    }
-    return {name: redacted(value) for name, value in found.items() if value}
 
 
 def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[str, str]]]) -> list[str]:

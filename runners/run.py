@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 from msgspec import Struct
@@ -42,16 +42,21 @@ GRACE_SECONDS = 60
 #: How long the other nodes may take to end by themselves after one of them failed.
 FAILED_SECONDS = 30
 FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
-#: How often a run is shown to go on where there is no terminal; and what is shown at once.
+#: How long a host may be unreachable before its run is left unfinished.
+PATIENCE_SECONDS = 300
+#: How often a line says that a run goes on.
 LIVE_SECONDS = 60
+#: States that are printed at once.
 AT_ONCE = ("waiting", "unreachable", "busy")
+#: How long a run waits for its hosts to be idle.
+BUSY_SECONDS = 3600
 #: Between two looks whether the hosts are idle.
 IDLE_SECONDS = 10
 OVER = ("ended", "lost")
 #: Options of a recipe from which a fact follows that a log does not state.
 _STATED_BY = {"tokens_per_step": "sequence_length"}
-#: Characters of a log's line that are shown beside the bar, and on a line of its own.
-STATE_WIDTH, LINE_WIDTH = 60, 200
+#: Characters of a log's line that are printed.
+LINE_WIDTH = 200
 
 
 # --- Display ----------------------------------------------------------------------------------------------------------
@@ -64,62 +69,35 @@ def complain(error: RunnerError) -> None:
 
 
 class Progress:
-    """Display of runs: a bar of tqdm on a terminal, with the last line of the log beside it, and lines elsewhere."""
+    """Prints how runs go: when one begins and ends, and a line a minute between."""
 
     def __init__(self, total: int | None) -> None:
         """Expect `total` runs; None where the number is not known beforehand."""
-        self._told, self._kind = time.monotonic(), ""
-        tqdm = _tqdm() if sys.stderr.isatty() else None
-        self.bar = tqdm(total=total, unit="run", dynamic_ncols=True) if tqdm else None
         self._of = f"/{total}" if total else ""
         self._begun = 0
+        self._printed, self._kind = time.monotonic(), ""
 
     def begin(self, folder: Path) -> None:
-        """Show that a run begins."""
+        """Print that a run begins."""
         self._begun += 1
-        self._told, self._kind = time.monotonic(), ""
-        if self.bar is None:
-            print(f"[{self._begun}{self._of}] {folder}", flush=True)
-        else:
-            self.bar.set_description_str(f"{folder.parent.name}/{folder.name}")
+        self._printed, self._kind = time.monotonic(), ""
+        print(f"[{self._begun}{self._of}] {folder}", flush=True)
 
     def state(self, kind: str, text: str) -> None:
-        """Show the present state, such as the last line of the log.
-
-        Without a bar a line per poll would be too many: it is a line per `LIVE_SECONDS`, and one at once when the run
-        begins to wait, is out of reach, or is back.
-        """
-        if self.bar is not None:
-            self.bar.set_postfix_str(printable(text)[:STATE_WIDTH])
-            return
+        """Print the present state once a minute, and at once if the run waits, is out of reach, or is back."""
         at_once = kind != self._kind and (kind in AT_ONCE or self._kind == "unreachable")
-        if at_once or time.monotonic() - self._told >= LIVE_SECONDS:
+        if at_once or time.monotonic() - self._printed >= LIVE_SECONDS:
             print(f"  {time.strftime('%H:%M:%S')} {printable(text)[:LINE_WIDTH]}", flush=True)
-            self._told = time.monotonic()
+            self._printed = time.monotonic()
         self._kind = kind
 
     def line(self, text: str) -> None:
-        """Print a line that stays."""
-        if self.bar is None:
-            print(printable(text), flush=True)
-        else:
-            self.bar.write(printable(text))
+        """Print a line."""
+        print(printable(text), flush=True)
 
     def end(self, folder: Path, outcome: str) -> None:
-        """Print the outcome of a run and move the bar on."""
-        if self.bar is not None:
-            self.bar.set_postfix_str("")
-            self.bar.update(1)
+        """Print the outcome of a run."""
         self.line(f"{folder}: {outcome}")
-
-
-def _tqdm() -> Any:
-    """Return `tqdm`, or None if it is not installed (it is optional here)."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return None
-    return tqdm
 
 
 # --- Requests to stop -------------------------------------------------------------------------------------------------
@@ -157,25 +135,19 @@ def pause(seconds: float, signals: StopSignals, answered: int = 0) -> None:
 
 
 class Supervision(Struct, frozen=True):
-    """How runs are supervised: signals, seconds that a host may be unreachable, and display."""
+    """How runs are supervised: requests to stop, and display."""
 
     signals: StopSignals
-    patience: float
     progress: Progress
     #: Of the cases that a run of this command ended in, by folder.
     figures: dict[Path, FiguresFound] = {}
 
 
 @contextmanager
-def supervise(total: int | None, patience: float) -> Iterator[Supervision]:
+def supervise(total: int | None) -> Iterator[Supervision]:
     """Supervise so many runs, None if the number is not known; requests to stop are counted meanwhile."""
-    progress = Progress(total)
-    try:
-        with count_signals() as signals:
-            yield Supervision(signals, patience, progress, {})
-    finally:
-        if progress.bar is not None:
-            progress.bar.close()
+    with count_signals() as signals:
+        yield Supervision(signals, Progress(total), {})
 
 
 class RunContext(Struct, frozen=True):
@@ -183,8 +155,8 @@ class RunContext(Struct, frozen=True):
 
     target: AnyTarget
     supervision: Supervision
-    #: How long a run waits for its hosts to be idle, in seconds; 0 if it is refused or warned at once.
-    wait_idle: int = 0
+    #: Whether runs wait for their hosts to be idle.
+    waits: bool = False
 
 
 # --- The folder of a run ----------------------------------------------------------------------------------------------
@@ -274,7 +246,7 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         RunnerError: its folder cannot be made, it did not start, or it cannot be finished.
     """
     supervision = session.supervision
-    if session.wait_idle:
+    if session.waits:
         wait_idle(run, session)
     with run_folder(run, session.target) as (mine, launched):
         supervision.progress.begin(mine.folder)
@@ -306,11 +278,11 @@ def wait_idle(run: PlannedRun, session: RunContext) -> None:
     Raises:
         RunnerError: they were not idle in time, or one refuses the run in any case.
     """
-    supervision, end = session.supervision, time.monotonic() + session.wait_idle
+    supervision, end = session.supervision, time.monotonic() + BUSY_SECONDS
     while (why := session.target.busy(run)) and not supervision.signals.count:
         if time.monotonic() >= end:
-            remedy = "wait longer with --wait-idle=SECONDS, or measure all the same without it"
-            raise RunnerError(f"{run.folder.parent.name}: not idle after {session.wait_idle} s: {why}; {remedy}")
+            remedy = "choose other hosts, or run it nevertheless with --if-busy run"
+            raise RunnerError(f"{run.folder.parent.name}: not idle after {BUSY_SECONDS / 60:.0f} min: {why}; {remedy}")
         supervision.progress.state("busy", f"waiting until idle: {why}")
         pause(min(IDLE_SECONDS, max(0, end - time.monotonic())), supervision.signals)
 
@@ -334,7 +306,7 @@ def collect_run(folder: Path, supervision: Supervision, abandon: bool = False, s
             return outcome
         job = Job(launched.job, folder)
         if abandon or stop:
-            state = Supervisor(job, launched.target, replace(supervision, signals=StopSignals(1), patience=0)).watch()
+            state = Supervisor(job, launched.target, replace(supervision, signals=StopSignals(1))).watch()
         else:
             state = launched.target.look(job)
         if state.kind not in OVER and not abandon:
@@ -391,7 +363,7 @@ def _disturbed(launched: Launch, disturbance: str) -> str:
         return f"disturbed, so its speed may be too low: {disturbance}"
     if launched.plan.accept_disturbed:
         return f"disturbed, and accepted: {disturbance}"
-    return f"disturbed, and so left out of results (--accept-disturbed lets it count): {disturbance}"
+    return f"disturbed, and so left out of results (--if-busy count lets it count): {disturbance}"
 
 
 def _figure(folder: Path, supervision: Supervision, alone: FiguresFound) -> str:
@@ -508,8 +480,6 @@ class Supervisor:
             return f"out of reach for {time.monotonic() - self.heard:.0f} s: {state.cause}"
         if state.kind != "running":
             return f"{state.kind} {state.cause}".rstrip()
-        if self.supervision.progress.bar is not None:
-            return state.last_line
         return (
             f"running: {state.last_line or 'nothing printed yet'} (the log grows in {self.target.log_place(self.job)})"
         )
@@ -526,7 +496,7 @@ class Supervisor:
     def _given_up(self, state: JobState) -> bool:
         now = time.monotonic()
         if state.kind == "unreachable":
-            return now - self.heard > (0 if self.supervision.signals.count else self.supervision.patience)
+            return now - self.heard > (0 if self.supervision.signals.count else PATIENCE_SECONDS)
         return self.asked is not None and now - self.asked > GRACE_SECONDS
 
     def _ask_to_end(self) -> None:

@@ -188,15 +188,11 @@ def test_heavy_packages_are_imported_where_they_are_used(layer: str) -> None:
 
 
 def test_runners_import_little_that_is_installed() -> None:
-    """The launcher needs click and msgspec, and runs without tqdm; the agent needs the standard library and its own
+    """The launcher needs click and msgspec; the agent needs the standard library and its own
     modules. Workloads run elsewhere, with what they train.
     """
     for path in (path for path in modules("runners") if "workloads" not in path.parts):
-        known = (
-            {"runners"}
-            if path.parent.name == "agent"
-            else {"perfledger", "runners", "schema", "click", "msgspec", "tqdm"}
-        )
+        known = {"runners"} if path.parent.name == "agent" else {"perfledger", "runners", "schema", "click", "msgspec"}
         taken = imported(ast.walk(parse(path)), "runners")
         assert [f"{path}:{line}: {name}" for name, line in taken if name not in known | sys.stdlib_module_names] == []
 

@@ -83,7 +83,7 @@ def lock_host(job: NodeJob) -> "Any":
         return None
     raise Refused(
         f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}; wait for its "
-        "end with --wait-idle, or measure all the same with --even-if-busy"
+        "end with --if-busy wait, or measure nevertheless with --if-busy run"
     )
 
 
@@ -181,7 +181,7 @@ def check_gpus(job: NodeJob) -> "list[str]":
     found, gpus = choose_gpus(job)
     busy = [Disturbance(sentence) for sentence in (busy_gpu(job.accelerators, gpu) for gpu in gpus) if sentence]
     if busy and not spec.even_if_busy:
-        raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
+        raise Refused(f"{busy[0]}; wait, or measure nevertheless with --if-busy run")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
     # A trainer that takes all it sees would use more than its case says.

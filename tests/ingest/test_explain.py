@@ -72,7 +72,7 @@ def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> No
     [
         ({"smoke": True}, "no result  its outcome is trial"),
         ({"outcome": "stopped"}, "no result  its outcome is stopped"),
-        ({"disturbances": ["a backup ran"]}, "no result  it was disturbed (a backup ran), and --accept-disturbed was"),
+        ({"disturbances": ["a backup ran"]}, "no result  it was disturbed (a backup ran), and --if-busy count was"),
         ({"disturbances": ["a backup ran"], "accept_disturbed": True}, ""),
         ({}, ""),
     ],

@@ -385,7 +385,7 @@ def test_a_disturbed_run_that_ran_out_of_memory_is_no_result_beside_others() -> 
 def test_the_figure_of_a_disturbed_run_is_absent_for_other_programs_too() -> None:
     found = figures.of_runs([run(90.0), run(20.0, disturbances=BUSY, published=False, sound=True)])
     assert [each.value for each in found.runs] == [90.0, None]
-    assert found.runs[1].reason == f"it was disturbed ({BUSY[0]}), and --accept-disturbed was not given"
+    assert found.runs[1].reason == f"it was disturbed ({BUSY[0]}), and --if-busy count was not given"
     (case,) = found.cases
     assert (case.value, case.repeats) == (90.0, 1)
 

@@ -329,7 +329,7 @@ def test_a_run_without_a_log_is_not_said_to_be_in_another_format(write_recipe, t
 def test_disturbances_are_a_kind_of_their_own_and_acceptance_is_recorded(write_recipe, tmp_path):
     path = write_recipe("true")
     for accepted in (False, True):
-        folder = begun(path, tmp_path, settings=Settings(accept_disturbed=accepted))
+        folder = begun(path, tmp_path, settings=Settings(if_busy="count" if accepted else "refuse"))
         arrive(folder, 0)
         record.note_warnings(folder, Warnings(("it is warm",), ("node 0: other work",)))
         collect(folder, launched(folder))

@@ -130,7 +130,7 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
         '[source]\nrepository = "a/b"\ncommit = "c0ffee"\nfolder = "f"\n'
     )
     spec = planned(
-        write_recipe('echo "$1"', more=more), {"word": "it's"}, Settings(work="/my work", data="/d", even_if_busy=True)
+        write_recipe('echo "$1"', more=more), {"word": "it's"}, Settings(work="/my work", data="/d", if_busy="run")
     ).spec
     assert [*map(word, ["bash", "-c", 'echo "$1"', "bash", "it's"])] == list(spec.command)
     assert (spec.device, spec.nodes, spec.devices_per_node, spec.every_node) == ("cpu", 1, 1, True)

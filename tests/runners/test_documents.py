@@ -63,8 +63,10 @@ def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatc
     monkeypatch.setenv("HF_TOKEN", "exported in the line before")
     monkeypatch.setattr(cli, "_check", lambda *_: 0)
     for words in shown(path):
-        harmless = {"run": ["--dry-run", "--raw-logs", str(tmp_path / "raw")], "export": ["--to", str(tmp_path)]}
-        assert main([*words, *harmless.get(words[0], [])]) == 0, words
+        # Of `run`, `plan` has all options but this one.
+        tried = ["plan", *(word for word in words[1:] if word != "--resume")] if words[0] == "run" else words
+        harmless = {"plan": ["--raw-logs", str(tmp_path / "raw")], "export": ["--to", str(tmp_path)]}
+        assert main([*tried, *harmless.get(tried[0], [])]) == 0, words
     assert not (tmp_path / "raw").exists()
     assert capsys.readouterr().err == ""
 
@@ -114,7 +116,7 @@ def test_the_first_recipe_runs(tmp_path, monkeypatch):
     Path("mine.toml").write_text(text.replace('device = "gpu"', 'device = "cpu"'), "utf-8")
     Path("nanoGPT").mkdir()
     Path("nanoGPT/train.py").write_text(TRAINER, "utf-8")
-    assert main(["run", "mine.toml", "--smoke", "--even-if-busy", "--case", "batch_size=8"]) == 0
+    assert main(["run", "mine.toml", "--smoke", "--if-busy", "run", "--case", "batch_size=8"]) == 0
     (found,) = Path("raw_logs/gpt2/pytorch").glob("cpu-n1d1-bs8-bf16/1/run.json")
     assert json.loads(found.read_text("utf-8"))["records"]["format"] == "frameworks.nanogpt"
 
@@ -139,6 +141,6 @@ def test_the_command_that_a_page_shows_gives_its_case_again(name, capsys, tmp_pa
     for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
         run = build_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))
         words = shlex.split(reproduce.command(as_ingest_reads(run.record)))
-        assert main([*words[3:], "--repeats", "1", "--raw-logs", str(tmp_path), "--dry-run"]) == 0
+        assert main(["plan", *words[4:], "--repeats", "1", "--raw-logs", str(tmp_path)]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert [line for line in lines if line.startswith("[")] == [f"[1/1] {run.folder}"]

@@ -269,7 +269,7 @@ def test_why_clocks_are_slowed_down_is_recorded(
     other = {"clocks_event_reasons.active", "clocks_throttle_reasons.active"} - {field}
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", {**T0, field: reasons}, refused=[*other]))
     recipe = write_recipe(f"{RECORD} record 1; sleep 1", device="gpu")
-    assert main(["run", str(recipe), "--even-if-busy", "--raw-logs", str(tmp_path / "raw")]) == 0
+    assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     count = len((folder / "telemetry.csv").read_text().splitlines()) - 1
     assert run.get("warnings", []) == ([warning.format(n=count)] if warning else [])
@@ -279,7 +279,7 @@ def test_why_clocks_are_slowed_down_is_recorded(
 def test_the_machine_is_sampled_beside_its_gpus(write_recipe, tmp_path, monkeypatch, only_run):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", T0))
     recipe = write_recipe(f"{RECORD} record 1; sleep 1.2", device="gpu")
-    assert main(["run", str(recipe), "--even-if-busy", "--raw-logs", str(tmp_path / "raw")]) == 0
+    assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     assert "telemetry-host.csv" in run["files"]
     file = folder / "telemetry-host.csv"

@@ -191,7 +191,7 @@ def test_gpus_that_differ_are_warned_about(checked, tmp_path):
 
 def test_a_busy_gpu_can_be_allowed_with_a_warning(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"})
-    refusal, (warning,) = checked(device="gpu", settings=Settings(even_if_busy=True), PATH=path)
+    refusal, (warning,) = checked(device="gpu", settings=Settings(if_busy="run"), PATH=path)
     assert (refusal, warning.startswith("disturbed: GPU 0 is busy")) == ("", True)
 
 
@@ -256,8 +256,8 @@ def test_a_host_on_which_another_run_measures_is_refused_unless_it_may_be_busy(c
     with other.running():
         refused, _ = checked()
         assert refused.startswith("this host is busy: another run measures here, other since 2")
-        assert "--wait-idle" in refused
-        assert checked(settings=Settings(even_if_busy=True)) == ("", [])
+        assert "--if-busy wait" in refused
+        assert checked(settings=Settings(if_busy="run")) == ("", [])
         started = prepared(write_recipe("true"), tmp_path / "third").call()
         assert (started.returncode, "another run measures here" in started.stderr) == (2, True)
     for _ in polls():

@@ -101,7 +101,7 @@ def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path
         ([], {}, "1"),
         ([], {"CUDA_VISIBLE_DEVICES": "2,3"}, "2"),  # of those that a scheduler gave
         (["--env", "CUDA_VISIBLE_DEVICES=0,3"], {}, "3"),
-        (["--even-if-busy", "--env", "CUDA_VISIBLE_DEVICES=0"], {}, "0"),
+        (["--if-busy", "run", "--env", "CUDA_VISIBLE_DEVICES=0"], {}, "0"),
         (["--site", "other.toml"], {}, "3"),  # whose prologue gives 0 and 3
     ],
 )

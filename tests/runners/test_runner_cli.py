@@ -60,10 +60,9 @@ def test_show_prints_the_case_option_of_each_case(capsys, write_recipe):
         assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("cpu-")] == [slug]
 
 
-@pytest.mark.parametrize("command", [["plan"], ["run", "--dry-run"]])
-def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_recipe, tmp_path, command):
+def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_recipe, tmp_path):
     path = write_recipe("echo '$x'", batches="1, 2")
-    assert main([*command, str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
+    assert main(["plan", str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
     lines = capsys.readouterr().out.splitlines()
     folders = [
         f"{folder_of(tmp_path, f'cpu-n1d1-bs{batch}-fp32')}/{n}" for batch, n in ((1, 1), (2, 1), (2, 2), (1, 2))
@@ -157,37 +156,10 @@ def shown_cases(capfd, *words):
     return [line for line in capfd.readouterr().out.splitlines() if line.startswith("cpu-")]
 
 
-def test_a_key_may_have_several_values_and_cases_be_left_out(capfd, write_recipe):
+def test_a_key_may_have_several_values(capfd, write_recipe):
     path = str(write_recipe("true", batches="1, 2, 4"))
     names = {batch: f"cpu-n1d1-bs{batch}-fp32" for batch in (1, 2, 4, 8)}
     assert shown_cases(capfd, path, "--case", "batch_size=1|8") == [names[1], names[8]]
-    assert shown_cases(capfd, path, "--without", "batch_size=1|4") == [names[2]]
-    assert shown_cases(capfd, path, "--without", "batch_size=1", "--without", "batch_size=2") == [names[4]]
-    assert shown_cases(capfd, path, "--without", "batch_size=1,precision=fp32") == [names[2], names[4]]
-    assert "no case has batch_size=9, so it leaves nothing out" in refusal(
-        capfd, "show", path, "--without", "batch_size=9"
-    )
-    assert "no key 'colour'" in refusal(capfd, "show", path, "--without", "colour=red")
-    assert "no case is left" in refusal(capfd, "show", path, "--without", "batch_size=1|2|4")
-
-
-def test_of_several_values_each_of_several_recipes_takes_its_own(capfd, write_recipe):
-    def recipe(name, batches):
-        path = write_recipe("true", batches=batches)
-        other = path.with_name(f"{name}.toml")
-        other.write_text(path.read_text().replace('suite = "tiny"', f'suite = "{name}"'))
-        return str(other)
-
-    few, many = recipe("few", "1, 2"), recipe("many", "16, 32")
-
-    def sizes(choice):
-        assert main(["plan", few, many, "--case", choice, "--raw-logs", "absent"]) == 0
-        found = re.findall(r"\] absent/(few|many)/.*-bs(\d+)-", capfd.readouterr().out)
-        return sorted((name, int(size)) for name, size in found)
-
-    assert sizes("batch_size=1|16") == [("few", 1), ("many", 16)]
-    assert sizes("batch_size=1|16|64") == [("few", 1), ("few", 64), ("many", 16), ("many", 64)]
-    assert sizes("batch_size=2") == [("few", 2), ("many", 2)]
 
 
 def test_a_bar_in_a_value_is_written_twice(capsys, write_recipe):
@@ -297,11 +269,8 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
         (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
         (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
         (["run", "x", "--container", "chroot"], "'none', 'docker', 'podman', 'apptainer'"),
-        (
-            ["run", "--wait-idle", "x"],
-            "'x' is no number of seconds; write --wait-idle=SECONDS, or --wait-idle behind all",
-        ),
-        (["run", "x", "--patience", "long"], "'long' is not a valid integer range"),
+        (["run", "x", "--if-busy", "go"], "'refuse', 'wait', 'run', 'count'"),
+        (["run", "x", "--repeats", "long"], "'long' is not a valid integer range"),
         (["run", "x", "--repeat", "2"], "'--repeats'"),
         (["fly"], "No such command 'fly'"),
         (["fly"], "Try 'python -m runners --help' for help."),
@@ -314,7 +283,7 @@ def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect", "stop"])
+@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect"])
 def test_every_command_and_option_has_a_help_text(capsys, command):
     assert main(["--help"]) == 0
     assert f"  {command}  " in capsys.readouterr().out

@@ -111,14 +111,15 @@ def test_an_unreachable_host_is_waited_for_and_the_run_completes(write_recipe, t
         (tmp_path / "go").touch()
 
     with meanwhile(cut_and_return):
-        assert run(path, tmp_path, "--patience", "200") == 0
+        assert run(path, tmp_path) == 0
     assert load(folder_of(tmp_path, PAIR) / "1/run.json")["outcome"] == "completed"
 
 
-def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe, tmp_path, hosts, capfd):
+def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe, tmp_path, hosts, capfd, monkeypatch):
+    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 1)
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
     with meanwhile(lambda: cut_while_running(hosts[1])):
-        assert run(path, tmp_path, "--patience", "1", "--repeats", "3") == 1
+        assert run(path, tmp_path, "--repeats", "3") == 1
     said = capfd.readouterr().out
     folder = folder_of(tmp_path, PAIR) / "1"
     assert f"{folder}: left unfinished, since it could not be reached: two: " in said

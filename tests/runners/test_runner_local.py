@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pty
 import signal
-import subprocess
-import sys
-import termios
 import time
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -20,7 +15,7 @@ from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
-from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
+from tests.runners.home import RECORD, folder_of, load, running, until, words
 from tests.runners.node import ended
 
 KEYS = {
@@ -240,34 +235,6 @@ def test_an_interrupt_ends_the_cool_down(write_recipe, tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
     assert not (folder_of(tmp_path) / "2").exists()
-
-
-def test_a_terminal_shows_a_bar_and_the_last_line_of_the_log(write_recipe, tmp_path):
-    pytest.importorskip("tqdm", reason="without tqdm a terminal is shown lines, like everything else")
-    path = write_recipe(f"{RECORD} record 1; printf 'loss \\033[2J 0.5\\n'; sleep 2")
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 200))
-    argv = [sys.executable, "-m", "tests.runners.quick", *words(path, tmp_path)]
-    with subprocess.Popen(argv, cwd=ROOT, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b"".join(chunks(ours)).decode()
-    os.close(ours)
-    assert process.returncode == 0
-    assert "0/1" in shown
-    assert "1/1" in shown
-    assert "loss  [2J 0.5" in shown
-    assert "\033[2J" not in shown
-    assert f"{folder_of(tmp_path)}/1: completed" in shown
-
-
-def chunks(terminal: int) -> Iterator[bytes]:
-    """Yield what is shown on a terminal, until nobody writes to it any more."""
-    while True:
-        try:
-            chunk = os.read(terminal, 4096)
-        except OSError:  # how Linux says that the other side is closed
-            return
-        yield chunk
 
 
 def test_a_run_is_finished_though_its_leftovers_cannot_be_removed(write_recipe, tmp_path, capfd, only_run, monkeypatch):

@@ -225,7 +225,7 @@ def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path
     assert holding == []
     said = capfd.readouterr()
     assert SECRET not in said.out + said.err
-    assert main([*run[:2], "--secret", "MY_TOKEN", "--dry-run"]) == 0
+    assert main(["plan", run[1], "--secret", "MY_TOKEN"]) == 0
     assert SECRET not in capfd.readouterr().out
 
 
@@ -379,17 +379,6 @@ sbatch = ["--account=mine"]
     kind, names = slurm.site_names()
     assert slurm.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
     assert Local().at_site((), ()) == Local()
-
-
-def test_runs_of_other_variables_or_prologues_warn_of_it(write_site, write_recipe, tmp_path):
-    path = write_recipe(f"{RECORD} record 1")
-    run = ["run", str(path), "--raw-logs", str(tmp_path / "raw")]
-    assert main([*run, "--env", "MINE=1"]) == 0
-    write_site('[hosts.local]\nprologue = ["true"]\n')
-    assert main([*run, "--env", "MINE=2"]) == 0
-    warnings = load_json(folder_of(tmp_path) / "2/run.json")["warnings"]
-    assert "the variable MINE is 2, and was 1 in repeat 1" in warnings
-    assert "the site's prologue is true, and was not set in repeat 1" in warnings
 
 
 def test_a_standalone_run_has_what_the_site_adds_for_its_host(write_recipe, write_site, tmp_path, capsys):

@@ -151,20 +151,20 @@ class Lookup(Struct, frozen=True):
 class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The keys of a recipe's file. Tables whose keys the author chooses are still as TOML gives them."""
 
-    title: Text
+    title: Text = ""
     suite: Slug
     framework: Annotated[
         str,
         Meta(pattern="[A-Za-z0-9]", description="a name with a letter from a to z or a digit, for it names a folder"),
     ]
     model: Text
-    device: Annotated[Literal["cpu", "gpu"], Meta(description="cpu or gpu")]
     iterations: Count
-    repeats: Count
-    timeout_seconds: Count
     command: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of texts, the program first")]
     records: RequiredRecords
     matrix: Any
+    device: Annotated[Literal["cpu", "gpu"], Meta(description="cpu or gpu")] = "gpu"
+    repeats: Count = 5
+    timeout_seconds: Count = 3600
     label: OptionalSlug = ""
     cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
     notes: str = ""
@@ -202,10 +202,6 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     slots: dict[str, Scalar | Lookup]
     environment_variables: dict[str, str]
     files: dict[str, Path]
-
-    def states(self, key: str, value: str) -> bool:
-        """Return whether the matrix holds this value of a key."""
-        return any(value in map(text_of, axes.get(key, ())) for axes in self.matrix)
 
 
 class FaultError(Exception):
@@ -327,6 +323,7 @@ def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
     file = decoded(stripped, RecipeFile, "a recipe")
     matrix = _matrix(file.matrix, file.options)
     read = {
+        "title": file.title or f"{file.model} in {file.framework}",
         "matrix": matrix,
         "options": _options(file.options),
         "slots": _slots(file.slots, {*file.options, *matrix[0]}),
@@ -714,24 +711,19 @@ class RecipeCase(Struct, frozen=True, kw_only=True):
     slug: str
 
 
-def select_cases(recipe: LaunchRecipe, choices: Choices, without: Sequence[Choices] = ()) -> list[RecipeCase]:
+def select_cases(recipe: LaunchRecipe, choices: Choices) -> list[RecipeCase]:
     """Return the cases of the matrix, in its order, with each key in `choices` fixed to one value, or to several.
 
-    Of several tables those that state the value are taken, and all where none does: a value that no table states is
-    tried in every one. `nodes` and `devices` choose among the shapes, and make a new one where none fits.
-
-    Args:
-        recipe: the recipe.
-        choices: values by key.
-        without: values by key, too; cases that have all values of one of these are left out.
+    If several tables state the value, those are taken; if no table states it, it is tried in all of them. `nodes` and
+    `devices` choose among the shapes, and make a new one if none fits.
 
     Raises:
-        RunnerError: the recipe does not have such a key, the key cannot have such a value, nothing uses it, or no case
-            is left.
+        RunnerError: the recipe does not have such a key, the key cannot have such a value, or the command does not use
+            it.
     """
     tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
     keys = ("nodes", "devices", *(key for key in tables[0] if key != "shape"))
-    for key in (key for chosen in (choices, *without) for key in chosen):
+    for key in choices:
         if key not in keys:
             raise RunnerError(f"recipe {recipe.name}: it has no key {key!r} to choose by; it has {', '.join(keys)}")
     found: dict[str, RecipeCase] = {}
@@ -739,21 +731,7 @@ def select_cases(recipe: LaunchRecipe, choices: Choices, without: Sequence[Choic
         found |= {case.slug: case for case in _fixed_cases(recipe, tables, dict(zip(choices, each, strict=True)))}
     cases = [*found.values()]
     _refuse_idle(recipe, cases, bool(choices))
-    for unwanted in without:
-        excluded = {key: _one_or_several(value) for key, value in unwanted.items()}
-        left = [case for case in cases if not matches(case.slots, excluded)]
-        if len(left) == len(cases):
-            shown = ", ".join(f"{key}={' or '.join(values)}" for key, values in excluded.items())
-            raise RunnerError(f"recipe {recipe.name}: --without: no case has {shown}, so it leaves nothing out")
-        cases = left
-    if not cases:
-        raise RunnerError(f"recipe {recipe.name}: no case is left; `show` prints the cases, exclude less of them")
     return cases
-
-
-def matches(values: Mapping[str, Scalar], wanted: Mapping[str, Sequence[Scalar]]) -> bool:
-    """Return whether each wanted key has one of the wanted values."""
-    return all(text_of(values[key]) in map(text_of, each) for key, each in wanted.items())
 
 
 def _one_or_several(value: str | Sequence[str]) -> Sequence[str]:

@@ -112,8 +112,7 @@ def test_each_launcher_is_named(page):
 
 def test_the_first_recipe_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = shown_toml(README_PATH, "title = ")
-    Path("mine.toml").write_text(text.replace('device = "gpu"', 'device = "cpu"'), "utf-8")
+    Path("mine.toml").write_text('device = "cpu"\n' + shown_toml(README_PATH, "suite = "), "utf-8")
     Path("nanoGPT").mkdir()
     Path("nanoGPT/train.py").write_text(TRAINER, "utf-8")
     assert main(["run", "mine.toml", "--smoke", "--if-busy", "run", "--case", "batch_size=8"]) == 0

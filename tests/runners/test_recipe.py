@@ -78,6 +78,42 @@ def test_the_defaults_of_a_recipe(tmp_path):
     assert table == {"shape": ("1n1d",), "batch_size": (8,), "precision": ("fp32",)}
 
 
+SHORT = """
+suite = "gpt2"
+model = "GPT-2 124M"
+framework = "PyTorch"
+command = ["python", "train.py", "--batch-size", "{batch_size}", "--max-iters", "{iterations}"]
+iterations = 200
+records = { format = "frameworks.nanogpt", at_least = 10 }
+files = { "." = "nanoGPT" }
+options = { sequence_length = 1024 }
+matrix = { batch_size = [8, 16], precision = "bf16" }
+"""
+
+
+def test_seven_keys_are_required_and_tables_may_stand_on_one_line(tmp_path):
+    (tmp_path / "nanoGPT/data").mkdir(parents=True)
+    for name in ("train.py", "data/prepare.py"):
+        (tmp_path / "nanoGPT" / name).write_text("")
+    path = tmp_path / "mine.toml"
+    path.write_text(SHORT)
+    found = recipe.load(path)
+    assert (found.title, found.device, found.repeats, found.timeout_seconds) == (
+        "GPT-2 124M in PyTorch",
+        "gpu",
+        5,
+        3600,
+    )
+    assert {*found.files} == {"train.py", "data/prepare.py"}
+    assert [case.slug for case in recipe.select_cases(found, {})] == ["gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16"]
+    path.write_text("\n".join(line for line in SHORT.splitlines() if not line.startswith(("files", "options"))))
+    recipe.load(path)
+    for key in ("suite", "model", "framework", "command", "iterations", "records", "matrix"):
+        path.write_text("\n".join(line for line in SHORT.splitlines() if not line.startswith(key)))
+        with pytest.raises(RunnerError, match=f"the key `{key}` is missing; add it"):
+            recipe.load(path)
+
+
 TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size = 16\nprecision = 'fp32'\n"
 
 

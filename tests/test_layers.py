@@ -146,9 +146,14 @@ def file_imports() -> dict[str, set[str]]:
 
 
 def package_imports() -> dict[str, set[str]]:
-    """Every package of ours with the packages that its modules import; a package inside one counts as a part of it."""
+    """Every package of ours with the packages that its modules import; a package inside one counts as a part of it.
+
+    Nothing imports `__main__`, which starts the command line from the outside.
+    """
     found: dict[str, set[str]] = defaultdict(set)
     for name, taken in file_imports().items():
+        if name.endswith(".__main__"):
+            continue
         mine = package_with(name)
         found[mine] |= {package_with(each) for each in taken} - {mine}
     return found

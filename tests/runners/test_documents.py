@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from perfledger.ingest.site import reproduce
-from perfledger.runners import cli, recipe, site
-from perfledger.runners.cli import main
+from perfledger.runners import recipe, site
+from perfledger.runners.cli import check, collect, main, setup
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import PlannedRecord
 from perfledger.runners.recipe import select_cases
@@ -58,10 +58,10 @@ def shown(path: Path) -> list[list[str]]:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatch):
     # These would do something: all that can be tried is that their arguments are understood.
-    monkeypatch.setattr(cli, "set_up", lambda *_: None)
-    monkeypatch.setattr(cli, "_unfinished", lambda _: [])
+    monkeypatch.setattr(setup, "set_up", lambda *_: None)
+    monkeypatch.setattr(collect, "unfinished_below", lambda _: [])
     monkeypatch.setenv("HF_TOKEN", "exported in the line before")
-    monkeypatch.setattr(cli, "_check", lambda *_: 0)
+    monkeypatch.setattr(check, "check_hosts", lambda *_: 0)
     for words in shown(path):
         # Of `run`, `plan` has all options but this one.
         tried = ["plan", *(word for word in words[1:] if word != "--resume")] if words[0] == "run" else words

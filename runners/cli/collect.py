@@ -1,0 +1,59 @@
+"""`collect`: finishes runs that were left unfinished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED
+from perfledger.runners.cli.options import raw_logs_option
+from perfledger.runners.job import RunnerError
+from perfledger.runners.record import unfinished
+from perfledger.runners.run import STOPPED, collect_run, complain, supervise
+
+
+@click.command("collect")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@raw_logs_option
+@click.option(
+    "--abandon",
+    is_flag=True,
+    help="Stop what still runs, and finish as failed what cannot be reached, with the files that are here.",
+)
+@click.option("--stop", is_flag=True, help="Stop what still runs, and collect it as stopped.")
+def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool, stop: bool) -> int:
+    """Finish runs that were left unfinished.
+
+    FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished. A run that
+    another runner supervises is left to it.
+    """
+    found = [folder for below in folders or (raw_logs,) for folder in unfinished_below(below)]
+    wanted = ("completed", "stopped") if stop else ("completed",)
+    worst = COMPLETED
+    with supervise(len(found)) as supervision:
+        for folder in found:
+            if supervision.signals.count:
+                return STOPPED
+            try:
+                outcome = collect_run(folder, supervision, abandon, stop)
+            except RunnerError as error:
+                complain(error)
+                worst = REFUSED
+                continue
+            worst = max(worst, COMPLETED if outcome in wanted else OTHERWISE)
+    return worst
+
+
+def unfinished_below(below: Path) -> list[Path]:
+    """Return the unfinished runs below a folder.
+
+    Raises:
+        RunnerError: there is no such folder.
+    """
+    if not below.is_dir():
+        raise RunnerError(f"{below}: there is no such folder; name that of a run, or one above it")
+    found = unfinished(below)
+    if not found:
+        print(f"{below}: nothing there is unfinished")
+    return found

@@ -1,0 +1,34 @@
+"""`list`: the recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from perfledger.runners import recipe as recipes
+from perfledger.runners.batch import COMPLETED
+from perfledger.runners.cli.text import print_lines
+
+
+@click.command("list")
+def list_recipes() -> int:
+    """List the recipes.
+
+    Each line has name, device, launcher and title.
+    """
+    print_lines(_recipe_list())
+    return COMPLETED
+
+
+def _recipe_list() -> Iterator[str]:
+    """Yield the recipes shipped, by the folder they lie in: name, device, launcher, title."""
+    loaded = {path: recipes.load(path) for path in map(recipes.find, recipes.names())}
+    rows = {path: (each.name, each.device, each.launcher.name, each.title) for path, each in loaded.items()}
+    widths = [max(len(row[column]) for row in rows.values()) for column in range(3)]
+    # What ran once comes last.
+    for folder in sorted({path.parent for path in rows}, key=lambda path: ("archive" in path.parts, path)):
+        yield f"{folder.relative_to(recipes.FOLDER.parent)}:"
+        for row in (row for path, row in rows.items() if path.parent == folder):
+            cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+            yield "  ".join(["", *cells, row[-1]])

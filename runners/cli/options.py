@@ -1,0 +1,331 @@
+"""Options that several commands share, packed into records: a command takes an `Asked` instead of twenty values."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import click
+from msgspec import Struct
+
+from perfledger.runners import recipe as recipes
+from perfledger.runners.command import IfBusy, Settings
+from perfledger.runners.job import ContainerTool, RunnerError, checked
+from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, select_cases
+from perfledger.runners.targets import AnyTarget, parse_target
+from perfledger.runners.wrappers import CONTAINERS
+
+#: Repeats from which `ingest` draws an interval.
+MANY = 5
+#: Repeats that are made at most until the interval is narrow.
+MOST_REPEATS = 15
+#: Between the choices of `--case`. A comma that no key follows is part of a value.
+BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
+#: Between the values of one key; written twice it is a part of a value.
+BETWEEN_VALUES = re.compile(r"(?<!\|)\|(?!\|)")
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Chosen(Struct, frozen=True):
+    """A recipe, and those of its cases that `--case` chooses."""
+
+    recipe: LaunchRecipe
+    cases: tuple[RecipeCase, ...]
+
+
+class Wanted(Struct, frozen=True):
+    """How often cases run, and in which order; `repeats` None stands for the recipe's, `until_ci` 0 for no such aim."""
+
+    repeats: int | None = None
+    seed: int | None = None
+    until_ci: float = 0
+    max_repeats: int = MOST_REPEATS
+    smoke: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.repeats and self.until_ci:
+            raise RunnerError(
+                "--repeats: with --until-ci the figures say how many are needed; leave one of the two out"
+            )
+        if self.smoke and (self.repeats or self.until_ci):
+            raise RunnerError("--smoke: it tries each case once; leave --repeats and --until-ci out")
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What a command is to plan, check or run: cases of recipes, where, how often, and where to."""
+
+    chosen: tuple[Chosen, ...]
+    target: AnyTarget
+    settings: Settings
+    site: str
+    wanted: Wanted = Wanted()
+    raw_logs: Path = Path("raw_logs")
+    round: str = ""
+
+
+def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Add options to a command and pass it, as `name`, what `make` returns for their values."""
+    keys = tuple(inspect.signature(make).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(**values: Any) -> Any:
+            made = make(**{key: values.pop(key) for key in keys})
+            return function(**{name: made}, **values)
+
+        decorated: Callable[..., Any] = command
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _pairs(text: str) -> dict[str, tuple[str, ...]]:
+    """Split `key=value|value,key=value`.
+
+    Raises:
+        click.BadParameter: it has another form.
+        RunnerError: a key stands there twice.
+    """
+    choices: dict[str, tuple[str, ...]] = {}
+    for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
+        name = key.strip()
+        if not name or not equals:
+            raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
+        values = tuple(each.replace("||", "|") for each in BETWEEN_VALUES.split(value))
+        _add_choice(choices, name, values)
+    return choices
+
+
+def _add_choice(choices: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
+    if name in choices:
+        known = "|".join(choices[name])
+        raise RunnerError(
+            f"--case {name}={'|'.join(values)}: it is {known} already; write several values as {name}={known}|..."
+        )
+    choices[name] = values
+
+
+def _case_choices(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Read `--case`, given once or several times, each key once."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        for name, values in _pairs(text).items():
+            _add_choice(choices, name, values)
+    return choices
+
+
+def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    if len(text.strip()) > 40:
+        raise click.BadParameter(f"{text!r} is longer than 40 characters; shorten it")
+    return text.strip()
+
+
+def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    """Read `NAME=VALUE`, given once or several times."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not recipes.VARIABLE.fullmatch(name):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE, with the name of an environment variable")
+        if fault := recipes.secret_fault(name, checked(value, f"--env {name}")):
+            raise RunnerError(f"--env {name}: it {fault}")
+        found[name] = value
+    return found
+
+
+def _secrets(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    for name in given:
+        if not recipes.VARIABLE.fullmatch(name):
+            # The text may be a value that was meant to stay secret, so it is not repeated.
+            raise click.BadParameter("it takes the name of an environment variable, without its value")
+    return tuple(given)
+
+
+def _share(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
+    """Read `2%` or `2` as 0.02."""
+    try:
+        share = 0.0 if text is None else float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1
+    if not (0 < share < 1 or text is None):
+        raise click.BadParameter(f"{text!r} is not a percentage between 0 and 100, such as 2%")
+    return share
+
+
+def _chosen(recipe: str, case: Choices) -> Chosen:
+    loaded = recipes.load(recipes.find(recipe))
+    return Chosen(loaded, tuple(select_cases(loaded, case)))
+
+
+def _all_chosen(recipes: Sequence[str], case: Choices) -> tuple[Chosen, ...]:
+    if repeated := [name for name in recipes if recipes.count(name) > 1]:
+        raise RunnerError(f"recipe {repeated[0]}: it is named twice; --repeats says how often its cases run")
+    return tuple(_chosen(name, case) for name in recipes)
+
+
+def _settings(
+    container: ContainerTool | Literal["none"],
+    work: str,
+    data: str,
+    if_busy: IfBusy,
+    variables: dict[str, str],
+    secrets: tuple[str, ...],
+) -> Settings:
+    return Settings(container, work, data, if_busy, variables, secrets)
+
+
+case_option = click.option(
+    "--case",
+    multiple=True,
+    callback=_case_choices,
+    metavar="KEY=VALUE,...",
+    help="Fix keys of the case, for example 'devices=8,batch_size=64|128'. May be repeated, each key once.",
+)
+case_options = _packed("chosen", _chosen, click.argument("recipe", metavar="RECIPE"), case_option)
+series_options = _packed(
+    "chosen", _all_chosen, click.argument("recipes", nargs=-1, required=True, metavar="RECIPE..."), case_option
+)
+work_option = click.option(
+    "--work", default="", metavar="DIR", help="Folder of the sources on the hosts.  [default: ~/.perfledger/work]"
+)
+target_options = _packed(
+    "target",
+    parse_target,
+    click.option(
+        "--on", default="local", metavar="TARGET", show_default=True, help="local, ssh:HOST,... or slurm:PARTITION."
+    ),
+    click.option("--ssh-config", default="", metavar="FILE", help="Use this ssh configuration instead of your own."),
+    click.option(
+        "--sbatch",
+        multiple=True,
+        metavar="ARG",
+        help="Pass a further argument to sbatch, joined by =, as in --sbatch=--account=mine. May be repeated.",
+    ),
+)
+container_option = click.option(
+    "--container",
+    type=click.Choice(["none", *CONTAINERS]),
+    default="none",
+    show_default=True,
+    help="Run the recipe's image with this tool.",
+)
+site_option = click.option(
+    "--site", default="", metavar="FILE", help="What the site adds.  [default: site.toml beside the recipe]"
+)
+settings_options = _packed(
+    "settings",
+    _settings,
+    container_option,
+    work_option,
+    click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),
+    click.option(
+        "--if-busy",
+        type=click.Choice(get_args(IfBusy)),
+        default="refuse",
+        show_default=True,
+        help="On a host that others use: refuse the run; wait an hour at most; run, and leave it out of results; or "
+        "run, and count it.",
+    ),
+    click.option(
+        "--env",
+        "variables",
+        multiple=True,
+        callback=_variables,
+        metavar="NAME=VALUE",
+        help="Set a variable for the command; it is recorded. May be repeated.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        callback=_secrets,
+        metavar="NAME",
+        help="Pass on a variable of this shell; its name alone is recorded. May be repeated.",
+    ),
+)
+raw_logs_option = click.option(
+    "--raw-logs",
+    type=click.Path(path_type=Path),
+    default=Path("raw_logs"),
+    metavar="DIR",
+    show_default=True,
+    help="Folder that runs are stored in.",
+)
+round_option = click.option(
+    "--round", default="", callback=_round, metavar="NAME", help="Name of the benchmark round, for example 2026Q4."
+)
+repeats_options = _packed(
+    "wanted",
+    Wanted,
+    click.option(
+        "--repeats", type=click.IntRange(min=1), metavar="N", help="Runs of each case.  [default: the recipe's]"
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        metavar="N",
+        help="Seed of the random order of the runs.  [default: a random one, which is printed]",
+    ),
+    click.option(
+        "--until-ci",
+        callback=_share,
+        metavar="PERCENT",
+        help="Repeat each case until its median is known to this, such as 2%, by its 95 % bootstrap interval.",
+    ),
+    click.option(
+        "--max-repeats",
+        type=click.IntRange(min=MANY),
+        default=MOST_REPEATS,
+        metavar="N",
+        show_default=True,
+        help="Repeats of a case at most, with --until-ci; earlier ones of the same round count.",
+    ),
+    click.option("--smoke", is_flag=True, help="Try each case once with few iterations; nothing of it is published."),
+)
+asked_options = _packed(
+    "asked",
+    Asked,
+    series_options,
+    target_options,
+    repeats_options,
+    settings_options,
+    site_option,
+    raw_logs_option,
+    round_option,
+)
+
+
+def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyTarget, settings: Settings, site: str) -> Asked:
+    return Asked(chosen=chosen, target=target, settings=settings, site=site)
+
+
+check_options = _packed("asked", _asked_to_check, series_options, target_options, settings_options, site_option)
+
+
+def _asked_to_write(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: Path, round: str) -> Asked:
+    if site and not host:
+        raise RunnerError(f"--site {site}: a script is for another host than this one; name it with --host, too")
+    target = parse_target(f"ssh:{host}" if host else "local")
+    return Asked(chosen=(chosen,), target=target, settings=settings, site=site, raw_logs=raw_logs, round=round)
+
+
+script_options = _packed(
+    "asked",
+    _asked_to_write,
+    case_options,
+    settings_options,
+    click.option("--host", default="", metavar="NAME", help="The host of the site file that the case is for."),
+    site_option,
+    raw_logs_option,
+    round_option,
+)

@@ -1,0 +1,63 @@
+"""`plan`: what `run` would start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+
+from perfledger.runners.batch import COMPLETED
+from perfledger.runners.cli.options import Asked, Wanted, asked_options
+from perfledger.runners.cli.series import Series, aim, series_of, time_of
+from perfledger.runners.cli.text import command_line, print_lines
+from perfledger.runners.job import PlannedRun
+from perfledger.runners.targets import AnyTarget, shown
+
+
+@click.command("plan")
+@asked_options
+@click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
+def plan(asked: Asked, scripts: bool) -> int:
+    """Show what `run` would start.
+
+    Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
+    name that `list` prints, or a .toml file.
+    """
+    series = series_of(asked)
+    firsts = series.firsts()
+    runs = series.runs(firsts)
+    target = series.target.for_series(runs, series.cool_down_seconds)
+    # As a list: a case that cannot run is refused before anything is printed.
+    print_lines([*_plan_lines(firsts, runs, target, scripts), *_order_lines(series, runs, asked.wanted)])
+    return COMPLETED
+
+
+def _plan_lines(
+    firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool
+) -> Iterator[str]:
+    """Yield what each case executes, and the runs in their order; contacts no host.
+
+    Raises:
+        RunnerError: the target or the settings do not allow a case.
+    """
+    places: set[str] = set()
+    for run in firsts:
+        if (place := shown(target, run)) not in places:
+            places.add(place)
+            yield place
+        yield f"{run.folder.parent.name} runs\n  {command_line(run)}\n"
+        if with_jobs:
+            yield f"by this job:\n{msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()}\n"
+    for number, run in enumerate(runs, start=1):
+        yield f"[{number}/{len(runs)}] {run.folder}"
+
+
+def _order_lines(series: Series, runs: Sequence[PlannedRun], wanted: Wanted) -> Iterator[str]:
+    """Yield how long the runs may take, and what their order and their number depend on."""
+    yield f"\n{time_of(runs, series.cool_down_seconds)}"
+    if len(runs) > 1:
+        given = f"by --seed {wanted.seed}" if wanted.seed is not None else "another one each time without --seed"
+        yield f"in random order, {given}"
+    if wanted.until_ci:
+        yield f"and on, until {aim(wanted)}"

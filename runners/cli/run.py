@@ -1,0 +1,130 @@
+"""`run`: runs recipes, one case after the other, and prints what came out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from perfledger import as_called
+from perfledger.runners import batch as batches
+from perfledger.runners.batch import COMPLETED
+from perfledger.runners.cli.options import MANY, Asked, asked_options
+from perfledger.runners.cli.series import Series, aim, series_of, time_of, warn_of_unpinned
+from perfledger.runners.cli.text import aligned, counted
+from perfledger.runners.job import PlannedRun
+from perfledger.runners.record import case_figures, check_ingest, finished_runs
+from perfledger.runners.run import RunContext, Supervision, supervise
+from perfledger.runners.targets import AnyTarget
+from perfledger.schema.figures import FiguresFound
+
+
+@click.command("run")
+@asked_options
+@click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
+def run(asked: Asked, resume: bool) -> int:
+    """Run recipes and collect their logs.
+
+    All of their cases run in random order, or those that --case chooses. RECIPE is a name that `list` prints, or a
+    .toml file.
+    """
+    series = series_of(asked)
+    check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
+    warn_of_unpinned(each.recipe for each in asked.chosen)
+    # Before earlier runs are waited for: a case that cannot run is refused at once.
+    firsts = series.firsts()
+    _announce(series, firsts, resume)
+    settled: Mapping[Path, int] = {}
+    if resume:
+        with supervise(len(batches.unfinished_of(firsts))) as supervision:
+            status, others = batches.finish_earlier(firsts, supervision)
+        if status:
+            return status
+        settled = batches.settled_counts(firsts, series.target, others)
+    runs = series.runs(firsts, settled)
+    if not runs and not series.wanted.until_ci:
+        print("nothing is left to run")
+        return COMPLETED
+    return _run(series, firsts, runs, asked.settings.if_busy == "wait")
+
+
+def _announce(series: Series, firsts: Sequence[PlannedRun], resume: bool) -> None:
+    """Print how many runs there will be and how long they may take, before a person waits for hours by mistake."""
+    runs = series.runs(firsts)
+    if series.wanted.until_ci:
+        # Earlier runs count, so that there may be fewer than `plan` says, or none.
+        print(f"{counted(len(firsts), 'case')}, until {aim(series.wanted)}", flush=True)
+    elif len(runs) > 1 and not resume:
+        print(time_of(runs, series.cool_down_seconds), flush=True)
+
+
+def _run(series: Series, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRun], waits: bool) -> int:
+    """Make the runs, or with `--until-ci` as many as its aim needs, and print the figures of their cases."""
+    wanted, refused = series.wanted, set[Path]()
+    if len(fixed) > 1:
+        print(f"in random order, seed {series.seed}", flush=True)
+    with supervise(None if wanted.until_ci else len(fixed)) as supervision:
+        runs: Iterable[PlannedRun] = fixed
+        if wanted.until_ci:
+            narrow = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
+            _read_figures(firsts, supervision)
+            earlier = batches.earlier_numbers(firsts, series.target)
+            runs = batches.until_narrow(firsts, narrow, series.seed, supervision.figures, earlier, refused)
+        most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
+        with _series_on(series.target, most, series.cool_down_seconds) as place:
+            context = RunContext(place, supervision, waits)
+            status = batches.run_all(runs, series.cool_down_seconds, context, refused)
+    for line in _result_lines(firsts, supervision.figures):
+        print(line)
+    if wanted.smoke and status == COMPLETED:
+        print("every case ran; leave --smoke out to measure")
+    return status
+
+
+@contextmanager
+def _series_on(target: AnyTarget, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Iterator[AnyTarget]:
+    """Yield the target for a series of runs, and give back what it holds for them at the end."""
+    place = target.for_series(runs, cool_down_seconds)
+    try:
+        yield place
+    finally:
+        place.release()
+
+
+def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:
+    """Look up what earlier runs give, which count towards the interval of their case."""
+    for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
+        supervision.figures[folder] = case_figures(folder)
+
+
+def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
+    """Yield a table of the cases that ran, against the last round where there is one, and what to do next."""
+    rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
+    if not any(rows):
+        return
+    heads = ["case", "repeats", "median", "95 % interval", "spread", "last round"]
+    yield ""
+    yield from aligned([heads, *filter(None, rows)])
+    raw_logs = firsts[0].folder.parents[3]
+    yield as_called(f"\nnext: python -m ingest build {shlex.quote(str(raw_logs))} writes the site")
+
+
+def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
+    current = batches.current_figure(found)
+    if found is None or current is None or not current.value:
+        return []
+    low, high = current.interval or (0.0, 0.0)
+    before = batches.earlier_figure(found, current)
+    change = "" if before is None or not before.value else f"{100 * (current.value / before.value - 1):+.1f} %"
+    named = "" if before is None else before.round or before.version or "without a round"
+    return [
+        f"{folder.parent.name}/{folder.name}",
+        str(current.repeats),
+        f"{current.value:.4g} {current.unit}",
+        f"{low:.4g} to {high:.4g}" if current.interval else f"from {MANY} repeats on",
+        "" if current.spread is None else f"{100 * current.spread:.1f} %",
+        f"{change} ({named})" if change else "",
+    ]

@@ -1,0 +1,149 @@
+"""What the commands `plan`, `check` and `run` have in common: the batches of all recipes, and their target."""
+
+from __future__ import annotations
+
+import secrets
+import statistics
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from perfledger.runners import batch as batches
+from perfledger.runners import site as sites
+from perfledger.runners.batch import Batch
+from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
+from perfledger.runners.cli.text import counted, duration
+from perfledger.runners.command import Settings
+from perfledger.runners.job import PlannedRun, RunnerError
+from perfledger.runners.recipe import LaunchRecipe, case_choices, select_cases
+from perfledger.runners.record import finished_runs
+from perfledger.runners.targets import AnyTarget
+
+#: Iterations of a smoke run.
+SMOKE_ITERATIONS = 5
+#: Records that a smoke run prints at least.
+SMOKE_RECORDS = 2
+
+
+class Series(Struct, frozen=True):
+    """The batches of one command, where they run, and the seed of their order, which all runs record."""
+
+    batches: tuple[Batch, ...]
+    target: AnyTarget
+    wanted: Wanted
+    seed: int
+
+    @property
+    def cool_down_seconds(self) -> int:
+        """The seconds between two runs: the most that one of the recipes asks for."""
+        return max(batch.recipe.cool_down_seconds for batch in self.batches)
+
+    def firsts(self) -> list[PlannedRun]:
+        """Return the next run of each case.
+
+        Raises:
+            RunnerError: a case cannot be run in this way.
+        """
+        return batches.first_runs_of(self.batches)
+
+    def runs(self, firsts: Sequence[PlannedRun], settled: Mapping[Path, int] | None = None) -> list[PlannedRun]:
+        """Return all runs in their order, without the repeats of a case that are there already.
+
+        With `--until-ci`, they are as many as give an interval at all.
+        """
+        wanted = self.wanted
+        own = {batch.recipe.name: batch.recipe.repeats for batch in self.batches}
+        fixed = 1 if wanted.smoke else MANY if wanted.until_ci else wanted.repeats
+        repeats = {run.folder.parent: fixed or own[run.record.recipe.name] for run in firsts}
+        return batches.order(firsts, repeats, self.seed, settled)
+
+
+def series_of(asked: Asked) -> Series:
+    """Return what is to run of each recipe, and where.
+
+    Raises:
+        RunnerError: the sites beside the recipes make two targets of one.
+    """
+    seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
+    at_sites = [at_site(each.recipe, asked.settings, asked.target, asked.site) for each in asked.chosen]
+    target = at_sites[0][1]
+    if any(other != target for _, other in at_sites):
+        raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
+    found = [_batch(each, settings, asked, seed) for each, (settings, _) in zip(asked.chosen, at_sites, strict=True)]
+    return Series(tuple(found), target, asked.wanted, seed)
+
+
+def _batch(chosen: Chosen, settings: Settings, asked: Asked, seed: int) -> Batch:
+    found = Batch(
+        recipe=chosen.recipe,
+        cases=chosen.cases,
+        settings=settings,
+        raw_logs=asked.raw_logs,
+        round=asked.round,
+        order_seed=seed,
+    )
+    return _smoke(found) if asked.wanted.smoke else found
+
+
+def _smoke(batch: Batch) -> Batch:
+    """Return a batch whose cases have few iterations each."""
+    recipe = batch.recipe
+    few = max(SMOKE_ITERATIONS, -(-SMOKE_RECORDS * recipe.iterations // recipe.records.at_least))
+    cases = {
+        case.slug: case
+        for each in batch.cases
+        for case in select_cases(
+            recipe, {**case_choices(recipe, each), "iterations": str(min(few, int(each.slots["iterations"])))}
+        )
+    }
+    return structs.replace(batch, cases=tuple(cases.values()), smoke=True)
+
+
+def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:
+    """Return settings and target with what the site adds for a recipe."""
+    found = sites.find(file, recipe.folder)
+    kind, names = target.site_names()
+    place = found.of(kind, names)
+    return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)
+
+
+def warn_of_unpinned(loaded: Iterable[LaunchRecipe]) -> None:
+    """Say which recipes fetch sources without naming their commit."""
+    for recipe in loaded:
+        if recipe.source.folder and recipe.source.repository and not recipe.source.commit:
+            where = f"recipe {recipe.name}: it names no commit of {recipe.source.repository}"
+            print(f"{where}, so what it runs may change; run.json records the one that ran", file=sys.stderr)
+
+
+def aim(wanted: Wanted) -> str:
+    """Return what `--until-ci` aims at."""
+    return f"half the interval is {100 * wanted.until_ci:g} % of the median, with {wanted.max_repeats} repeats at most"
+
+
+def time_of(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
+    """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
+    medians = {run.folder.parent: _median_seconds(run) for run in runs}
+    known = [medians[run.folder.parent] for run in runs]
+    seconds = sum(run.spec.timeout_seconds if each is None else each for run, each in zip(runs, known, strict=True))
+    time = duration(seconds + cool_down_seconds * max(len(runs) - 1, 0))
+    text = f"{counted(len(runs), 'run')} of {counted(len(medians), 'case')}"
+    unknown = known.count(None)
+    if not unknown:
+        return f"{text}, about {time}, by the median of each case's earlier runs"
+    if all(run.record.smoke for run in runs):
+        longest = duration(max(run.spec.timeout_seconds for run in runs))
+        return f"{text} with few iterations each; one that takes longer than {longest} is stopped"
+    return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
+
+
+def _median_seconds(planned: PlannedRun) -> float | None:
+    """Return how long completed runs of a case took; those of other iterations, such as trials, tell nothing."""
+    iterations = planned.record.recipe.case.get("iterations")
+    found = [
+        run.wall_seconds
+        for run in finished_runs(planned.folder.parent)
+        if run.outcome == "completed" and run.wall_seconds > 0 and run.recipe.case.get("iterations") == iterations
+    ]
+    return statistics.median(found) if found else None

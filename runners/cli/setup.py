@@ -1,0 +1,46 @@
+"""`setup`: installs what recipes need."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from perfledger.runners import recipe as recipes
+from perfledger.runners.batch import COMPLETED
+from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
+from perfledger.runners.cli.series import at_site, warn_of_unpinned
+from perfledger.runners.command import Settings, setup_steps
+from perfledger.runners.job import ContainerTool, RunnerError
+from perfledger.runners.nodes import set_up
+from perfledger.runners.targets import AnyTarget
+
+
+@click.command("setup")
+@click.argument("chosen", nargs=-1, required=True, metavar="RECIPE...")
+@target_options
+@container_option
+@work_option
+@site_option
+def setup(
+    chosen: tuple[str, ...], target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str
+) -> int:
+    """Install what recipes need.
+
+    The steps of each run in a Python environment of its own below --work, or in its image with --container, on all
+    hosts at the same time, one recipe after the other; Ctrl-C ends them. RECIPE is a name that `list` prints, or a
+    .toml file.
+    """
+    loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
+    placed = [at_site(each, Settings(container, work), target, site) for each in loaded]
+    steps = [setup_steps(each, settings) for each, (settings, _) in zip(loaded, placed, strict=True)]
+    warn_of_unpinned(loaded)
+    failures = []
+    for each, (_, place), wanted in zip(loaded, placed, steps, strict=True):
+        try:
+            set_up(place.places("cpu"), wanted)
+        except RunnerError as error:  # the other recipes do not need this one
+            failures.append(f"recipe {each.name}: {error}")
+    if failures:
+        raise RunnerError("\n".join(failures))
+    return COMPLETED

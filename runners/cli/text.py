@@ -1,0 +1,46 @@
+"""What several commands print: counts, durations, tables, and commands as a shell takes them."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from perfledger.runners import plans
+from perfledger.runners.job import PlannedRun
+from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print each line."""
+    for line in lines:
+        print(line)
+
+
+def case_argument(recipe: LaunchRecipe, case: RecipeCase) -> str:
+    """Return the value of `--case` that gives exactly this case, quoted for a shell."""
+    choices = case_choices(recipe, case).items()
+    return shlex.quote(",".join(f"{key}={value.replace('|', '||')}" for key, value in choices))
+
+
+def command_line(run: PlannedRun) -> str:
+    """Return the command of a run with its variables."""
+    return plans.command_text(run.record.environment_variables, run.record.argv)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines, with the cells of a column below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def counted(count: int, what: str) -> str:
+    """Return `1 run`, `2 runs`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return hours and minutes, rounded up."""
+    hours, minutes = divmod(math.ceil(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from perfledger.runners.cases import RecipeCase, case_folder
 from perfledger.runners.command import Settings, build_run, commit_of
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_folder
+from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.record import (
     LAUNCH_JSON,
     SETTLED_OUTCOMES,

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
+from perfledger.runners.cases import RecipeCase, case_choices, case_folder, slugify
 from perfledger.runners.job import (
     NCCL_VARIABLES,
     NODE_VARIABLES,
@@ -38,21 +39,11 @@ from perfledger.runners.job import (
     texts,
     word,
 )
+from perfledger.runners.matrix import text_of
 from perfledger.runners.nodes import SetupSteps
-from perfledger.runners.recipe import (
-    SLOT,
-    Image,
-    LaunchRecipe,
-    Lookup,
-    RecipeCase,
-    case_choices,
-    case_folder,
-    filled_word,
-    slot_alone,
-    slugify,
-    text_of,
-)
+from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.site import SitePlace
+from perfledger.runners.slots import SLOT, Lookup, filled_word, slot_alone
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from perfledger.schema.records import Case, Container, Recipe
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.command import environment_variables, launch_words
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
+from perfledger.runners.recipe import LaunchRecipe
 from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan, PlanCase, PlanSource
 from perfledger.schema.records import Container
 

@@ -15,19 +15,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from perfledger.runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
-from perfledger.runners.recipe import (
-    FOLDER,
-    SITE_FILE,
-    VARIABLE,
-    FaultError,
-    Keys,
-    Words,
-    decoded,
-    line_of,
-    parsed,
-    refuse_nul,
-    secret_fault,
-)
+from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, Words, secret_fault
+from perfledger.runners.toml_errors import FaultError, Keys, decoded, line_of, parsed, refuse_nul
 from perfledger.schema.records import SiteRecord
 
 #: Processors or memory nodes as the kernel lists them: 0-7,16-23.

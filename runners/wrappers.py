@@ -11,8 +11,10 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from perfledger.runners.cases import RecipeCase
 from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
-from perfledger.runners.recipe import Image, LaunchRecipe, RecipeCase, filled_word, slot_alone
+from perfledger.runners.recipe import Image, LaunchRecipe
+from perfledger.runners.slots import filled_word, slot_alone
 
 #: The container's name, so that a leftover container can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))

@@ -16,7 +16,8 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from perfledger.runners.job import NODE_VARIABLES
-from perfledger.runners.recipe import COMPUTED, RecipeFile
+from perfledger.runners.matrix import COMPUTED
+from perfledger.runners.recipe import RecipeFile
 from perfledger.runners.site import SitePlace
 from perfledger.schema.records import RunJson
 

@@ -13,7 +13,7 @@ from perfledger.ingest.common import suites
 from perfledger.ingest.read import layout
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import Faults
-from perfledger.runners import recipe
+from perfledger.runners import cases, recipes
 from perfledger.schema.records import RunJson, from_text
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -48,8 +48,8 @@ def test_a_model(tmp_path: Path) -> None:
 
 
 def test_a_recipe(tmp_path: Path) -> None:
-    found = recipe.load(written("contributing/recipe", tmp_path))
-    assert len(recipe.select_cases(found, {})) == 2
+    found = recipes.load(written("contributing/recipe", tmp_path))
+    assert len(cases.select_cases(found, {})) == 2
 
 
 def test_a_layout(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfledger.runners import plans
-from perfledger.runners import recipe as recipes
+from perfledger.runners import plans, recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.text import print_lines
 from perfledger.schema.plans import PLANS_FOLDER

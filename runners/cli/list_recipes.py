@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import click
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.text import print_lines
+from perfledger.runners.recipe import FOLDER
 
 
 @click.command("list")
@@ -28,7 +29,7 @@ def _recipe_list() -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows.values()) for column in range(3)]
     # What ran once comes last.
     for folder in sorted({path.parent for path in rows}, key=lambda path: ("archive" in path.parts, path)):
-        yield f"{folder.relative_to(recipes.FOLDER.parent)}:"
+        yield f"{folder.relative_to(FOLDER.parent)}:"
         for row in (row for path, row in rows.items() if path.parent == folder):
             cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
             yield "  ".join(["", *cells, row[-1]])

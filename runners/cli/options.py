@@ -12,10 +12,11 @@ from typing import Any, Literal, get_args
 import click
 from msgspec import Struct
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import Choices, RecipeCase, select_cases
 from perfledger.runners.command import IfBusy, Settings
 from perfledger.runners.job import ContainerTool, RunnerError, checked
-from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, select_cases
+from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.targets import AnyTarget, parse_target
 from perfledger.runners.wrappers import CONTAINERS
 
@@ -135,9 +136,9 @@ def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequ
     found: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")
-        if not equals or not recipes.VARIABLE.fullmatch(name):
+        if not equals or not VARIABLE.fullmatch(name):
             raise click.BadParameter(f"{text!r} is not NAME=VALUE, with the name of an environment variable")
-        if fault := recipes.secret_fault(name, checked(value, f"--env {name}")):
+        if fault := secret_fault(name, checked(value, f"--env {name}")):
             raise RunnerError(f"--env {name}: it {fault}")
         found[name] = value
     return found
@@ -145,7 +146,7 @@ def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequ
 
 def _secrets(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
     for name in given:
-        if not recipes.VARIABLE.fullmatch(name):
+        if not VARIABLE.fullmatch(name):
             # The text may be a value that was meant to stay secret, so it is not repeated.
             raise click.BadParameter("it takes the name of an environment variable, without its value")
     return tuple(given)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
 from perfledger.runners.cli.series import at_site, warn_of_unpinned

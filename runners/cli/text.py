@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from perfledger.runners import plans
+from perfledger.runners.cases import RecipeCase, case_choices
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices
+from perfledger.runners.recipe import LaunchRecipe
 
 
 def print_lines(lines: Iterable[str]) -> None:

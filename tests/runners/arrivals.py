@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from perfledger.runners import recipe
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import Settings, build_run
-from perfledger.runners.recipe import select_cases
 from perfledger.runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
 from perfledger.runners.transport import Local, Ssh
 
@@ -33,7 +33,7 @@ def begun(
     settings: Settings | None = None,
 ) -> Path:
     """Make the folder of a run of the tiny recipe that was started on so many nodes; none of its files arrived yet."""
-    chosen = recipe.load(path)
+    chosen = recipes.load(path)
     wanted = {"nodes": str(nodes), "devices": str(nodes), **(choices or {})}
     run = build_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw", settings)
     number = next_repeat(run.folder.parent)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from perfledger.runners import recipe
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import JobSpec, PlannedRun
-from perfledger.runners.recipe import select_cases
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool
@@ -84,7 +84,7 @@ def planned(
     settings: Settings | None = None,
 ) -> Placed:
     """Return the job of the first case of a recipe; nothing is started."""
-    chosen = recipe.load(path)
+    chosen = recipes.load(path)
     built = build_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
     run = replace(built, folder=folder / "raw/tiny/1")
     run.folder.mkdir(parents=True)

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from perfledger.runners import agent_link, recipe
+from perfledger.runners import agent_link, recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.programs import ProgramResult
-from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import Reply
 from tests.runners.agents import Change, kept, modules, replacing
 
@@ -113,7 +113,7 @@ def prepared(
     **variables: str,
 ) -> Node:
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
-    chosen = recipe.load(path)
+    chosen = recipes.load(path)
     spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
     agent = kept(change(modules(agent_link.AGENT)))
     about = {"identity": jobs.name, "rank": rank, "hosts": list(hosts), "master_address": hosts[0], "master_port": port}

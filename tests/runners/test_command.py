@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import Settings, build_run, commit_of, environment_variables, launch_words
 from perfledger.runners.job import (
     NODE_VARIABLES,
@@ -23,7 +24,6 @@ from perfledger.runners.job import (
     texts,
     word,
 )
-from perfledger.runners.recipe import select_cases
 from perfledger.schema.records import Container
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded

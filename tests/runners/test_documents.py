@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from perfledger.ingest.site import reproduce
-from perfledger.runners import recipe, site
+from perfledger.runners import recipes, site
+from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import check, collect, main, setup
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import PlannedRecord
-from perfledger.runners.recipe import select_cases
 from perfledger.schema.records import Run, from_json
 from perfledger.schema.vocabulary import LAUNCHERS
 from tests import key_tables
@@ -133,9 +133,9 @@ def as_ingest_reads(record: PlannedRecord) -> Run:
     return from_json({"path": "train.log", "sha256": "", "case": document["case"], "recipe": document["recipe"]}, Run)
 
 
-@pytest.mark.parametrize("name", recipe.names()[::4])
+@pytest.mark.parametrize("name", recipes.names()[::4])
 def test_the_command_that_a_page_shows_gives_its_case_again(name, capsys, tmp_path):
-    chosen = recipe.load(recipe.find(name))
+    chosen = recipes.load(recipes.find(name))
     cases = select_cases(chosen, {})
     for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
         run = build_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))

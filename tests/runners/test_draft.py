@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perfledger.runners import recipe
+from perfledger.runners import cases, recipe, recipes
 from perfledger.runners.cli import main
 from perfledger.runners.command import trainer_words
 from perfledger.runners.job import RunnerError
@@ -37,7 +37,7 @@ def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
     for blank, answer in ANSWERS.items():
         text = text.replace(blank, answer)
     Path("mine.toml").write_text(text, "utf-8")
-    return recipe.load(Path("mine.toml"))
+    return recipes.load(Path("mine.toml"))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
 )
 def test_the_draft_of_a_command_gives_the_command_again(command: str, trainer: str, expected: dict[str, Any]) -> None:
     loaded = drafted(command)
-    (case,) = recipe.select_cases(loaded, {})
+    (case,) = cases.select_cases(loaded, {})
     assert [part for each in trainer_words(loaded, case, "") for part in each] == shlex.split(trainer)
     facts = {"launcher": loaded.launcher.name, "framework": loaded.framework, "device": loaded.device, **case.slots}
     facts |= {"nodes": case.nodes, "devices": case.devices, "precision": case.precision}
@@ -98,7 +98,7 @@ def test_questions_are_printed_with_their_lines_and_a_draft_without_answers_is_r
     assert lines[0] == "train.toml:4: which model does it train, as readers know it?"
     assert lines[-1] == "next: python -m runners run train.toml --smoke"
     with pytest.raises(RunnerError, match=r"train\.toml:4: `model` is ''"):
-        recipe.load(Path("train.toml"))
+        recipes.load(Path("train.toml"))
 
 
 def test_a_secret_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:

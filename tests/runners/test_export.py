@@ -6,10 +6,9 @@ import shlex
 
 import pytest
 
-from perfledger.runners import plans
-from perfledger.runners import recipe as recipes
+from perfledger.runners import plans, recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
-from perfledger.runners.recipe import select_cases
 from perfledger.schema.plans import EXAMPLE_DATA, Plan
 from perfledger.schema.records import from_text
 from perfledger.schema.redaction.redact import redact_record

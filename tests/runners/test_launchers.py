@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from perfledger.runners import wrappers
 from perfledger.runners.agent import job
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import build_run, launch_words
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
-from perfledger.runners.recipe import LAUNCHERS, select_cases
+from perfledger.schema.vocabulary import LAUNCHERS
 from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written
 

@@ -6,9 +6,10 @@ import hashlib
 
 import pytest
 
-from perfledger.runners import recipe
+from perfledger.runners import cases, recipes
 from perfledger.runners.job import RunnerError
-from perfledger.runners.recipe import Image, Launcher, Lookup, RecipeSource, RequiredRecords, Setup
+from perfledger.runners.recipe import Image, Launcher, RecipeSource, RequiredRecords, Setup
+from perfledger.runners.slots import Lookup
 from tests.runners.written import loaded, written
 
 WHOLE = """
@@ -46,7 +47,7 @@ folder = "b/c"
 
 def test_every_key_of_a_recipe_is_read(tmp_path):
     path = written(tmp_path, ["a", "b"], more=WHOLE, head='label = "x"\nnotes = "n"\ncool_down_seconds = 5')
-    found = recipe.load(path)
+    found = recipes.load(path)
     assert (found.name, found.label, found.notes, found.cool_down_seconds) == ("tiny", "x", "n", 5)
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found.launcher == Launcher("mpirun", ("--bind-to", "none"), True)
@@ -97,7 +98,7 @@ def test_seven_keys_are_required_and_tables_may_stand_on_one_line(tmp_path):
         (tmp_path / "nanoGPT" / name).write_text("")
     path = tmp_path / "mine.toml"
     path.write_text(SHORT)
-    found = recipe.load(path)
+    found = recipes.load(path)
     assert (found.title, found.device, found.repeats, found.timeout_seconds) == (
         "GPT-2 124M in PyTorch",
         "gpu",
@@ -105,13 +106,13 @@ def test_seven_keys_are_required_and_tables_may_stand_on_one_line(tmp_path):
         3600,
     )
     assert {*found.files} == {"train.py", "data/prepare.py"}
-    assert [case.slug for case in recipe.select_cases(found, {})] == ["gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16"]
+    assert [case.slug for case in cases.select_cases(found, {})] == ["gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16"]
     path.write_text("\n".join(line for line in SHORT.splitlines() if not line.startswith(("files", "options"))))
-    recipe.load(path)
+    recipes.load(path)
     for key in ("suite", "model", "framework", "command", "iterations", "records", "matrix"):
         path.write_text("\n".join(line for line in SHORT.splitlines() if not line.startswith(key)))
         with pytest.raises(RunnerError, match=f"the key `{key}` is missing; add it"):
-            recipe.load(path)
+            recipes.load(path)
 
 
 TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size = 16\nprecision = 'fp32'\n"
@@ -204,7 +205,7 @@ def test_an_error_in_a_recipe_names_file_line_and_key(tmp_path, change, line, me
     path.write_text(before.replace(*change, 1), encoding="utf-8")
     assert path.read_text(encoding="utf-8") != before
     with pytest.raises(RunnerError) as error:
-        recipe.load(path)
+        recipes.load(path)
     assert str(error.value).startswith(f"{path}:{line}: ")
     assert message in str(error.value)
 
@@ -213,7 +214,7 @@ def test_a_recipe_that_is_not_toml_is_refused_with_line_and_column(tmp_path):
     path = written(tmp_path, ["a"])
     path.write_text(path.read_text(encoding="utf-8").replace("title", "title title", 1), encoding="utf-8")
     with pytest.raises(RunnerError, match=r"tiny\.toml:2: is not TOML: Expected '=' .* \(at line 2, col"):
-        recipe.load(path)
+        recipes.load(path)
 
 
 def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp_path):
@@ -223,14 +224,14 @@ def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp
     text = path.read_text(encoding="utf-8").replace('command = ["a"]\n', program)
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RunnerError) as error:
-        recipe.load(path)
+        recipes.load(path)
     line = text.splitlines().index("batch_size = 0") + 1
     assert str(error.value).startswith(f"{path}:{line}: `matrix.batch_size` is 0")
     title = 'title = """\niterations = 8\n"""'
     text = text.replace('title = "Lines"', title).replace("iterations = 3", "iterations = 0")
     path.write_text(text.replace("batch_size = 0", "batch_size = 8"), encoding="utf-8")
     with pytest.raises(RunnerError, match=r"tiny\.toml:9: `iterations` is 0"):
-        recipe.load(path)
+        recipes.load(path)
 
 
 def test_files_can_name_a_folder_or_a_glob(tmp_path):
@@ -283,31 +284,31 @@ def test_a_matrix_key_must_be_in_all_tables_or_an_option(tmp_path):
 def test_a_file_that_is_not_utf8_or_is_absent_is_refused(tmp_path):
     (tmp_path / "x.toml").write_bytes(b'title = "\xff"')
     with pytest.raises(RunnerError, match=r"x\.toml:1: is not UTF-8; save the file in that encoding"):
-        recipe.load(tmp_path / "x.toml")
+        recipes.load(tmp_path / "x.toml")
     with pytest.raises(RunnerError, match=r"y\.toml: this recipe cannot be read: .*No such file"):
-        recipe.load(tmp_path / "y.toml")
+        recipes.load(tmp_path / "y.toml")
 
 
 def test_recipes_are_found_by_name_in_whatever_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(recipe, "FOLDER", tmp_path)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
     for name in ("b", "wing/a", "wing/deep/resnet50-x"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / f"{name}.toml").touch()
-    assert recipe.names() == ["a", "b", "resnet50-x"]
-    assert recipe.find("a") == tmp_path / "wing/a.toml"
-    assert recipe.find(str(tmp_path / "b.toml")) == tmp_path / "b.toml"
+    assert recipes.names() == ["a", "b", "resnet50-x"]
+    assert recipes.find("a") == tmp_path / "wing/a.toml"
+    assert recipes.find(str(tmp_path / "b.toml")) == tmp_path / "b.toml"
     with pytest.raises(RunnerError, match=r"resnet50_x: there is no such recipe.*did you mean resnet50-x\?"):
-        recipe.find("resnet50_x")
+        recipes.find("resnet50_x")
     with pytest.raises(RunnerError, match=r"zzz: there is no such recipe.*`python -m runners list` prints them"):
-        recipe.find("zzz")
+        recipes.find("zzz")
     with pytest.raises(RunnerError, match=r"other\.toml: there is no such file; "):
-        recipe.find("other.toml")
+        recipes.find("other.toml")
 
 
 def test_two_recipes_with_one_name_are_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(recipe, "FOLDER", tmp_path)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
     for wing in ("x", "y"):
         (tmp_path / wing).mkdir()
         (tmp_path / wing / "same.toml").touch()
     with pytest.raises(RunnerError, match=r"y/same\.toml: .*x/same\.toml has the same name; rename one"):
-        recipe.names()
+        recipes.names()

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import environment_variables, trainer_words
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.nodes import SetupSteps, set_up
-from perfledger.runners.recipe import select_cases
 from perfledger.runners.targets import parse_target
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled

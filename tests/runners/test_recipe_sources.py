@@ -16,10 +16,12 @@ from perfledger.ingest.read.beside import PathFacts
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import by_id
 from perfledger.parsers.engine.session import Quoted
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import RecipeCase, select_cases
 from perfledger.runners.command import trainer_words
 from perfledger.runners.job import texts
-from perfledger.runners.recipe import LaunchRecipe, RecipeCase, select_cases, text_of
+from perfledger.runners.matrix import text_of
+from perfledger.runners.recipe import LaunchRecipe
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]

@@ -17,10 +17,11 @@ from msgspec import structs
 
 from perfledger.parsers.contract.fact import FACTS
 from perfledger.parsers.engine.registry import by_id
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import RecipeCase, case_choices, framework_slug, select_cases
 from perfledger.runners.command import environment_variables, launch_words, trainer_words
 from perfledger.runners.job import NODE_VARIABLES, texts
-from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, framework_slug, select_cases
+from perfledger.runners.recipe import LaunchRecipe
 from perfledger.schema.vocabulary import OPTIONS
 
 ROOT = Path(__file__).parents[2]

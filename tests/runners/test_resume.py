@@ -12,12 +12,12 @@ from threading import Timer
 
 import pytest
 
-from perfledger.runners import recipe, record
+from perfledger.runners import recipes, record
 from perfledger.runners.batch import settled_runs
+from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, Runner, folder_of, load, running, until
@@ -34,7 +34,7 @@ def begins(said: str) -> list[str]:
 
 def first_runs(path: Path, tmp_path: Path) -> list[PlannedRun]:
     """Return the first run of each case of a recipe."""
-    chosen = recipe.load(path)
+    chosen = recipes.load(path)
     return [build_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
 
 
@@ -127,7 +127,7 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
 
 @pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])
 def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
-    chosen = recipe.load(write_recipe(node=node))
+    chosen = recipes.load(write_recipe(node=node))
     (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
     earlier = build_run(chosen, case, tmp_path)
     earlier.folder.mkdir(parents=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from perfledger.runners import recipe, record
+from perfledger.runners import recipes, record
 from perfledger.runners.cli import cli, main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import printable
@@ -31,16 +31,16 @@ def test_list_names_every_recipe_with_its_device_and_launcher(capsys):
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = {line.split()[0]: line.split() for line in lines if line.startswith("  ")}
-    assert sorted(rows) == recipe.names()
+    assert sorted(rows) == recipes.names()
     for name, row in rows.items():
-        loaded = recipe.load(recipe.find(name))
+        loaded = recipes.load(recipes.find(name))
         assert row[1:3] == [loaded.device, loaded.launcher.name]
     assert "recipes:" in next(line for line in lines if not line.startswith("  "))
 
 
 @pytest.mark.parametrize("name", ["resnet50-pytorch", "bert-ngc-pytorch", "transformer-big-paddlenlp"])
 def test_show_prints_what_every_recipe_needs(capsys, name):
-    chosen = recipe.load(recipe.find(name))
+    chosen = recipes.load(recipes.find(name))
     assert main(["show", name]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"{name}: {chosen.title}\n")
@@ -134,9 +134,9 @@ def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_an_unknown_recipe_is_answered_with_the_nearest(capfd):
-    message = refusal(capfd, "run", recipe.names()[0] + "x")
+    message = refusal(capfd, "run", recipes.names()[0] + "x")
     assert "there is no such recipe" in message
-    assert recipe.names()[0] in message
+    assert recipes.names()[0] in message
     assert "there is no such file" in refusal(capfd, "show", "absent/x.toml")
 
 

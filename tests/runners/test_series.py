@@ -15,14 +15,14 @@ from types import SimpleNamespace
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, recipe, transport
+from perfledger.runners import batch, recipes, transport
 from perfledger.runners import run as running
 from perfledger.runners.batch import Aim, current_figure, earlier_figure, order, until_narrow
+from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import ProgramResult
-from perfledger.runners.recipe import select_cases
 from perfledger.schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
 from tests.runners.home import RECORD, ROOT, load
@@ -30,7 +30,7 @@ from tests.runners.test_end_to_end import RECIPE, TRAINER
 
 
 def planned(write_recipe, tmp_path, batches="1, 2, 3, 4"):
-    chosen = recipe.load(write_recipe("true", batches=batches))
+    chosen = recipes.load(write_recipe("true", batches=batches))
     return [build_run(chosen, case, tmp_path / "raw") for case in select_cases(chosen, {})]
 
 
@@ -420,7 +420,7 @@ def test_a_recipe_that_pins_no_commit_says_so(write_recipe, tmp_path, capfd, com
 
 
 def test_megatron_is_pinned_where_its_arguments_exist():
-    chosen = recipe.load(recipe.find("gpt-megatron"))
+    chosen = recipes.load(recipes.find("gpt-megatron"))
     assert f"git -C Megatron-LM checkout {chosen.source.commit}" in chosen.setup.steps
 
 

@@ -11,9 +11,9 @@ from importlib.metadata import version
 import pytest
 from workload_logs import need, train
 
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import trainer_words
-from perfledger.runners.recipe import select_cases
 from runners.workloads import causal_lm_models
 from tests.runners.written import filled
 

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import recipe
+from perfledger.runners import recipes
+from perfledger.runners.cases import select_cases
 from perfledger.runners.command import trainer_words
 from perfledger.runners.job import texts
-from perfledger.runners.recipe import LaunchRecipe, select_cases
+from perfledger.runners.recipe import LaunchRecipe
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
-    name for name in recipe.names() if name.startswith(("resnet50-pytorch", "bert-pytorch")) and "examples" not in name
+    name for name in recipes.names() if name.startswith(("resnet50-pytorch", "bert-pytorch")) and "examples" not in name
 ]
 
 
 def loaded(name: str) -> LaunchRecipe:
-    return recipe.load(recipe.find(name))
+    return recipes.load(recipes.find(name))
 
 
 def imported(path: Path) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from perfledger.runners import recipe
+from perfledger.runners import recipes
 from perfledger.runners.agent import job
 from perfledger.runners.job import Word
 from perfledger.runners.recipe import LaunchRecipe
@@ -45,7 +45,7 @@ def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = 
 
 def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> LaunchRecipe:
     """Write and load a recipe."""
-    return recipe.load(written(folder, command, matrix, more, head))
+    return recipes.load(written(folder, command, matrix, more, head))
 
 
 def filled(words: Iterable[Word], values: Mapping[str, str]) -> list[str]:

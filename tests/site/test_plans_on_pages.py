@@ -23,7 +23,7 @@ from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site import planned, report_recipes, reproduce
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.reproduce import CommandBlock
-from perfledger.runners import recipe as recipes
+from perfledger.runners import recipes
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Run
 from tests import builders

@@ -1,0 +1,159 @@
+"""The matrix of a recipe: tables of values that cases combine, and how `--case` limits them."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from perfledger.runners.job import NODE_VARIABLES, RunnerError, Scalar
+from perfledger.runners.toml_errors import FaultError, Keys, wrong
+from perfledger.schema.vocabulary import PRECISIONS
+
+#: What every case has by itself, so that no option may have this name.
+COMPUTED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
+SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
+#: Values to combine, by key of the case.
+Axes = Mapping[str, tuple[Scalar, ...]]
+
+
+def text_of(value: Scalar) -> str:
+    """Return a value as it stands in a command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def scalar(keys: Keys, value: object) -> Scalar:
+    """Return a value of a recipe; raise for one that is no text, number or truth value."""
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise wrong(keys, value, "must be a string, a number or a truth value")
+    return value
+
+
+def check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
+    """Hold that `{key}` can stand in a text and means this value and no other."""
+    key = str(keys[-1])
+    if not _KEY.fullmatch(key) or key in {*taken, *COMPUTED, *NODE_VARIABLES}:
+        raise wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")
+
+
+def case_value_fault(key: str, value: Scalar) -> str:
+    """Return why a value cannot be that of a key of a case; empty where it can."""
+    if key == "batch_size" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        return "must be a whole number from 1"
+    if key == "precision" and value not in PRECISIONS:
+        return f"must be one of {', '.join(PRECISIONS)}"
+    if key == "shape" and not SHAPE.fullmatch(str(value)):
+        return "must be nodes and devices per node, such as 2n8d"
+    return ""
+
+
+def read_matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
+    """Read `matrix`, one table or several; a key of one table must be in all of them or in `options`."""
+    tables = stated if isinstance(stated, list) else [stated]
+    if not tables or not all(isinstance(each, dict) for each in tables):
+        raise wrong(("matrix",), stated, "must be a table or several: [matrix], or [[matrix]] more than once")
+    found = tuple(_axes(table, ("matrix", number)) for number, table in enumerate(tables))
+    for key in dict.fromkeys(key for axes in found for key in axes):
+        for number, axes in enumerate(found):
+            if key not in axes and key not in options:
+                what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
+                raise FaultError(("matrix", number), what)
+    return found
+
+
+def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
+    for key in ("batch_size", "precision"):
+        if key not in table:
+            similar = difflib.get_close_matches(key, table, n=1)
+            remedy = f"is `{similar[0]}` a misspelling of it?" if similar else "state at least one value"
+            raise FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
+    axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
+    return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
+
+
+def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
+    """Read the values of a key."""
+    check_name(keys, value, ())
+    values = tuple(scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
+    if not values:
+        raise FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
+    if len({text_of(each) for each in values}) < len(values):
+        raise wrong(keys, value, "states a value twice")
+    for each in values:
+        if fault := case_value_fault(str(keys[-1]), each):
+            raise wrong(keys, each, fault)
+    return values
+
+
+def combinations(axes: Axes) -> Iterator[dict[str, Scalar]]:
+    """Yield each value of a key with each one of the others, with the keys in the order of the table."""
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def fixed(tables: Sequence[Axes], key: str, value: Scalar) -> list[Axes]:
+    """Return the tables that state a value of a key, limited to it; all tables if none states it."""
+    stating = [axes for axes in tables if text_of(value) in map(text_of, axes[key])]
+    return [{**axes, key: (value,)} for axes in stating or tables]
+
+
+def with_shapes(recipe: str, tables: Sequence[Axes], wanted: Mapping[str, int]) -> list[Axes]:
+    """Return the tables with the shapes of these numbers of nodes and devices; with a new shape if none has them."""
+    fitting = [{**axes, "shape": tuple(each for each in axes["shape"] if _fits(each, wanted))} for axes in tables]
+    return [axes for axes in fitting if axes["shape"]] or [
+        {**axes, "shape": (_new_shape(recipe, wanted),)} for axes in tables
+    ]
+
+
+def _fits(shape: Scalar, wanted: Mapping[str, int]) -> bool:
+    nodes, per_node = counts(shape)
+    return wanted.get("nodes", nodes) == nodes and wanted.get("devices", nodes * per_node) == nodes * per_node
+
+
+def _new_shape(recipe: str, wanted: Mapping[str, int]) -> str:
+    nodes, devices = wanted.get("nodes", 1), wanted.get("devices")
+    if devices is None:
+        raise RunnerError(f"recipe {recipe}: no shape has nodes={nodes}; state devices= of the whole job too")
+    if devices % nodes:
+        raise RunnerError(f"recipe {recipe}: devices={devices} cannot be shared out evenly among nodes={nodes}")
+    return f"{nodes}n{devices // nodes}d"
+
+
+def counts(shape: Scalar) -> tuple[int, int]:
+    """Return nodes and devices per node of a shape such as `2n8d`."""
+    match = SHAPE.fullmatch(str(shape))
+    assert match, "`recipe` and `_new_shape` give no other"
+    return int(match[1]), int(match[2])
+
+
+def count(recipe: str, key: str, text: str) -> int:
+    """Return a text of `--case` as a whole number from 1."""
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise RunnerError(f"recipe {recipe}: {key}={text!r} must be a whole number from 1")
+    return int(text)
+
+
+def value_of(recipe: str, tables: Sequence[Axes], key: str, text: str) -> Scalar:
+    """Return the value that the matrix states so, or else the text in the type of the first that it states."""
+    if key in ("batch_size", "iterations"):
+        return count(recipe, key, text)
+    stated = [value for axes in tables for value in axes[key]]
+    value = next((value for value in stated if text_of(value) == text), None)
+    value = _converted(recipe, key, text, stated[0]) if value is None else value
+    if fault := case_value_fault(key, value):
+        raise RunnerError(f"recipe {recipe}: {key}={value!r} {fault}")
+    return value
+
+
+def _converted(recipe: str, key: str, text: str, example: Scalar) -> Scalar:
+    kind = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[type(example)]
+    try:
+        value = {"true": True, "false": False}[text.lower()] if isinstance(example, bool) else type(example)(text)
+    except (KeyError, ValueError):
+        value = math.nan
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RunnerError(f"recipe {recipe}: {key}={text!r} must be {kind}, like its {text_of(example)}")
+    return value

@@ -10,20 +10,14 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from perfledger.runners.cases import RecipeCase, case_folder
-from perfledger.runners.command import Settings, build_run, commit_of
+from perfledger.runners.command import Numbered, build_run, commit_of
+from perfledger.runners.display import complain
+from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, comparable_runs, finished_runs, next_repeat
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
+from perfledger.runners.launch_json import LAUNCH_JSON, SupervisedError, unfinished
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.record import (
-    LAUNCH_JSON,
-    SETTLED_OUTCOMES,
-    AttendedError,
-    FinishedRun,
-    comparable_runs,
-    finished_runs,
-    next_repeat,
-    unfinished,
-)
-from perfledger.runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
+from perfledger.runners.run import STOPPED, UNFINISHED, RunContext, Supervision, launch, pause, resume_run
+from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import UnreachableError
 from perfledger.schema.figures import CaseFigure, FiguresFound
@@ -51,14 +45,14 @@ class Batch(Struct, frozen=True, kw_only=True):
         """
         commit = commit_of(self.recipe.files.values())
         pinned = [self.settings.pinned(case) for case in self.cases]
-        repeats = [next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in pinned]
+        numbers = [
+            Numbered(repeat, self.round, commit, self.smoke, self.order_seed)
+            for repeat in (next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in pinned)
+        ]
         return [
-            build_run(
-                self.recipe, case, self.raw_logs, self.settings,
-                repeat=repeat, round=self.round, commit=commit, smoke=self.smoke, order_seed=self.order_seed,
-            )
-            for case, repeat in zip(pinned, repeats, strict=True)
-        ]  # fmt: skip
+            build_run(self.recipe, case, self.raw_logs, self.settings, numbered)
+            for case, numbered in zip(pinned, numbers, strict=True)
+        ]
 
 
 def first_runs_of(series: Sequence[Batch]) -> list[PlannedRun]:
@@ -280,7 +274,7 @@ def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tupl
     for folder in folders:
         try:
             outcome = resume_run(folder, supervision)
-        except AttendedError as error:
+        except SupervisedError as error:
             complain(error)
             others.add(folder.parent)
             continue

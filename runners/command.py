@@ -11,19 +11,18 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from perfledger.runners.cases import RecipeCase, case_choices, case_folder, slugify
+from perfledger.runners.cases import RecipeCase, case_choices, case_folder
 from perfledger.runners.job import (
     NCCL_VARIABLES,
     NODE_VARIABLES,
     OF_INTERFACE,
     RUN_SCHEMA,
     ContainerSpec,
-    ContainerTool,
     JobSpec,
     NodeVariable,
     PlannedRecord,
@@ -33,16 +32,13 @@ from perfledger.runners.job import (
     VirtualEnvironment,
     WantedRecords,
     Word,
-    checked,
-    literal,
-    secret_values,
     texts,
     word,
 )
 from perfledger.runners.matrix import text_of
 from perfledger.runners.nodes import SetupSteps
 from perfledger.runners.recipe import Image, LaunchRecipe
-from perfledger.runners.site import SitePlace
+from perfledger.runners.settings import Settings
 from perfledger.runners.slots import SLOT, Lookup, filled_word, slot_alone
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from perfledger.schema.records import Case, Container, Recipe
@@ -51,91 +47,22 @@ from perfledger.schema.records import Case, Container, Recipe
 _PIP = re.compile(r"\bpip3?\b")
 
 
-#: On a host that others use: refuse a run, wait until it is idle, run without counting it, or run and count it.
-IfBusy = Literal["refuse", "wait", "run", "count"]
+class Numbered(Struct, frozen=True):
+    """Which run of its case it is.
 
-
-class Settings(Struct, frozen=True):
-    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes.
-
-    `variables` are set for the command; `secrets` are names of variables whose values come from our own environment;
-    `place` is what the site adds.
+    Attributes:
+        repeat: its number among those of the case.
+        round: the benchmark round, if any.
+        commit: of the recipe's own files, empty if unknown; see `commit_of`.
+        smoke: whether nothing of it is to be published.
+        order_seed: the seed of the random order of the runs.
     """
 
-    container: ContainerTool | Literal["none"] = "none"
-    work: str = ""
-    data: str = ""
-    if_busy: IfBusy = "refuse"
-    variables: dict[str, str] = {}
-    secrets: tuple[str, ...] = ()
-    place: SitePlace = SitePlace()
-
-    def __post_init__(self) -> None:
-        """Refuse folders that no command line can name."""
-        checked(self.work, "--work")
-        if self.data and not checked(self.data, "--data").startswith("/"):
-            why = "the command runs in another folder; name the whole path, from / on"
-            raise RunnerError(f"--data {self.data}: {why}")
-
-    def at(self, place: SitePlace, recipe: LaunchRecipe) -> Settings:
-        """Return these settings with what a site adds for a recipe; what the user chose goes first.
-
-        Raises:
-            RunnerError: a secret has no value here.
-        """
-        found = structs.replace(
-            self,
-            data=self.data or place.data_for(recipe.name, recipe.data.name),
-            variables={**place.variables, **self.variables},
-            secrets=tuple(dict.fromkeys((*place.secrets, *self.secrets))),
-            place=place,
-        )
-        secret_values(found.secrets)
-        return found
-
-    def applied(self, recipe: LaunchRecipe) -> LaunchRecipe:
-        """Return a recipe as it is started here: with the site's Python, variables and arguments of the container."""
-        # Braces would be slots.
-        variables = {name: re.sub("[{}]", r"\g<0>\g<0>", value) for name, value in self.variables.items()}
-        image = recipe.container
-        python = self.place.interpreter if self.container == "none" else ""
-        named = recipe.command[0] in ("python", "python3", recipe.setup.python)
-        return structs.replace(
-            recipe,
-            setup=structs.replace(recipe.setup, python=python or recipe.setup.python),
-            command=(python, *recipe.command[1:]) if python and named else recipe.command,
-            environment_variables={**recipe.environment_variables, **variables},
-            container=image and structs.replace(image, arguments=(*image.arguments, *self._container_arguments)),
-        )
-
-    @property
-    def _container_arguments(self) -> tuple[str, ...]:
-        # The daemon starts the container, so that no affinity of ours reaches it. Apptainer is a child of ours.
-        pinning, words = self.place.pinning, list(self.place.container.arguments)
-        if self.container in ("docker", "podman"):
-            words += [f"--cpuset-cpus={pinning.cores}"] if pinning.cores else []
-            words += [f"--cpuset-mems={pinning.numa}"] if pinning.numa else []
-        return tuple(words)
-
-    @property
-    def pinning_words(self) -> list[Word]:
-        """The words before a command that confine it to processors and NUMA nodes."""
-        pinning = self.place.pinning
-        if self.container in ("docker", "podman"):
-            return []
-        if pinning.numa:
-            cores = f"--physcpubind={pinning.cores}" if pinning.cores else f"--cpunodebind={pinning.numa}"
-            return literal("numactl", cores, f"--membind={pinning.numa}")
-        return literal("taskset", "--cpu-list", pinning.cores) if pinning.cores else []
-
-    def pinned(self, case: RecipeCase) -> RecipeCase:
-        """Return a case with the pinning as a part of it: a run on fewer processors is no repeat of one on all."""
-        pinning = structs.asdict(self.place.pinning)
-        found = {f"pinned_{name}": value for name, value in pinning.items() if value}
-        if not found.keys() - case.options.keys():
-            return case
-        slug = "-".join([case.slug, *(f"{name.replace('_', '-')}-{slugify(text)}" for name, text in found.items())])
-        return structs.replace(case, options={**case.options, **found}, slug=slug)
+    repeat: int = 1
+    round: str = ""
+    commit: str = ""
+    smoke: bool = False
+    order_seed: int | None = None
 
 
 def build_run(
@@ -143,12 +70,7 @@ def build_run(
     case: RecipeCase,
     raw_logs: Path,
     settings: Settings | None = None,
-    *,
-    repeat: int = 1,
-    round: str = "",
-    commit: str = "",
-    smoke: bool = False,
-    order_seed: int | None = None,
+    numbered: Numbered | None = None,
 ) -> PlannedRun:
     """Return a run with all that it needs to start.
 
@@ -157,16 +79,12 @@ def build_run(
         case: one of its cases.
         raw_logs: the folder that runs go to.
         settings: what the user chose beyond the recipe.
-        repeat: number of the run among those of its case.
-        round: the benchmark round, if any.
-        commit: of the recipe's own files, empty if unknown; see `commit_of`.
-        smoke: whether nothing of it is to be published.
-        order_seed: what the random order of the runs began with.
+        numbered: which run of the case it is; the first one if it is left out.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
     """
-    settings = settings or Settings()
+    settings, numbered = settings or Settings(), numbered or Numbered()
     written, recipe, case = recipe, settings.applied(recipe), settings.pinned(case)
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
@@ -202,10 +120,8 @@ def build_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.if_busy in ("run", "count"),
     )
-    record = _record(
-        written, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke, order_seed=order_seed
-    )
-    folder = case_folder(recipe, case, raw_logs) / str(repeat)
+    folder = case_folder(recipe, case, raw_logs) / str(numbered.repeat)
+    record = _record(written, case, settings, spec, numbered)
     return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
 
 
@@ -361,10 +277,9 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 
 def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str,
-    smoke: bool, order_seed: int | None,
-) -> PlannedRecord:  # fmt: skip
-    repository, version = recipe.source.repository, recipe.source.commit or commit
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, numbered: Numbered
+) -> PlannedRecord:
+    repository, version = recipe.source.repository, recipe.source.commit or numbered.commit
     return PlannedRecord(
         schema=RUN_SCHEMA,
         suite=recipe.suite,
@@ -379,16 +294,16 @@ def _record(
             options=dict(case.options),
         ),
         format=recipe.records.format,
-        repeat=repeat,
+        repeat=numbered.repeat,
         recipe=_recipe_record(recipe, case, settings),
         argv=tuple(texts(spec.argv)),
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
         secrets=settings.secrets,
         site=settings.place.record,
         accept_disturbed=settings.if_busy == "count",
-        smoke=smoke,
-        order_seed=order_seed,
-        round=round,
+        smoke=numbered.smoke,
+        order_seed=numbered.order_seed,
+        round=numbered.round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,
     )

@@ -15,7 +15,7 @@ import click
 from msgspec import Struct
 
 from perfledger import as_called
-from perfledger.runners import record
+from perfledger.runners import ingest_link
 from perfledger.runners.job import RunnerError, Scalar
 from perfledger.runners.recipe import secret_fault
 from perfledger.schema.figures import RunFigure
@@ -375,7 +375,7 @@ def _figure(log: Path) -> RunFigure:
     Raises:
         RunnerError: no format reads it.
     """
-    found = next((each for each in record.case_figures(log.absolute()).runs if each.format), None)
+    found = next((each for each in ingest_link.case_figures(log.absolute()).runs if each.format), None)
     if found is None:
         remedy = f"python -m ingest new-format NAME {shlex.quote(str(log))} drafts a format"
         raise RunnerError(f"--log {log}: no format reads it; {remedy}")

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,12 +17,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from perfledger import as_called
-from perfledger.runners import record
+from perfledger.runners import earlier, ingest_link, record
 from perfledger.runners.agent_link import START, archive
+from perfledger.runners.display import Progress, complain
+from perfledger.runners.earlier import RUN_JSON
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.nodes import LOG, Outcome, printable
-from perfledger.runners.record import LAUNCH_JSON, RUN_JSON, Finished, Launch, Lost, attended, lock, planned_launch
+from perfledger.runners.launch_json import LAUNCH_JSON, Launch, lock, open_launch, planned_launch
+from perfledger.runners.nodes import LOG, Outcome
+from perfledger.runners.record import Finished, Lost
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
 from perfledger.schema.figures import FiguresFound, RunFigure
@@ -44,10 +45,6 @@ FAILED_SECONDS = 30
 FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
 #: How long a host may be unreachable before its run is left unfinished.
 PATIENCE_SECONDS = 300
-#: How often a line says that a run goes on.
-LIVE_SECONDS = 60
-#: States that are printed at once.
-AT_ONCE = ("waiting", "unreachable", "busy")
 #: How long a run waits for its hosts to be idle.
 BUSY_SECONDS = 3600
 #: Between two looks whether the hosts are idle.
@@ -55,49 +52,6 @@ IDLE_SECONDS = 10
 OVER = ("ended", "lost")
 #: Options of a recipe from which a fact follows that a log does not state.
 _STATED_BY = {"tokens_per_step": "sequence_length"}
-#: Characters of a log's line that are printed.
-LINE_WIDTH = 200
-
-
-# --- Display ----------------------------------------------------------------------------------------------------------
-
-
-def complain(error: RunnerError) -> None:
-    """Print an error; text of a host in it cannot move the cursor."""
-    text = "\n".join(map(printable, str(error).splitlines()))
-    print(f"runners: {as_called(text)}", file=sys.stderr, flush=True)
-
-
-class Progress:
-    """Prints how runs go: when one begins and ends, and a line a minute between."""
-
-    def __init__(self, total: int | None) -> None:
-        """Expect `total` runs; None where the number is not known beforehand."""
-        self._of = f"/{total}" if total else ""
-        self._begun = 0
-        self._printed, self._kind = time.monotonic(), ""
-
-    def begin(self, folder: Path) -> None:
-        """Print that a run begins."""
-        self._begun += 1
-        self._printed, self._kind = time.monotonic(), ""
-        print(f"[{self._begun}{self._of}] {folder}", flush=True)
-
-    def state(self, kind: str, text: str) -> None:
-        """Print the present state once a minute, and at once if the run waits, is out of reach, or is back."""
-        at_once = kind != self._kind and (kind in AT_ONCE or self._kind == "unreachable")
-        if at_once or time.monotonic() - self._printed >= LIVE_SECONDS:
-            print(f"  {time.strftime('%H:%M:%S')} {printable(text)[:LINE_WIDTH]}", flush=True)
-            self._printed = time.monotonic()
-        self._kind = kind
-
-    def line(self, text: str) -> None:
-        """Print a line."""
-        print(printable(text), flush=True)
-
-    def end(self, folder: Path, outcome: str) -> None:
-        """Print the outcome of a run."""
-        self.line(f"{folder}: {outcome}")
 
 
 # --- Requests to stop -------------------------------------------------------------------------------------------------
@@ -193,7 +147,7 @@ def _make_folder(run: PlannedRun, target: AnyTarget, made: Path) -> tuple[Planne
             if _renamed(made, run.folder):
                 return run, launch, file
             file.close()
-            number = record.next_repeat(run.folder.parent)
+            number = earlier.next_repeat(run.folder.parent)
             planned = replace(run.record, repeat=number)
             run = replace(run, record=planned, folder=run.folder.parent / str(number))
     except OSError as error:
@@ -289,7 +243,7 @@ def wait_idle(run: PlannedRun, session: RunContext) -> None:
 
 def resume_run(folder: Path, supervision: Supervision) -> str:
     """Supervise and collect an unfinished run; return and raise as `launch` does."""
-    with attended(folder) as launched:
+    with open_launch(folder) as launched:
         supervision.progress.begin(folder)
         return _cleared(folder, launched, supervision) or _finished(Job(launched.job, folder), launched, supervision)
 
@@ -300,7 +254,7 @@ def collect_run(folder: Path, supervision: Supervision, abandon: bool = False, s
     With `stop`, stop it first if it still runs. With `abandon`, do so, and finish it as failed, with the files that are
     here, if its hosts cannot be reached.
     """
-    with attended(folder) as launched:
+    with open_launch(folder) as launched:
         supervision.progress.begin(folder)
         if outcome := _cleared(folder, launched, supervision):
             return outcome
@@ -346,7 +300,7 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     known = record.pending_warnings(folder)
     record.note_warnings(folder, target.late_warnings(job))
     alone = collect(folder, launched, lost).alone
-    finished = record.finished_run(folder)
+    finished = earlier.finished_run(folder)
     for warning in finished.warnings:
         if warning not in known.warnings:
             supervision.progress.line(f"{folder}: warning: {warning}")
@@ -371,16 +325,16 @@ def _figure(folder: Path, supervision: Supervision, alone: FiguresFound) -> str:
 
     `alone` are the figures of its log without other repeats.
     """
-    run = record.finished_run(folder)
+    run = earlier.finished_run(folder)
     if run.outcome in ("failed", "oom"):
-        return f" ({record.how_it_ended(folder)})"
+        return f" ({earlier.how_it_ended(folder)})"
     if run.smoke:
         read = "".join(map(_smoke_figure, alone.runs[:1])) if run.outcome == "completed" else ""
         return f"{read}; a smoke run, which no result counts"
     if run.outcome != "completed":
         return ""
     try:
-        found = record.case_figures(folder.parent)
+        found = ingest_link.case_figures(folder.parent)
     except RunnerError as error:
         return f", and its figure is not known: {error}"
     supervision.figures[folder.parent] = found

@@ -11,10 +11,10 @@ from msgspec import structs
 from perfledger.runners.batch import COMPLETED, REFUSED
 from perfledger.runners.cli.options import Asked, check_options
 from perfledger.runners.cli.series import series_of, warn_of_unpinned
+from perfledger.runners.display import complain
+from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import printable
-from perfledger.runners.record import check_ingest
-from perfledger.runners.run import complain
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import UnreachableError
 

@@ -8,9 +8,10 @@ import click
 
 from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED
 from perfledger.runners.cli.options import raw_logs_option
+from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
-from perfledger.runners.record import unfinished
-from perfledger.runners.run import STOPPED, collect_run, complain, supervise
+from perfledger.runners.launch_json import unfinished
+from perfledger.runners.run import STOPPED, collect_run, supervise
 
 
 @click.command("collect")

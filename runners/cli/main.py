@@ -18,9 +18,10 @@ from perfledger.runners.cli.run import run
 from perfledger.runners.cli.script import script
 from perfledger.runners.cli.setup import setup
 from perfledger.runners.cli.show import show
+from perfledger.runners.display import complain
 from perfledger.runners.draft import init_recipe
 from perfledger.runners.job import RunnerError
-from perfledger.runners.run import STOPPED, complain
+from perfledger.runners.run import STOPPED
 
 #: Commands of earlier versions, with those that do the same now.
 MOVED = {

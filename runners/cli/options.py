@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
-from perfledger.runners.command import IfBusy, Settings
 from perfledger.runners.job import ContainerTool, RunnerError, checked
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
+from perfledger.runners.settings import IfBusy, Settings
 from perfledger.runners.targets import AnyTarget, parse_target
 from perfledger.runners.wrappers import CONTAINERS
 

@@ -15,8 +15,9 @@ from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import MANY, Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of, warn_of_unpinned
 from perfledger.runners.cli.text import aligned, counted
+from perfledger.runners.earlier import finished_runs
+from perfledger.runners.ingest_link import case_figures, check_ingest
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.record import case_figures, check_ingest, finished_runs
 from perfledger.runners.run import RunContext, Supervision, supervise
 from perfledger.runners.targets import AnyTarget
 from perfledger.schema.figures import FiguresFound

@@ -16,10 +16,10 @@ from perfledger.runners.batch import Batch
 from perfledger.runners.cases import case_choices, select_cases
 from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
 from perfledger.runners.cli.text import counted, duration
-from perfledger.runners.command import Settings
+from perfledger.runners.earlier import finished_runs
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.record import finished_runs
+from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
 
 #: Iterations of a smoke run.

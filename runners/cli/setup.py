@@ -10,9 +10,10 @@ from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
 from perfledger.runners.cli.series import at_site, warn_of_unpinned
-from perfledger.runners.command import Settings, setup_steps
+from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
 from perfledger.runners.nodes import set_up
+from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
 
 

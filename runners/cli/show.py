@@ -12,9 +12,10 @@ from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cases import RecipeCase
 from perfledger.runners.cli.options import Chosen, case_options, settings_options
 from perfledger.runners.cli.text import case_argument, command_line, print_lines
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
+from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.record import check_ingest
+from perfledger.runners.settings import Settings
 from perfledger.schema.plans import EXAMPLE_DATA
 
 

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Settings, build_run
-from perfledger.runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
+from perfledger.runners.command import build_run
+from perfledger.runners.earlier import next_repeat
+from perfledger.runners.launch_json import LAUNCH_JSON, Launch, open_launch, planned_launch
+from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Local, Ssh
 
 LINE = (
@@ -81,5 +83,5 @@ def stated(node: Path, names: Sequence[str] = ("train.log", "environment.json"))
 
 def launched(folder: Path) -> Launch:
     """Return the `launch.json` of a run."""
-    with attended(folder) as content:
+    with open_launch(folder) as content:
         return content

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
 from perfledger.runners.job import JobSpec, PlannedRun
+from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool

@@ -18,8 +18,9 @@ import pytest
 
 from perfledger.runners import agent_link, recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
 from perfledger.runners.programs import ProgramResult
+from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Reply
 from tests.runners.agents import Change, kept, modules, replacing
 

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 
 from perfledger.ingest import cli as ingest
-from perfledger.runners import agent_link, record, run, slurm
+from perfledger.runners import agent_link, ingest_link, run, slurm
 from perfledger.runners.cli import main
 from perfledger.schema.figures import FiguresFound
 from tests.runners.agents import all_of, kept, modules, replacing
 
 #: The process that `python -m ingest` is, for tests of it.
-INGEST = record._ingest
+INGEST = ingest_link.ask_ingest
 #: The modules of the agent as they are.
 AGENT = agent_link.AGENT
 #: How long the agent waits, and how long in tests: the load of a machine that tests says nothing, and what ends there
@@ -54,7 +54,7 @@ def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     set_to(agent_link, "AGENT", agent())
     set_to(run, "LONGEST_PAUSE", 0.5)
     set_to(slurm, "SHARED_SECONDS", 0.5)
-    set_to(record, "_ingest", ingested)
+    set_to(ingest_link, "ask_ingest", ingested)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from perfledger.runners.job import RunnerError
-from perfledger.runners.record import attended, planned_launch
+from perfledger.runners.launch_json import open_launch, planned_launch
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
 from tests.runners.agents import change_agent
@@ -210,7 +210,7 @@ def launch_json(placed: Placed, **change: object) -> Path:
 @pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm("p", ("--account=a",))])
 def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
     placed = planned(write_recipe("true"), target, tmp_path)
-    with attended(launch_json(placed)) as launch:
+    with open_launch(launch_json(placed)) as launch:
         assert (launch.target, launch.plan, launch.records.format) == (
             target,
             placed.run.record,
@@ -241,7 +241,7 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
 )  # fmt: skip
 def test_the_content_of_launch_json_is_not_trusted(write_recipe, tmp_path, change, said):
     placed = planned(write_recipe("true"), Ssh(("a", "b"), "/my/config"), tmp_path, {"nodes": "2", "devices": "2"})
-    with pytest.raises(RunnerError, match=said), attended(launch_json(placed, **change)):
+    with pytest.raises(RunnerError, match=said), open_launch(launch_json(placed, **change)):
         pass
 
 

@@ -20,8 +20,8 @@ import pytest
 from perfledger.runners import agent_link, slurm_queue
 from perfledger.runners import slurm as cluster
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError
+from perfledger.runners.settings import Settings
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Warnings
 from tests.runners.agents import change_agent

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners import transport
-from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError
+from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Local, Ssh
 from tests.runners.agents import change_agent
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts

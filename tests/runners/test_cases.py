@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from perfledger.runners.batch import Batch, order
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
-from perfledger.runners.command import Settings, environment_variables, trainer_words
+from perfledger.runners.command import environment_variables, trainer_words
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
+from perfledger.runners.settings import Settings
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from perfledger.runners import record, run
+from perfledger.runners import ingest_link, record, run
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError, WantedRecords
 from perfledger.runners.record import Lost, published
 from perfledger.runners.run import collect
+from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Warnings
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
@@ -302,7 +302,9 @@ def test_unusable_records_do_not_count(tmp_path):
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
-    assert record.count_records(record.log_figures(log, {"schema": "perfledger.run/1"})) == {"frameworks.keras": 2}
+    assert ingest_link.count_records(ingest_link.log_figures(log, {"schema": "perfledger.run/1"})) == {
+        "frameworks.keras": 2
+    }
 
 
 @pytest.mark.parametrize(
@@ -315,7 +317,7 @@ def test_unusable_records_do_not_count(tmp_path):
     ],
 )
 def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
-    assert record.shortfall(found, WantedRecords("a.b", 2)) == said
+    assert ingest_link.shortfall(found, WantedRecords("a.b", 2)) == said
 
 
 def test_a_run_without_a_log_is_not_said_to_be_in_another_format(write_recipe, tmp_path, capfd):

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Settings, build_run, commit_of, environment_variables, launch_words
+from perfledger.runners.command import Numbered, build_run, commit_of, environment_variables, launch_words
 from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
@@ -24,6 +24,7 @@ from perfledger.runners.job import (
     texts,
     word,
 )
+from perfledger.runners.settings import Settings
 from perfledger.schema.records import Container
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
@@ -183,13 +184,15 @@ def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_use
     recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
     (case,) = select_cases(recipe, {})
     assert build_run(recipe, case, tmp_path).record.source is None
-    record = build_run(recipe, case, tmp_path, commit="c0ffee").record
+    record = build_run(recipe, case, tmp_path, numbered=Numbered(commit="c0ffee")).record
     assert record.source == SourceRecord("a/b", "c0ffee")
     assert record.recipe.container is None
     record = build_run(recipe, case, tmp_path, Settings("podman")).record
     assert record.recipe.container == Container("podman", "a/b:1")
     fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
-    assert build_run(fixed, case, tmp_path, commit="c0ffee").record.source == SourceRecord("a/b", "of the recipe")
+    assert build_run(fixed, case, tmp_path, numbered=Numbered(commit="c0ffee")).record.source == SourceRecord(
+        "a/b", "of the recipe"
+    )
 
 
 def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):

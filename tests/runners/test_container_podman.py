@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Local
 from tests.runners.jobs import planned
 from tests.runners.node import polls

@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import Image
+from perfledger.runners.settings import Settings
 from perfledger.runners.wrappers import CONTAINERS
 from tests.runners.written import loaded
 

@@ -14,8 +14,9 @@ from perfledger.ingest.site import reproduce
 from perfledger.runners import recipes, site
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import check, collect, main, setup
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
 from perfledger.runners.job import PlannedRecord
+from perfledger.runners.settings import Settings
 from perfledger.schema.records import Run, from_json
 from perfledger.schema.vocabulary import LAUNCHERS
 from tests import key_tables

@@ -7,8 +7,8 @@ import json
 import msgspec
 import pytest
 
-from perfledger.runners import record
-from perfledger.runners.record import FinishedRun, comparable_runs
+from perfledger.runners import drift
+from perfledger.runners.earlier import FinishedRun, comparable_runs
 from perfledger.runners.run import collect
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load
@@ -22,28 +22,28 @@ def earlier(repeat: int, **environment: object) -> FinishedRun:
 
 def test_nodes_that_differ_are_named_by_number_with_both_values():
     nodes = [{"gpu_power_limit_watts": 300, "driver": "550.1"}, {"gpu_power_limit_watts": 250, "driver": "550.1"}]
-    assert record.drift_between_nodes(nodes) == ["the power limit in W is 250 on node 1 and 300 on node 0"]
+    assert drift.drift_between_nodes(nodes) == ["the power limit in W is 250 on node 1 and 300 on node 0"]
 
 
 def test_a_fact_known_on_one_side_only_is_not_a_difference():
-    assert record.drift_between_nodes([{"gpu_ecc": "Enabled"}, {}]) == []
-    assert record.drift_between_repeats({}, [earlier(1, driver="1")]) == []
+    assert drift.drift_between_nodes([{"gpu_ecc": "Enabled"}, {}]) == []
+    assert drift.drift_between_repeats({}, [earlier(1, driver="1")]) == []
 
 
 def test_facts_that_vary_by_themselves_are_not_compared():
     assert (
-        record.drift_between_nodes([{"load_average_before": [1], "kernel": "6.1"}, {"load_average_before": [2]}]) == []
+        drift.drift_between_nodes([{"load_average_before": [1], "kernel": "6.1"}, {"load_average_before": [2]}]) == []
     )
 
 
-@pytest.mark.parametrize("key", record.COMPARED)
+@pytest.mark.parametrize("key", drift.COMPARED)
 def test_every_fact_that_moves_a_figure_is_compared(key):
-    (sentence,) = record.drift_between_repeats({key: "new"}, [earlier(1, **{key: "old"}), earlier(2, **{key: "new"})])
-    assert sentence == f"{record.COMPARED[key]} is new, and was old in repeat 1"
+    (sentence,) = drift.drift_between_repeats({key: "new"}, [earlier(1, **{key: "old"}), earlier(2, **{key: "new"})])
+    assert sentence == f"{drift.COMPARED[key]} is new, and was old in repeat 1"
 
 
 def test_repeats_that_share_a_value_share_a_sentence():
-    found = record.drift_between_repeats(
+    found = drift.drift_between_repeats(
         {"driver": "3"}, [earlier(1, driver="1"), earlier(2, driver="2"), earlier(4, driver="1")]
     )
     assert found == ["the driver is 3, and was 1 in repeat 1, 4", "the driver is 3, and was 2 in repeat 2"]
@@ -51,12 +51,12 @@ def test_repeats_that_share_a_value_share_a_sentence():
 
 def test_versions_of_packages_are_compared_one_by_one():
     before = earlier(1, packages={"torch": "2.12.0", "numpy": "2.4.6"})
-    found = record.drift_between_repeats({"packages": {"torch": "2.13.0", "numpy": "2.4.6"}}, [before])
+    found = drift.drift_between_repeats({"packages": {"torch": "2.13.0", "numpy": "2.4.6"}}, [before])
     assert found == ["torch is 2.13.0, and was 2.12.0 in repeat 1"]
 
 
 def test_an_environment_of_another_shape_is_ignored():
-    assert record.drift_between_nodes([{"packages": ["torch"]}, {"packages": 3}]) == []
+    assert drift.drift_between_nodes([{"packages": ["torch"]}, {"packages": 3}]) == []
 
 
 def test_a_run_warns_of_its_earlier_repeats_and_keeps_both_logs(write_recipe, tmp_path):

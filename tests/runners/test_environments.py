@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from tests.runners.home import RECORD
 from tests.runners.node import prepared, tool
 

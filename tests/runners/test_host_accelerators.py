@@ -11,8 +11,8 @@ from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners import site
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
+from perfledger.runners.settings import Settings
 from perfledger.runners.site import SitePlace
 from tests.runners.home import RECORD
 from tests.runners.node import kernel, nvidia_smi, prepared, tool

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners.agent import tools
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from tests.runners.node import ended, kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from tests.runners.agents import replacing
 from tests.runners.home import RECORD
 from tests.runners.node import kernel, nvidia_smi, prepared, tool

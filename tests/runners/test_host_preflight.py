@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from tests.runners.agents import all_of, replacing
 from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
 from tests.runners.test_host_run import checkout

@@ -17,7 +17,7 @@ import pytest
 
 from perfledger.runners import agent_link
 from perfledger.runners.agent import run
-from perfledger.runners.command import Settings
+from perfledger.runners.settings import Settings
 from tests.runners import quick
 from tests.runners.agents import modules, replacing
 from tests.runners.node import Node, ended, kernel, polls, prepared, small_disk, tool

@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 import pytest
 
-from perfledger.runners import recipes, record
+from perfledger.runners import ingest_link, recipes
 from perfledger.runners.cli import cli, main
+from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import printable
-from perfledger.runners.run import complain
 from tests.runners import quick
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
@@ -452,8 +452,8 @@ def no_ingest(tmp_path, monkeypatch):
     """Make an `ingest` that cannot be asked, as where its packages are not installed."""
     (tmp_path / "root/perfledger/ingest").mkdir(parents=True)
     (tmp_path / "root/perfledger/__init__.py").write_text("raise ImportError('regex is not installed')\n")
-    monkeypatch.setattr(record, "TOP", tmp_path / "root")
-    monkeypatch.setattr(record, "_ingest", quick.INGEST)
+    monkeypatch.setattr(ingest_link, "TOP", tmp_path / "root")
+    monkeypatch.setattr(ingest_link, "ask_ingest", quick.INGEST)
 
 
 @pytest.mark.usefixtures("no_ingest")

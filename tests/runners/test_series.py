@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, recipes, transport
+from perfledger.runners import batch, display, recipes, transport
 from perfledger.runners import run as running
 from perfledger.runners.batch import Aim, current_figure, earlier_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
@@ -371,20 +371,20 @@ def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
 
 
 def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):
-    progress = running.Progress(1)
+    progress = display.Progress(1)
     progress.state("running", "step 1")
     progress.state("waiting", "waiting Slurm says PENDING")
     progress.state("waiting", "waiting Slurm says PENDING")
     progress.state("unreachable", "out of reach for 5 s: n1")
     progress.state("running", "back")
-    monkeypatch.setattr(running, "LIVE_SECONDS", 0)
+    monkeypatch.setattr(display, "LIVE_SECONDS", 0)
     progress.state("running", "step 9")
     lines = [line.partition(":")[2][6:] for line in capsys.readouterr().out.splitlines()]
     assert lines == ["waiting Slurm says PENDING", "out of reach for 5 s: n1", "back", "step 9"]
 
 
 def test_a_live_line_says_where_the_log_grows(write_recipe, tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(running, "LIVE_SECONDS", 0.2)
+    monkeypatch.setattr(display, "LIVE_SECONDS", 0.2)
     assert main(["run", str(write_recipe("echo step 1; sleep 1.5")), "--raw-logs", str(tmp_path / "raw")]) == 1
     place = tmp_path / "raw/tiny/bash/cpu-n1d1-bs1-fp32/1/incoming/node0/train.log"
     assert f"running: step 1 (the log grows in {place})" in capfd.readouterr().out

@@ -15,9 +15,10 @@ import pytest
 from perfledger.runners import site
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
-from perfledger.runners.command import Settings, build_run
+from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipes import load
+from perfledger.runners.settings import Settings
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
 from tests.runners.agents import replacing

@@ -1,0 +1,69 @@
+"""Warnings where environments differ: between the nodes of a run, and from its earlier repeats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perfledger.runners.earlier import FinishedRun
+
+#: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
+COMPARED: Mapping[str, str] = {
+    "gpu": "the GPU",
+    "gpu_memory_mib": "the memory of a GPU in MiB",
+    "gpu_power_limit_watts": "the power limit in W",
+    "gpu_clock_max_sm_mhz": "the highest SM clock in MHz",
+    "gpu_clock_max_memory_mhz": "the highest memory clock in MHz",
+    "gpu_clock_applications_sm_mhz": "the SM clock set for applications in MHz",
+    "gpu_clock_applications_memory_mhz": "the memory clock set for applications in MHz",
+    "gpu_persistence": "the persistence mode",
+    "gpu_ecc": "the ECC mode",
+    "driver": "the driver",
+    "cuda": "CUDA",
+    "cudnn": "cuDNN",
+    "nccl": "NCCL",
+    "rocm": "ROCm",
+    "cann": "CANN",
+    "container_digest": "the container's digest",
+    "cpu": "the CPU",
+    "cores": "the number of cores",
+    "cpu_governor": "the CPU's governor",
+    "python": "Python",
+}
+
+
+def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each fact in which a node differs from node 0; facts unknown on one side are ignored."""
+    first, *others = [_compared(environment) for environment in environments] or [{}]
+    return [
+        f"{words} is {value} on node {node} and {first[words]} on node 0"
+        for node, there in enumerate(others, start=1)
+        for words, value in there.items()
+        if words in first and value != first[words]
+    ]
+
+
+def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
+    """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
+    return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
+
+
+def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[str, str]]]) -> list[str]:
+    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for repeat, there in earlier:
+        for words, value in there.items():
+            if words in here and value != here[words]:
+                repeats[words, value].append(repeat)
+    return [
+        f"{words} is {here[words]}, and was {value} in repeat {', '.join(map(str, numbers))}"
+        for (words, value), numbers in repeats.items()
+    ]
+
+
+def _compared(environment: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts to compare, in words; the packages that the recipe names are compared one by one."""
+    packages = environment.get("packages")
+    named = packages.items() if isinstance(packages, Mapping) else ()
+    facts = [(words, environment[key]) for key, words in COMPARED.items() if key in environment]
+    return {words: str(value) for words, value in [*facts, *named]}

@@ -1,0 +1,104 @@
+"""Finished runs of a case: what earlier `run.json` say, and the next free number."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from perfledger.runners.nodes import LOG, printable
+from perfledger.schema.records import Node, told_apart
+
+RUN_JSON = "run.json"
+#: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
+SETTLED_OUTCOMES = ("completed", "oom")
+#: Bytes at the end of a log in which its last line is looked for.
+_LAST_BYTES = 1 << 16
+#: Characters of the last line that are shown.
+_LAST_LINE = 200
+
+
+class _Hardware(Struct, frozen=True):
+    hardware: str
+
+
+class _ChosenCase(Struct, frozen=True):
+    case: dict[str, str] = {}
+
+
+class _NoFigure(Struct, frozen=True):
+    no_figure: str = ""
+
+
+class FinishedRun(Struct, frozen=True):
+    """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
+
+    outcome: str
+    case: _Hardware
+    repeat: int = 0
+    round: str = ""
+    smoke: bool = False
+    recipe: _ChosenCase = _ChosenCase()
+    records: _NoFigure = _NoFigure()
+    wall_seconds: float = 0
+    environment: dict[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] | None = None
+    accept_disturbed: bool = False
+    exit_status: int | None = None
+    nodes: tuple[Node, ...] = ()
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether no result counts it, because something else ran on its hosts."""
+        return bool(told_apart(self.warnings, self.disturbances)[1]) and not self.accept_disturbed
+
+
+def how_it_ended(folder: Path) -> str:
+    """Return how a run ended that did not complete: node, exit status, and the last line of the node's log."""
+    run = finished_run(folder)
+    rank, node = next(
+        ((at, each) for at, each in enumerate(run.nodes) if each.outcome == run.outcome),
+        (None, Node(".", run.outcome, run.exit_status)),
+    )
+    said = [] if rank is None else [f"node {rank}"]
+    said += [] if node.exit_status is None else [f"exit status {node.exit_status}"]
+    lines: list[str] = []
+    with suppress(OSError), (folder / node.folder / LOG).open("rb") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_BYTES))
+        lines = [line for each in log.read().decode("utf-8", "replace").splitlines() if (line := printable(each))]
+    return ": ".join(filter(None, [", ".join(said), lines[-1][:_LAST_LINE] if lines else "its log is empty"]))
+
+
+def finished_run(folder: Path) -> FinishedRun:
+    """Read the `run.json` of a run, with the number of its folder."""
+    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=FinishedRun)
+    return replace(found, repeat=int(folder.name))
+
+
+def finished_runs(case_folder: Path) -> list[FinishedRun]:
+    """Return the finished runs of a case by number, without those whose `run.json` cannot be read."""
+    found = []
+    for path in case_folder.glob(f"*/{RUN_JSON}"):
+        with suppress(OSError, ValueError, RecursionError):
+            found.append(finished_run(path.parent))
+    return sorted(found, key=lambda run: run.repeat)
+
+
+def comparable_runs(case_folder: Path, hardware: str, round: str) -> list[FinishedRun]:
+    """Return the finished runs of a case on one hardware and in one round, which are repeats of each other."""
+    return [each for each in finished_runs(case_folder) if (each.case.hardware, each.round) == (hardware, round)]
+
+
+def next_repeat(case_folder: Path) -> int:
+    """Return the next free number of a case; unfinished runs keep theirs, too."""
+    try:
+        taken = [int(path.name) for path in case_folder.iterdir() if path.name.isdecimal()]
+    except (FileNotFoundError, NotADirectoryError):
+        return 1
+    return max(taken, default=0) + 1

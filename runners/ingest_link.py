@@ -1,0 +1,126 @@
+"""How `ingest` is asked for the records and figures of logs: no figure is computed by the runners."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from perfledger import PROJECT_VARIABLE, TOP, project_folder
+from perfledger.runners.earlier import RUN_JSON
+from perfledger.runners.job import RunnerError, WantedRecords
+from perfledger.runners.nodes import LOG
+from perfledger.schema.figures import FiguresFound
+
+
+def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
+    """Return what `ingest` makes of a log beside a `run.json`, before that is written; of no log, nothing.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
+    if is_empty(log):
+        return FiguresFound()
+    # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
+    with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+        (Path(folder) / log.name).symlink_to(log.resolve())
+        (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")
+        return ask_ingest(Path(folder))
+
+
+def is_empty(log: Path) -> bool:
+    """Return whether a log is missing or has no bytes."""
+    return not log.is_file() or not log.stat().st_size
+
+
+def count_records(found: FiguresFound) -> dict[str, int]:
+    """Return the number of usable records by format; empty if no format claims the log."""
+    counts: Counter[str] = Counter()
+    for run in found.runs:
+        if run.format:
+            counts[run.format] += run.records
+    return dict(counts)
+
+
+def check_ingest(formats: Mapping[str, str]) -> None:
+    """Ask `ingest` for the formats that recipes name: better to fail before hours of training than after.
+
+    Args:
+        formats: by name of the recipe.
+
+    Raises:
+        RunnerError: it cannot be run, or does not know a format.
+    """
+    with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+        (Path(folder) / LOG).touch()
+        known = ask_ingest(Path(folder)).formats
+    for recipe, format in formats.items():
+        if format not in known:
+            similar = nearest_formats(format, known)
+            meant = f"did you mean `{'` or `'.join(similar)}`?"
+            remedy = meant if similar else "`python -m ingest figures LOG` prints the format of a log"
+            raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
+
+
+def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
+    """Return the formats whose id, or the part of it after the dot, is most like a text; empty if none is like it."""
+    whole = {name: [name] for name in known}
+    spellings = dict(whole)
+    for name in whole:
+        short = name.rpartition(".")[2]
+        spellings[short] = [*spellings.get(short, ()), name]
+    similar = difflib.get_close_matches(format.lower(), spellings, n=1)
+    return spellings[similar[0]] if similar else []
+
+
+def case_figures(folder: Path) -> FiguresFound:
+    """Return the figures of the finished runs of a case.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
+    return ask_ingest(folder)
+
+
+def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
+    """Return why the records of a log are too few or in another format; empty if they are sufficient."""
+    if wanted.format in found:
+        count = found[wanted.format]
+        return (
+            ""
+            if count >= wanted.at_least
+            else f"the log holds {count} records, and the recipe asks for {wanted.at_least}"
+        )
+    others = f"it is in {', '.join(sorted(found))}" if found else "no format knows it"
+    return f"the log is not in the recipe's format {wanted.format}: {others}"
+
+
+def ask_ingest(folder: Path) -> FiguresFound:
+    """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
+    path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-m", "perfledger.ingest", "figures", "--json", folder.name],
+        cwd=folder.parent,
+        env={**os.environ, "PYTHONPATH": path, PROJECT_VARIABLE: str(project_folder() or "")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,  # so that Ctrl-C reaches the runner alone
+    )
+    try:
+        return msgspec.json.decode(done.stdout, type=FiguresFound)
+    except msgspec.MsgspecError as error:
+        cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise RunnerError(
+            f"the records of a log cannot be counted, because `python -m ingest` fails: {cause} "
+            "(once it works, `python -m runners collect` finishes the unfinished runs)"
+        ) from error

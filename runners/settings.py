@@ -1,0 +1,99 @@
+"""What the user chose beyond the recipe, with what the site adds."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from perfledger.runners.cases import RecipeCase, slugify
+from perfledger.runners.job import ContainerTool, RunnerError, Word, checked, literal, secret_values
+from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.site import SitePlace
+
+#: On a host that others use: refuse a run, wait until it is idle, run without counting it, or run and count it.
+IfBusy = Literal["refuse", "wait", "run", "count"]
+
+
+class Settings(Struct, frozen=True):
+    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes.
+
+    `variables` are set for the command; `secrets` are names of variables whose values come from our own environment;
+    `place` is what the site adds.
+    """
+
+    container: ContainerTool | Literal["none"] = "none"
+    work: str = ""
+    data: str = ""
+    if_busy: IfBusy = "refuse"
+    variables: dict[str, str] = {}
+    secrets: tuple[str, ...] = ()
+    place: SitePlace = SitePlace()
+
+    def __post_init__(self) -> None:
+        """Refuse folders that no command line can name."""
+        checked(self.work, "--work")
+        if self.data and not checked(self.data, "--data").startswith("/"):
+            why = "the command runs in another folder; name the whole path, from / on"
+            raise RunnerError(f"--data {self.data}: {why}")
+
+    def at(self, place: SitePlace, recipe: LaunchRecipe) -> Settings:
+        """Return these settings with what a site adds for a recipe; what the user chose goes first.
+
+        Raises:
+            RunnerError: a secret has no value here.
+        """
+        found = structs.replace(
+            self,
+            data=self.data or place.data_for(recipe.name, recipe.data.name),
+            variables={**place.variables, **self.variables},
+            secrets=tuple(dict.fromkeys((*place.secrets, *self.secrets))),
+            place=place,
+        )
+        secret_values(found.secrets)
+        return found
+
+    def applied(self, recipe: LaunchRecipe) -> LaunchRecipe:
+        """Return a recipe as it is started here: with the site's Python, variables and arguments of the container."""
+        # Braces would be slots.
+        variables = {name: re.sub("[{}]", r"\g<0>\g<0>", value) for name, value in self.variables.items()}
+        image = recipe.container
+        python = self.place.interpreter if self.container == "none" else ""
+        named = recipe.command[0] in ("python", "python3", recipe.setup.python)
+        return structs.replace(
+            recipe,
+            setup=structs.replace(recipe.setup, python=python or recipe.setup.python),
+            command=(python, *recipe.command[1:]) if python and named else recipe.command,
+            environment_variables={**recipe.environment_variables, **variables},
+            container=image and structs.replace(image, arguments=(*image.arguments, *self._container_arguments)),
+        )
+
+    @property
+    def _container_arguments(self) -> tuple[str, ...]:
+        # The daemon starts the container, so that no affinity of ours reaches it. Apptainer is a child of ours.
+        pinning, words = self.place.pinning, list(self.place.container.arguments)
+        if self.container in ("docker", "podman"):
+            words += [f"--cpuset-cpus={pinning.cores}"] if pinning.cores else []
+            words += [f"--cpuset-mems={pinning.numa}"] if pinning.numa else []
+        return tuple(words)
+
+    @property
+    def pinning_words(self) -> list[Word]:
+        """The words before a command that confine it to processors and NUMA nodes."""
+        pinning = self.place.pinning
+        if self.container in ("docker", "podman"):
+            return []
+        if pinning.numa:
+            cores = f"--physcpubind={pinning.cores}" if pinning.cores else f"--cpunodebind={pinning.numa}"
+            return literal("numactl", cores, f"--membind={pinning.numa}")
+        return literal("taskset", "--cpu-list", pinning.cores) if pinning.cores else []
+
+    def pinned(self, case: RecipeCase) -> RecipeCase:
+        """Return a case with the pinning as a part of it: a run on fewer processors is no repeat of one on all."""
+        pinning = structs.asdict(self.place.pinning)
+        found = {f"pinned_{name}": value for name, value in pinning.items() if value}
+        if not found.keys() - case.options.keys():
+            return case
+        slug = "-".join([case.slug, *(f"{name.replace('_', '-')}-{slugify(text)}" for name, text in found.items())])
+        return structs.replace(case, options={**case.options, **found}, slug=slug)

@@ -27,7 +27,7 @@ COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
 
 
 class Batch(Struct, frozen=True, kw_only=True):
-    """What one command is to run of one recipe: its cases, with what the user chose for all of them."""
+    """The cases of one recipe that a command runs, with the settings of the user."""
 
     recipe: LaunchRecipe
     cases: tuple[RecipeCase, ...]
@@ -103,7 +103,7 @@ def order(
         firsts: the next run of each case.
         repeats: runs of each case, by its folder.
         seed: of the order.
-        settled: repeats that a case has already. It joins in the last rounds only, where others have as many.
+        settled: number of repeats that a case has already; it joins in the last rounds only.
     """
     left = {run.folder.parent: repeats[run.folder.parent] - (settled or {}).get(run.folder.parent, 0) for run in firsts}
     shuffled, made = RandomOrder(seed), Counter[Path]()
@@ -245,7 +245,7 @@ def run_all(
                 break
             continue
         worst = max(worst, COMPLETED if outcome == "completed" else OTHERWISE)
-        # What may still run there would slow down whatever came next.
+        # A run that still goes on there would slow down the next one.
         if signals.count or outcome == UNFINISHED:
             break
     if skipped:
@@ -263,11 +263,11 @@ def _needs_as_much(run: PlannedRun, refused: PlannedRun) -> bool:
 
 
 def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[Path]]:
-    """Supervise the unfinished runs of some cases to their end, in the order in which they were begun.
+    """Supervise the unfinished runs of some cases to their end, the oldest first.
 
     Returns:
-        An exit status, 0 where every run came to its end, whichever, or is supervised by another runner; and the
-        folders of the cases that other runners are at work at.
+        An exit status, 0 if each run ended or is supervised by another runner; and the folders of the cases that
+        other runners supervise.
     """
     folders = unfinished_of(runs)
     others = set[Path]()
@@ -284,7 +284,7 @@ def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tupl
 
 
 def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
-    """Return the folders of unfinished runs of the cases of `runs`, in the order in which they were begun."""
+    """Return the folders of unfinished runs of the cases of `runs`, the oldest first."""
     folders = [folder for parent in dict.fromkeys(run.folder.parent for run in runs) for folder in unfinished(parent)]
     return sorted(folders, key=lambda folder: (folder / LAUNCH_JSON).stat().st_mtime_ns)
 
@@ -311,7 +311,7 @@ def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
 def _alike(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     """Return the finished runs of a case on the same hardware and in the same round."""
     rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
-    # Of the node whose log holds the figures. Nodes that a cluster chooses are taken to be alike.
+    # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
     return comparable_runs(run.folder.parent, hardware[min(rank, len(hardware) - 1)], run.record.round)
 
 
@@ -341,6 +341,6 @@ def _with_hardware(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[
 
 
 def _choosing(spec: JobSpec) -> str:
-    """Return what of a job decides on which devices of a host it runs; jobs that agree in it share an answer."""
+    """Return the parts of a job that decide which devices of a host it gets; jobs with equal parts share an answer."""
     choosing = {name: word for name, word in spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
     return repr((spec.device, spec.devices_per_node, spec.first_gpus, choosing))

@@ -15,12 +15,12 @@ from perfledger.runners.matrix import COMPUTED, Axes, combinations, count, count
 from perfledger.runners.recipe import LaunchRecipe, case_keys, used_keys
 from perfledger.runners.toml_errors import FaultError
 
-#: What identifies a case, beside its options and the hardware.
+#: Keys that identify a case, together with its options and the hardware.
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
-#: Slots by which a command learns how many devices there are, and those by which nodes find each other.
+#: Slots that give a command the number of devices. `MEETING` are those that give a node the others.
 COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile", "gpu_ids")
 MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
-#: What the user chose: a value by key of the case, or several.
+#: One or several values by key of the case, from `--case`.
 Choices = Mapping[str, str | Sequence[str]]
 
 
@@ -84,7 +84,7 @@ def _fixed_cases(recipe: LaunchRecipe, tables: Sequence[Axes], choices: Mapping[
 
 
 def _refuse_idle(recipe: LaunchRecipe, cases: Sequence[RecipeCase], is_chosen: bool) -> None:
-    """Refuse what changes the name of a case and nothing that runs."""
+    """Refuse choices that change the name of a case, and not its command."""
     used = used_keys(recipe)
     fewer = [case.slots["iterations"] for case in cases if case.slots["iterations"] != recipe.iterations]
     if fewer and "iterations" not in used:
@@ -136,7 +136,7 @@ def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
     varied = {*IDENTITY, *(key for axes in recipe.matrix for key in axes)}
     usual = {"iterations": recipe.iterations, **recipe.options}
-    # What a site adds to the options is none of the recipe's keys.
+    # A site adds options that are not keys of the recipe.
     given = [key for key in case.options if key in case.slots]
     texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *given)}
     return {key: text for key, text in texts.items() if key in varied or text != text_of(usual[key])}
@@ -159,7 +159,7 @@ def slugify(text: str) -> str:
 
 
 def _with_common_values(recipe: LaunchRecipe, axes: Axes) -> Axes:
-    """Return a table with what all cases share in front, so that the order of its own keys is that of the cases."""
+    """Return a table after the values that all cases share: its own keys vary fastest."""
     fixed = {"iterations": recipe.iterations, **recipe.options}
     return {**{key: (value,) for key, value in fixed.items() if key not in axes}, **axes}
 

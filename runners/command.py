@@ -1,6 +1,6 @@
-"""From a case to what its nodes execute: slots filled, the trainer under its launcher, in its container.
+"""From a case to the command of its nodes: slots filled, the trainer under its launcher, in its container.
 
-Words hold `NodeVariable`s for what only the node knows.
+Words contain a `NodeVariable` for each value that only the node knows.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Numbered(Struct, frozen=True):
         repeat: its number among those of the case.
         round: the benchmark round, if any.
         commit: of the recipe's own files, empty if unknown; see `commit_of`.
-        smoke: whether nothing of it is to be published.
+        smoke: whether it is left out of all results.
         order_seed: the seed of the random order of the runs.
     """
 
@@ -126,7 +126,7 @@ def build_run(
 
 
 def _wanted(recipe: LaunchRecipe, case: RecipeCase) -> WantedRecords:
-    """Return the records that the log must hold, and those that a trial with fewer iterations must."""
+    """Return the records that the log must have, and those that it must have after fewer iterations."""
     asked, iterations = recipe.records, int(case.slots["iterations"])
     of_trial = max(1, asked.at_least * iterations // recipe.iterations) if iterations < recipe.iterations else 0
     return WantedRecords(asked.format, asked.at_least, asked.node, of_trial)
@@ -176,7 +176,7 @@ def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
 def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
     """Return the Python environment that `setup` makes for a recipe; None if it installs nothing, or names a Python.
 
-    Steps that only fetch sources need none: the host's own Python, with what its owner installed, runs the recipe.
+    If the steps only fetch sources, the host's own Python runs the recipe.
     """
     installs = bool(recipe.lock) or any(map(_PIP.search, recipe.setup.steps))
     if not installs or "/" in recipe.setup.python:
@@ -211,7 +211,7 @@ def _passed_on(
 
 
 def trainer_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
-    """Return the words of the trainer alone; `data` is what `{data}` stands for.
+    """Return the words of the trainer alone; `data` is the value of `{data}`.
 
     Raises:
         RunnerError: a slot has no value, or data are needed and none are named.
@@ -245,7 +245,7 @@ def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
 
 
 def commit_of(files: Iterable[Path]) -> str:
-    """Return the git commit that holds these files as they are; empty if there is none, or one was changed since."""
+    """Return the git commit that contains these files unchanged; empty if no commit does."""
     paths = [str(path.resolve()) for path in files]
     if not paths or _git(paths[0], "status", "--porcelain", "--", *paths) != "":
         return ""
@@ -328,7 +328,7 @@ def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -
 
 
 class _Slots(NamedTuple):
-    """What the texts of a recipe are filled with in a case; `data` is empty where no folder was named."""
+    """The values that fill the texts of a recipe in a case; `data` is empty without a folder."""
 
     recipe: LaunchRecipe
     case: RecipeCase
@@ -415,7 +415,7 @@ def _container(
     if re.search("[:,]", settings.data):
         raise RunnerError(f"{settings.data}: {tool} takes : and , in a folder for the end of its name; rename it")
     gpus = recipe.device == "gpu"
-    # With these a scheduler says which GPUs it gave, and in which order they are counted, and a node what it sets.
+    # A scheduler states its GPUs and their order in these variables, and a node its own settings.
     given = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", *NCCL_VARIABLES] if gpus else []
     given += [declared.variable] if gpus and (declared := settings.place.accelerator) and declared.variable else []
     given += [] if case.nodes == 1 else [name for name in OF_INTERFACE if name not in recipe.environment_variables]

@@ -1,4 +1,4 @@
-"""What a command prints while runs go on."""
+"""Lines that a command prints while runs go on."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ COMPARED: Mapping[str, str] = {
 
 
 def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each fact in which a node differs from node 0; facts unknown on one side are ignored."""
+    """Return a sentence for each fact that differs between a node and node 0; facts unknown on one side are ignored."""
     first, *others = [_compared(environment) for environment in environments] or [{}]
     return [
         f"{words} is {value} on node {node} and {first[words]} on node 0"

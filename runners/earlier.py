@@ -17,9 +17,9 @@ from perfledger.schema.records import Node, told_apart
 RUN_JSON = "run.json"
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
-#: Bytes at the end of a log in which its last line is looked for.
+#: Bytes at the end of a log that are searched for its last line.
 _LAST_BYTES = 1 << 16
-#: Characters of the last line that are shown.
+#: Characters of the last line that a message shows.
 _LAST_LINE = 200
 
 
@@ -36,7 +36,7 @@ class _NoFigure(Struct, frozen=True):
 
 
 class FinishedRun(Struct, frozen=True):
-    """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
+    """The part of an earlier `run.json` that runners need; unknown seconds are 0."""
 
     outcome: str
     case: _Hardware

@@ -22,14 +22,14 @@ from perfledger.schema.figures import FiguresFound
 
 
 def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
-    """Return what `ingest` makes of a log beside a `run.json`, before that is written; of no log, nothing.
+    """Return the figures of a log whose `run.json` is not written yet; none without a log.
 
     Raises:
         RunnerError: `ingest` cannot be run.
     """
     if is_empty(log):
         return FiguresFound()
-    # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
+    # In a folder of its own: ingest would also read the other files of the unfinished run.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
         (Path(folder) / log.name).symlink_to(log.resolve())
         (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")

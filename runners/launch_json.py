@@ -104,7 +104,7 @@ def _refuse_what_came_with_it(folder: Path, target: AnyTarget) -> None:
 
 
 def _locked(file: IO[str]) -> bool:
-    # A process that a runner was about to start when it was killed holds its lock for a moment longer.
+    # A process that a killed runner was about to start keeps its lock for a moment.
     for attempt in range(_LOCK_ATTEMPTS):
         time.sleep(_LOCK_SECONDS if attempt else 0)
         with suppress(BlockingIOError):

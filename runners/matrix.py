@@ -12,7 +12,7 @@ from perfledger.runners.job import NODE_VARIABLES, RunnerError, Scalar
 from perfledger.runners.toml_errors import FaultError, Keys, wrong
 from perfledger.schema.vocabulary import PRECISIONS
 
-#: What every case has by itself, so that no option may have this name.
+#: Keys that every case has by itself; an option cannot have these names.
 COMPUTED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
 SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -21,19 +21,19 @@ Axes = Mapping[str, tuple[Scalar, ...]]
 
 
 def text_of(value: Scalar) -> str:
-    """Return a value as it stands in a command line."""
+    """Return a value as a command line has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def scalar(keys: Keys, value: object) -> Scalar:
-    """Return a value of a recipe; raise for one that is no text, number or truth value."""
+    """Return a value of a recipe; raise unless it is a text, a number or a truth value."""
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise wrong(keys, value, "must be a string, a number or a truth value")
     return value
 
 
 def check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
-    """Hold that `{key}` can stand in a text and means this value and no other."""
+    """Raise unless `{key}` is a slot that can only mean this value."""
     key = str(keys[-1])
     if not _KEY.fullmatch(key) or key in {*taken, *COMPUTED, *NODE_VARIABLES}:
         raise wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")

@@ -24,7 +24,7 @@ from perfledger.schema.vocabulary import LAUNCHERS
 
 #: The recipes that are shipped.
 FOLDER = Path(__file__).parent / "recipes"
-#: What a site adds to the recipes beside it; see `site.py`.
+#: The site file of the recipes in its folder; see `site.py`.
 SITE_FILE = "site.toml"
 # Tables whose keys the author chooses; texts in them stay as they are, white space and all.
 _OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
@@ -60,7 +60,7 @@ class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
-    """What must come out of the log."""
+    """The records that the log must have."""
 
     format: Text
     at_least: Count
@@ -70,7 +70,7 @@ class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
 class Image(Struct, frozen=True, forbid_unknown_fields=True):
     """A container image; `digest` is empty where it is not known, `arguments` go to the tool as they are.
 
-    Image and digest may hold slots, so that each case has its own.
+    Image and digest may contain slots, so that each case has its own.
     """
 
     # An image that begins with a dash would be an option of the tool.
@@ -88,9 +88,9 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Setup(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a host needs: packages that `python` must have, what installs them, and words.
+    """The needs of a host: packages that `python` must have, the steps that install them, and words.
 
-    `lock` is a requirements file beside the recipe, with a hash for each package; `steps` are shell lines.
+    `lock` is a requirements file next to the recipe, with a hash for each package; `steps` are shell lines.
     """
 
     python: Text = "python"
@@ -101,7 +101,7 @@ class Setup(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is run: a repository, its commit where known, and the folder below `--work` that the command runs in."""
+    """The source: a repository, its commit if known, and the folder below `--work` where the command runs."""
 
     repository: str = ""
     commit: str = ""
@@ -111,7 +111,7 @@ class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecipeData(DataSet, frozen=True, forbid_unknown_fields=True):
-    """The data set, for whoever has to put it there; nothing of it is checked."""
+    """The data set, for a reader who has to fetch it; it is not checked."""
 
 
 class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -151,7 +151,7 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     Attributes:
         name: of its file.
         sha256: of its file.
-        command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
+        command: has slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
             `container.image`.
         matrix: tables of the values that cases combine.
         files: written into the folder that the command runs in: path there to file here.
@@ -209,7 +209,7 @@ def _options(table: Mapping[str, object]) -> dict[str, Scalar]:
 
 
 def _variables(table: Mapping[str, object]) -> dict[str, str]:
-    """Read `[environment_variables]`: a text for each, which may hold slots."""
+    """Read `[environment_variables]`: a text for each, which may contain slots."""
     for name, value in table.items():
         if not VARIABLE.fullmatch(name):
             raise wrong(("environment_variables", name), value, "this is not the name of an environment variable")
@@ -233,7 +233,7 @@ def _holds_key(text: str) -> bool:
 
 
 def _lock(setup: Setup, folder: Path) -> str:
-    """Return the text of `setup.lock`, a requirements file in which pip's `--require-hashes` can hold."""
+    """Return the text of `setup.lock`, a requirements file for pip's `--require-hashes`."""
     if not setup.lock:
         return ""
     keys = ("setup", "lock")

@@ -21,7 +21,7 @@ def find(name: str) -> Path:
     """Return the file of a recipe: the name of a shipped one, or a path that ends in `.toml`.
 
     Raises:
-        RunnerError: there is no such recipe.
+        RunnerError: the recipe does not exist.
     """
     path = Path(name) if name.endswith(".toml") else _shipped().get(name)
     if path is None or not path.is_file():

@@ -1,7 +1,7 @@
 """The record of a finished run: its files are put in their places, and `run.json` is written last.
 
-It is made of what was planned and what the nodes wrote, whose files lie in `incoming/node<k>` of the run's folder until
-the run is finished.
+Its facts come from the plan and from the nodes, whose files are in `incoming/node<k>` of the run's folder until the run
+is finished.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from perfledger.schema.figures import FiguresFound
 from perfledger.schema.redaction.redact import redact, redacted
 
 ENVIRONMENT = "environment.json"
-#: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
-#: environment beside its logs, and a node that was lost cannot have removed that.
+#: The files that a node keeps; all others are dropped. Paddle's launcher dumps the user's whole environment next to its
+#: logs, and a node that was lost cannot have removed that.
 KEPT = re.compile(
     r"train\.log|telemetry(?:-host)?\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
     r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
@@ -193,12 +193,12 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[dict[str, Any
         "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
     }
     found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
-    short, is_trial = judged(found, launch, outcome)
+    short, is_smoke = judged(found, launch, outcome)
     short = "nothing was logged" if short and is_empty(folder / LOG) else short
     run |= {
         "outcome": "short" if outcome == "completed" and short else outcome,
-        **({"smoke": True} if is_trial else {}),
-        "records": _records(found, launch, is_trial or bool(short) or outcome != "completed"),
+        **({"smoke": True} if is_smoke else {}),
+        "records": _records(found, launch, is_smoke or bool(short) or outcome != "completed"),
         "warnings": [
             *[
                 published(text, hosts)
@@ -212,14 +212,14 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[dict[str, Any
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
-    # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
+    # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
     empty = ("source", "warnings", "disturbances", "nodes")
     stated = {key: value for key, value in run.items() if value or key not in empty}
     return dict(redact(stated)), found
 
 
 def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
-    """Return the GPUs that the command saw, where all nodes chose the same; else `nodes` tells them."""
+    """Return the GPUs that the command saw, if all nodes chose the same; else `nodes` lists them."""
     chosen = {(node.host.gpu_variable, node.host.gpus) if node.host else ("", "") for node in nodes}
     variable, gpus = chosen.pop()
     return {variable: gpus} if gpus and not chosen else {}
@@ -231,7 +231,7 @@ def _facts(node: NodeResult) -> dict[str, Any]:
 
 
 def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
-    """Return why a log holds too few records, empty if it does not; and whether the run is a trial."""
+    """Return why a log has too few records, empty if it has enough; and whether the run is a smoke run."""
     counts, wanted = count_records(found), launch.records
     short = shortfall(counts, wanted)
     if (
@@ -245,7 +245,7 @@ def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool
 
 
 def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
-    """Return `records` of `run.json`, with why there is no figure unless the outcome tells it."""
+    """Return `records` of `run.json`, with the reason for a missing figure unless the outcome states it."""
     wanted = launch.records
     reasons = [run.reason for run in found.runs if run.reason] if not is_told else []
     any_figure = any(run.value is not None for run in found.runs)

@@ -50,7 +50,7 @@ BUSY_SECONDS = 3600
 #: Between two looks whether the hosts are idle.
 IDLE_SECONDS = 10
 OVER = ("ended", "lost")
-#: Options of a recipe from which a fact follows that a log does not state.
+#: Option of a recipe that gives a fact which a log does not state, by fact.
 _STATED_BY = {"tokens_per_step": "sequence_length"}
 
 
@@ -93,13 +93,13 @@ class Supervision(Struct, frozen=True):
 
     signals: StopSignals
     progress: Progress
-    #: Of the cases that a run of this command ended in, by folder.
+    #: Figures of the cases that have finished runs, by folder.
     figures: dict[Path, FiguresFound] = {}
 
 
 @contextmanager
 def supervise(total: int | None) -> Iterator[Supervision]:
-    """Supervise so many runs, None if the number is not known; requests to stop are counted meanwhile."""
+    """Supervise `total` runs, None if the number is unknown, and count requests to stop meanwhile."""
     with count_signals() as signals:
         yield Supervision(signals, Progress(total), {})
 
@@ -185,7 +185,7 @@ def _drop_empty(folders: list[Path]) -> None:
 
 
 def disclaim(folder: Path) -> None:
-    """Remove the folder of a refused run, unless it holds a log: no log is ever deleted."""
+    """Remove the folder of a refused run, unless it has a log: no log is ever deleted."""
     if not any(path.stat().st_size for path in folder.rglob(LOG)):
         shutil.rmtree(folder)
 
@@ -289,7 +289,7 @@ def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
 def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervision, given_up: bool = False) -> str:
     lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
     target, folder = launched.target, job.folder
-    # Each step on its own: if one node cannot be stopped, the logs of the others are fetched all the same.
+    # Each step on its own: if one node cannot be stopped, the logs of the others are still fetched.
     for step in (target.stop, target.fetch) if lost else (target.fetch,):
         try:
             step(job)
@@ -364,7 +364,7 @@ def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> Finishe
     found = record.finish(folder, launched, lost)
     shutil.rmtree(folder / INCOMING, ignore_errors=True)
     if (folder / INCOMING).exists():
-        # What a container wrote as root. The run is finished all the same.
+        # A container wrote files as root. The run is still finished.
         complain(
             RunnerError(f"{folder}: the run is finished, but {INCOMING} in it cannot be removed; remove it as root")
         )

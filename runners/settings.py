@@ -1,4 +1,4 @@
-"""What the user chose beyond the recipe, with what the site adds."""
+"""The choices of the user beyond the recipe, with the additions of the site."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ IfBusy = Literal["refuse", "wait", "run", "count"]
 
 
 class Settings(Struct, frozen=True):
-    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes.
+    """The choices of the user: `container` a tool or `none`; `work` and `data` folders on the nodes.
 
     `variables` are set for the command; `secrets` are names of variables whose values come from our own environment;
-    `place` is what the site adds.
+    `place` has the additions of the site.
     """
 
     container: ContainerTool | Literal["none"] = "none"
@@ -39,7 +39,7 @@ class Settings(Struct, frozen=True):
             raise RunnerError(f"--data {self.data}: {why}")
 
     def at(self, place: SitePlace, recipe: LaunchRecipe) -> Settings:
-        """Return these settings with what a site adds for a recipe; what the user chose goes first.
+        """Return these settings with the additions of a site for a recipe; the choices of the user go first.
 
         Raises:
             RunnerError: a secret has no value here.
@@ -90,7 +90,7 @@ class Settings(Struct, frozen=True):
         return literal("taskset", "--cpu-list", pinning.cores) if pinning.cores else []
 
     def pinned(self, case: RecipeCase) -> RecipeCase:
-        """Return a case with the pinning as a part of it: a run on fewer processors is no repeat of one on all."""
+        """Return a case with the pinning as a part of it: a run on fewer processors does not repeat one on all."""
         pinning = structs.asdict(self.place.pinning)
         found = {f"pinned_{name}": value for name, value in pinning.items() if value}
         if not found.keys() - case.options.keys():

@@ -11,7 +11,7 @@ from perfledger.runners.job import NodeVariable, Scalar, Word
 from perfledger.runners.matrix import COMPUTED, check_name, scalar, text_of
 from perfledger.runners.toml_errors import FaultError, nearest, wrong
 
-#: A slot in a text, or a brace that is written twice and stands for one.
+#: A slot in a text, or a brace that is written twice and means one.
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
 
 
@@ -29,7 +29,7 @@ def slot_alone(text: str) -> str:
 
 
 def filled_word(text: str, value: Callable[[str], Word]) -> Word:
-    """Return a text with what `value` has for its slots, which are put in as they are: nothing in them is a slot."""
+    """Return a text with the values of its slots; braces in the values are not slots."""
     parts: list[str | NodeVariable] = []
     end = 0
     for match in SLOT.finditer(text):

@@ -26,7 +26,7 @@ Keys = tuple[str | int, ...]
 
 
 class FaultError(Exception):
-    """What is wrong at some keys of a file; the reader of the file adds path and line."""
+    """A mistake at some keys of a file; the reader of the file adds path and line."""
 
     def __init__(self, keys: Keys, what: str) -> None:
         super().__init__(what)
@@ -37,7 +37,7 @@ def parsed(path: Path, content: bytes) -> tuple[str, dict[str, Any]]:
     """Return a TOML file's text and tables.
 
     Raises:
-        RunnerError: it is no TOML; the message names the line.
+        RunnerError: it is not TOML; the message names the line.
     """
     try:
         text = content.decode()
@@ -73,7 +73,7 @@ def decoded(tables: Mapping[str, object], kind: type[T], file: str, at: tuple[st
 def _explained(
     what: str, keys: tuple[str, ...], tables: Mapping[str, object], kind: type[Struct], file: str, at: tuple[str, ...]
 ) -> FaultError:
-    """Return the fault that msgspec found, in our words: what stands there, what must, and what may be meant."""
+    """Return the fault that msgspec found, in our words: the value, the expected values, and the nearest spelling."""
     name, whole = next(iter(re.findall("`([^`]*)`", what)), ""), (*at, *keys)
     if what.startswith("Object missing"):
         return FaultError(whole, f"the key `{'.'.join((*whole, name))}` is missing; add it")
@@ -96,7 +96,7 @@ def _struct_at(found: type[Struct], keys: Iterable[str]) -> type[Struct]:
 
 
 def _expected(hint: Any, value: object) -> str:
-    """Return what a key takes, from the description of its type, and the permitted value nearest to the one given."""
+    """Return what a key takes, from the description of its type, and the permitted value nearest to `value`."""
     meta = next((each for each in get_args(hint) if isinstance(each, Meta)), Meta())
     description = meta.description
     choices = meta.examples or [each for each in get_args(next(iter(get_args(hint)), None)) if isinstance(each, str)]
@@ -106,7 +106,7 @@ def _expected(hint: Any, value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the question whether the nearest known name is meant; empty if none is near."""
+    """Return `did you mean NAME?` with the nearest known name; empty if no name is near."""
     similar = difflib.get_close_matches(name, known, n=1)
     return f"did you mean `{similar[0]}`?" if similar else ""
 
@@ -136,7 +136,7 @@ def line_of(text: str, keys: Keys) -> int:
     for found, number in _key_lines(text):
         lines.setdefault(found, number)
     for length in range(len(keys), 0, -1):
-        # The number of a table: there is none in the text where it is the only one.
+        # The text has no number of a table that is the only one.
         for each in (keys[:length], tuple(key for key in keys[:length] if isinstance(key, str))):
             if each in lines:
                 return lines[each]
@@ -146,7 +146,7 @@ def line_of(text: str, keys: Keys) -> int:
 def _key_lines(text: str) -> Iterator[tuple[Keys, int]]:
     """Yield the keys of a TOML text with their lines; tomllib keeps no positions.
 
-    A table of `[[matrix]]` has its number as a key; what stands inside a value has the line of its key.
+    A table of `[[matrix]]` has its number as a key; anything inside a value has the line of its key.
     """
     table: Keys = ()
     count, in_text = 0, False

@@ -50,7 +50,7 @@ def unfinished_below(below: Path) -> list[Path]:
     """Return the unfinished runs below a folder.
 
     Raises:
-        RunnerError: there is no such folder.
+        RunnerError: the folder does not exist.
     """
     if not below.is_dir():
         raise RunnerError(f"{below}: there is no such folder; name that of a run, or one above it")

@@ -25,7 +25,7 @@ from perfledger.schema.plans import PLANS_FOLDER
 def export(chosen: tuple[str, ...], to: Path) -> int:
     """Write recipes as plans, which the pages show.
 
-    A plan lists the cases of a recipe with their commands. `python -m ingest` reads those in the folder `plans` beside
+    A plan lists the cases of a recipe with their commands. `python -m ingest` reads those in the folder `plans` next to
     the logs: pages then say how to make each case, and which were not run yet. RECIPE is a name that `list` prints, or
     a .toml file; without any, all that `list` prints are written.
     """

@@ -27,7 +27,7 @@ def _recipe_list() -> Iterator[str]:
     loaded = {path: recipes.load(path) for path in map(recipes.find, recipes.names())}
     rows = {path: (each.name, each.device, each.launcher.name, each.title) for path, each in loaded.items()}
     widths = [max(len(row[column]) for row in rows.values()) for column in range(3)]
-    # What ran once comes last.
+    # The archive comes last.
     for folder in sorted({path.parent for path in rows}, key=lambda path: ("archive" in path.parts, path)):
         yield f"{folder.relative_to(FOLDER.parent)}:"
         for row in (row for path, row in rows.items() if path.parent == folder):

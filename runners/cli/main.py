@@ -31,7 +31,7 @@ MOVED = {
 
 
 class _Commands(click.Group):
-    """A group that lists its commands in the order in which they are used."""
+    """A group that lists its commands in the order of their use."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; refuse one that moved."""
@@ -40,7 +40,7 @@ class _Commands(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which they are added below."""
+        """Return the commands in the order of `add_command`."""
         return list(self.commands)
 
 

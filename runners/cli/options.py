@@ -20,7 +20,7 @@ from perfledger.runners.settings import IfBusy, Settings
 from perfledger.runners.targets import AnyTarget, parse_target
 from perfledger.runners.wrappers import CONTAINERS
 
-#: Repeats from which `ingest` draws an interval.
+#: Repeats that `ingest` needs for an interval.
 MANY = 5
 #: Repeats that are made at most until the interval is narrow.
 MOST_REPEATS = 15
@@ -40,7 +40,7 @@ class Chosen(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """How often cases run, and in which order; `repeats` None stands for the recipe's, `until_ci` 0 for no such aim."""
+    """Number and order of the runs of a case; `repeats` is None for that of the recipe, `until_ci` 0 without an aim."""
 
     repeats: int | None = None
     seed: int | None = None
@@ -59,7 +59,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What a command is to plan, check or run: cases of recipes, where, how often, and where to."""
+    """The cases that a command plans, checks or runs, with their hosts, their number, and the folder of their logs."""
 
     chosen: tuple[Chosen, ...]
     target: AnyTarget
@@ -93,7 +93,7 @@ def _pairs(text: str) -> dict[str, tuple[str, ...]]:
 
     Raises:
         click.BadParameter: it has another form.
-        RunnerError: a key stands there twice.
+        RunnerError: it has a key twice.
     """
     choices: dict[str, tuple[str, ...]] = {}
     for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):

@@ -87,7 +87,7 @@ def _run(series: Series, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRu
 
 @contextmanager
 def _series_on(target: AnyTarget, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Iterator[AnyTarget]:
-    """Yield the target for a series of runs, and give back what it holds for them at the end."""
+    """Yield the target for a series of runs, and release its allocation at the end."""
     place = target.for_series(runs, cool_down_seconds)
     try:
         yield place

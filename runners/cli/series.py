@@ -1,4 +1,4 @@
-"""What the commands `plan`, `check` and `run` have in common: the batches of all recipes, and their target."""
+"""The common part of `plan`, `check` and `run`: the batches of all recipes, and their target."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class Series(Struct, frozen=True):
 
 
 def series_of(asked: Asked) -> Series:
-    """Return what is to run of each recipe, and where.
+    """Return the batches of each recipe, and their target.
 
     Raises:
-        RunnerError: the sites beside the recipes make two targets of one.
+        RunnerError: the site files of the recipes differ in the target.
     """
     seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
     at_sites = [at_site(each.recipe, asked.settings, asked.target, asked.site) for each in asked.chosen]
@@ -103,7 +103,7 @@ def _smoke(batch: Batch) -> Batch:
 
 
 def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:
-    """Return settings and target with what the site adds for a recipe."""
+    """Return settings and target after the additions of the site for a recipe."""
     found = sites.find(file, recipe.folder)
     kind, names = target.site_names()
     place = found.of(kind, names)
@@ -140,7 +140,7 @@ def time_of(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
 
 
 def _median_seconds(planned: PlannedRun) -> float | None:
-    """Return how long completed runs of a case took; those of other iterations, such as trials, tell nothing."""
+    """Return how long completed runs of a case took, without those of other iterations, such as smoke runs."""
     iterations = planned.record.recipe.case.get("iterations")
     found = [
         run.wall_seconds

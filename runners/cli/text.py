@@ -1,4 +1,4 @@
-"""What several commands print: counts, durations, tables, and commands as a shell takes them."""
+"""Texts that several commands print: counts, durations, tables, and commands as a shell takes them."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from perfledger.runners.earlier import FinishedRun
+from perfledger.runners.earlier import Facts, FinishedRun
 
 #: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
 COMPARED: Mapping[str, str] = {
@@ -33,7 +32,7 @@ COMPARED: Mapping[str, str] = {
 }
 
 
-def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
+def drift_between_nodes(environments: Sequence[Facts]) -> list[str]:
     """Return a sentence for each fact that differs between a node and node 0; facts unknown on one side are ignored."""
     first, *others = [_compared(environment) for environment in environments] or [{}]
     return [
@@ -44,7 +43,7 @@ def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
+def drift_between_repeats(environment: Facts, earlier: Sequence[FinishedRun]) -> list[str]:
     """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
     return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
 
@@ -61,7 +60,7 @@ def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[s
     ]
 
 
-def _compared(environment: Mapping[str, Any]) -> dict[str, str]:
+def _compared(environment: Facts) -> dict[str, str]:
     """Return the facts to compare, in words; the packages that the recipe names are compared one by one."""
     packages = environment.get("packages")
     named = packages.items() if isinstance(packages, Mapping) else ()

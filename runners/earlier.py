@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from perfledger.runners.nodes import LOG, printable
 from perfledger.schema.records import Node, told_apart
 
 RUN_JSON = "run.json"
+#: Facts of a machine by their keys in `environment.json`, which the agent chooses.
+Facts = Mapping[str, Any]
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
 #: Bytes at the end of a log that are searched for its last line.
@@ -46,7 +49,7 @@ class FinishedRun(Struct, frozen=True):
     recipe: _ChosenCase = _ChosenCase()
     records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
-    environment: dict[str, Any] = {}
+    environment: Facts = {}
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False

@@ -153,11 +153,12 @@ class JobSpec(Struct, frozen=True, kw_only=True):
         return [*(self.container.enter if self.container else ()), *self.command]
 
 
-class SourceRecord(Struct, frozen=True):
+class SourceRecord(Struct, frozen=True, omit_defaults=True):
     """`source` of `run.json`, as the recipe wants it; None in `PlannedRecord` unless both are known."""
 
     repository: str
     commit: str
+    modified: bool = False
 
 
 class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):

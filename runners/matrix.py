@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, Scalar
-from perfledger.runners.toml_errors import FaultError, Keys, wrong
+from perfledger.runners.toml_errors import FaultError, Keys, Table, wrong
 from perfledger.schema.vocabulary import PRECISIONS
 
 #: Keys that every case has by itself; an option cannot have these names.
@@ -64,7 +64,7 @@ def read_matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
     return found
 
 
-def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
+def _axes(table: Table, keys: Keys) -> Axes:
     for key in ("batch_size", "precision"):
         if key not in table:
             similar = difflib.get_close_matches(key, table, n=1)

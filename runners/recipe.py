@@ -7,7 +7,6 @@ Tables with fixed keys are decoded by msgspec, and those whose keys the author c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, get_args
@@ -17,7 +16,7 @@ from msgspec import Meta, Struct
 from perfledger.runners.job import NODE_VARIABLES, Scalar
 from perfledger.runners.matrix import COMPUTED, Axes, check_name, read_matrix, scalar
 from perfledger.runners.slots import SLOT, Lookup, check_texts, read_slots, texts_of
-from perfledger.runners.toml_errors import FaultError, decoded, refuse_nul, wrong
+from perfledger.runners.toml_errors import FaultError, Table, decoded, refuse_nul, wrong
 from perfledger.schema.plans import DataSet
 from perfledger.schema.redaction.keys import keys_in
 from perfledger.schema.vocabulary import LAUNCHERS
@@ -135,10 +134,10 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
     notes: str = ""
     launcher: Launcher = Launcher()
-    options: dict[str, Any] = {}
-    slots: dict[str, Any] = {}
-    environment_variables: dict[str, Any] = {}
-    files: dict[str, Any] = {}
+    options: Table = {}
+    slots: Table = {}
+    environment_variables: Table = {}
+    files: Table = {}
     container: Image | None = None
     setup: Setup = Setup()
     source: RecipeSource = RecipeSource()
@@ -170,7 +169,7 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     files: dict[str, Path]
 
 
-def recipe_of(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
+def recipe_of(path: Path, sha256: str, tables: Table) -> LaunchRecipe:
     """Return the recipe of a TOML file.
 
     Raises:
@@ -202,13 +201,13 @@ def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
-def _options(table: Mapping[str, object]) -> dict[str, Scalar]:
+def _options(table: Table) -> dict[str, Scalar]:
     for key, value in table.items():
         check_name(("options", key), value, ("batch_size", "precision", "shape"))
     return {key: scalar(("options", key), value) for key, value in table.items()}
 
 
-def _variables(table: Mapping[str, object]) -> dict[str, str]:
+def _variables(table: Table) -> dict[str, str]:
     """Read `[environment_variables]`: a text for each, which may contain slots."""
     for name, value in table.items():
         if not VARIABLE.fullmatch(name):
@@ -248,7 +247,7 @@ def _lock(setup: Setup, folder: Path) -> str:
     return text
 
 
-def _files(table: Mapping[str, object], folder: Path) -> dict[str, Path]:
+def _files(table: Table, folder: Path) -> dict[str, Path]:
     """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder or a glob."""
     found: dict[str, Path] = {}
     for there, here in table.items():

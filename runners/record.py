@@ -12,20 +12,21 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from perfledger.runners.drift import drift_between_nodes, drift_between_repeats
-from perfledger.runners.earlier import RUN_JSON, comparable_runs, finished_run
+from perfledger.runners.earlier import RUN_JSON, Facts, comparable_runs, finished_run
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
-from perfledger.runners.job import RunnerError
+from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import Launch
-from perfledger.runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
+from perfledger.runners.nodes import HOST_JSON, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings
 from perfledger.schema.figures import FiguresFound
+from perfledger.schema.records import Node, Records
 from perfledger.schema.redaction.redact import redact, redacted
 
 ENVIRONMENT = "environment.json"
@@ -77,7 +78,23 @@ def _json(value: object) -> str:
 
 
 class _Environment(Struct, frozen=True):
-    facts: dict[str, Any] = {}
+    facts: Facts = {}
+
+
+class RunRecord(PlannedRecord, frozen=True, omit_defaults=True, kw_only=True):
+    """The content of `run.json`: the plan of the run, and the facts found by its nodes."""
+
+    environment: Facts
+    start: str | None = None
+    end: str | None = None
+    wall_seconds: float | None = None
+    exit_status: int | None = None
+    outcome: str
+    records: Records = Records()
+    warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    files: dict[str, FileRecord]
 
 
 class Lost(Struct, frozen=True):
@@ -94,7 +111,7 @@ class NodeResult(Struct, frozen=True):
     folder: Path
     outcome: Outcome
     host: HostRecord | None
-    facts: Mapping[str, Any]
+    facts: Facts
 
     def files(self) -> dict[str, str]:
         """Return the files to keep by their path below `folder`, with the SHA-256 that the node stated, if it did."""
@@ -107,11 +124,10 @@ class NodeResult(Struct, frozen=True):
         """Return the subfolder for the files of the node; `.` for the node whose log is used."""
         return "." if top else f"node{self.rank}"
 
-    def ending(self, top: bool) -> dict[str, Any]:
+    def ending(self, top: bool) -> Node:
         """Return its entry in `nodes` of `run.json`."""
-        status = {} if not self.host or self.host.exit_status is None else {"exit_status": self.host.exit_status}
-        gpus = {"gpus": self.host.gpus} if self.host and self.host.gpus else {}
-        return {"folder": self.where(top), "outcome": self.outcome, **status, **gpus}
+        host = self.host
+        return Node(self.where(top), self.outcome, host.exit_status if host else None, (host and host.gpus) or None)
 
 
 def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
@@ -166,56 +182,60 @@ def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
     alone = FiguresFound()
     if not (folder / RUN_JSON).exists():
         run, alone = _run(folder, launch, lost)
-        write(folder / RUN_JSON, readable_json(run))
+        # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
+        write(folder / RUN_JSON, readable_json(redact(msgspec.to_builtins(run))))
     return Finished(finished_run(folder).outcome, alone)
 
 
-def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[dict[str, Any], FiguresFound]:
+def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, FiguresFound]:
     """Put the files in their places and return the content of `run.json`, with the figures of its log."""
     nodes = _nodes(folder, launch.job.nodes, lost)
     top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
-    hosts, noted = launch.target.public_names(), pending_warnings(folder)
-    plan = msgspec.to_builtins(launch.plan)
-    hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, launch.job.device)
-    earlier = comparable_runs(folder.parent, hardware, launch.plan.round)
-    stated = msgspec.to_builtins(top.host) if top.host else {}
-    status = next(node for node in nodes if node.outcome == outcome).ending(True)
-    run = {
-        **plan,
-        "case": {**plan["case"], "hardware": hardware},
-        "environment": _facts(top),
-        "environment_variables": {**plan["environment_variables"], **_visible(nodes)},
-        **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
-        **{key: status[key] for key in ("exit_status",) if key in status},
-        "outcome": outcome,
-        "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
-    }
-    found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
+    known = _known(launch.plan, nodes, top, _hardware(top, launch.job.device), outcome)
+    found = log_figures(folder / LOG, msgspec.to_builtins(replace(known, smoke=False)))
     short, is_smoke = judged(found, launch, outcome)
     short = "nothing was logged" if short and is_empty(folder / LOG) else short
-    run |= {
-        "outcome": "short" if outcome == "completed" and short else outcome,
-        **({"smoke": True} if is_smoke else {}),
-        "records": _records(found, launch, is_smoke or bool(short) or outcome != "completed"),
-        "warnings": [
-            *[
-                published(text, hosts)
-                for text in [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
-            ],
+    has_reason = is_smoke or bool(short) or outcome != "completed"
+    hosts, noted = launch.target.public_names(), pending_warnings(folder)
+    told = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
+    earlier = comparable_runs(folder.parent, known.case.hardware or "", known.round)
+    record = replace(
+        known,
+        outcome="short" if outcome == "completed" and short else outcome,
+        smoke=known.smoke or is_smoke,
+        records=_records(found, launch, has_reason),
+        warnings=(
+            *(published(text, hosts) for text in told),
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, earlier),
-        ],
-        "disturbances": [published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]],
-        "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
-        "files": files,
-    }
-    # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
-    empty = ("source", "warnings", "disturbances", "nodes")
-    stated = {key: value for key, value in run.items() if value or key not in empty}
-    return dict(redact(stated)), found
+        ),
+        disturbances=tuple(published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]),
+        nodes=tuple(node.ending(node is top) for node in nodes) if len(nodes) > 1 else (),
+        files=files,
+    )
+    return record, found
+
+
+def _known(
+    plan: PlannedRecord, nodes: Sequence[NodeResult], top: NodeResult, hardware: str, outcome: Outcome
+) -> RunRecord:
+    """Return the record of a run before its log is read."""
+    variables = {**plan.environment_variables, **_visible(nodes)}
+    planned = {**asdict(plan), "case": replace(plan.case, hardware=hardware), "environment_variables": variables}
+    host = top.host
+    return RunRecord(
+        **{**planned, "source": _source(plan.source, host)},
+        environment={**top.facts, **(host.facts if host else {})},
+        start=host.start if host else None,
+        end=host.end if host else None,
+        wall_seconds=host.wall_seconds if host else None,
+        exit_status=next(node.ending(True).exit_status for node in nodes if node.outcome == outcome),
+        outcome=outcome,
+        files={},
+    )
 
 
 def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
@@ -223,11 +243,6 @@ def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
     chosen = {(node.host.gpu_variable, node.host.gpus) if node.host else ("", "") for node in nodes}
     variable, gpus = chosen.pop()
     return {variable: gpus} if gpus and not chosen else {}
-
-
-def _facts(node: NodeResult) -> dict[str, Any]:
-    """Return what a node said of itself, before the run and after it."""
-    return {**node.facts, **(node.host.facts if node.host else {})}
 
 
 def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
@@ -244,17 +259,17 @@ def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool
     return short, launch.plan.smoke
 
 
-def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
-    """Return `records` of `run.json`, with the reason for a missing figure unless the outcome states it."""
+def _records(found: FiguresFound, launch: Launch, has_reason: bool) -> Records:
+    """Return `records` of `run.json`, with the reason for a missing figure unless the outcome states one."""
     wanted = launch.records
-    reasons = [run.reason for run in found.runs if run.reason] if not is_told else []
+    reasons = [run.reason for run in found.runs if run.reason] if not has_reason else []
     any_figure = any(run.value is not None for run in found.runs)
-    return {
-        "format": wanted.format,
-        "count": count_records(found).get(wanted.format, 0),
-        "at_least": wanted.at_least,
-        **({"no_figure": reasons[-1]} if reasons and not any_figure else {}),
-    }
+    return Records(
+        format=wanted.format,
+        count=count_records(found).get(wanted.format, 0),
+        at_least=wanted.at_least,
+        no_figure=reasons[-1] if reasons and not any_figure else None,
+    )
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
@@ -290,8 +305,11 @@ def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
     return min(caused or outcomes, key=OUTCOMES.index)
 
 
-def _hardware(facts: Mapping[str, Any], device: str) -> str:
-    """Return the hardware of a node that was lost before it stated it, in the same form as the host agent."""
+def _hardware(node: NodeResult, device: str) -> str:
+    """Return the hardware of a node; if the node was lost before it stated it, in the same form as the agent."""
+    facts = node.facts
+    if node.host and node.host.hardware:
+        return node.host.hardware
     if device == "gpu":
         return str(facts.get("gpu", "unknown"))
     named = [str(facts["cpu"])] if "cpu" in facts else []
@@ -299,19 +317,21 @@ def _hardware(facts: Mapping[str, Any], device: str) -> str:
     return ", ".join([*named, f"{some}{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
 
 
-def _source(planned: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def _source(planned: SourceRecord | None, host: HostRecord | None) -> SourceRecord | None:
     """Return the source; the commit found on the node takes precedence over that of the recipe."""
-    source = {**planned, **{key: value for key, value in found.items() if key in ("commit", "modified") and value}}
-    return source if source.get("repository") and source.get("commit") else {}
+    if planned is None or host is None:
+        return planned
+    commit = str(host.source.get("commit") or planned.commit)
+    return replace(planned, commit=commit, modified=bool(host.source.get("modified")))
 
 
-def _store_files(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any]]:
+def _store_files(folder: Path, node: NodeResult, top: bool) -> dict[str, FileRecord]:
     """Copy the files of a node to their final places; files of an earlier attempt are compared, never overwritten."""
     placed = {}
     for name, sha256 in node.files().items():
         target = folder / node.where(top) / name
         found = _copied(_plain(node.folder, name), target, sha256)
-        placed[target.relative_to(folder).as_posix()] = {"sha256": found, "bytes": target.stat().st_size}
+        placed[target.relative_to(folder).as_posix()] = FileRecord(found, target.stat().st_size)
     return placed
 
 

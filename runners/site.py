@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from perfledger.runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
 from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, Words, secret_fault
-from perfledger.runners.toml_errors import FaultError, Keys, decoded, line_of, parsed, refuse_nul
+from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, line_of, parsed, refuse_nul
 from perfledger.schema.records import SiteRecord
 
 #: Processors or memory nodes as the kernel lists them: 0-7,16-23.
@@ -47,11 +47,11 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     prologue: Words = ()
     before: Words = ()
     after: Words = ()
-    environment_variables: dict[str, Any] = {}
+    environment_variables: Table = {}
     secrets: Words = ()
     interface: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="the name of a network interface")] = ""
     address: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="an address, or a name that its peers know")] = ""
-    data: dict[str, Any] = {}
+    data: Table = {}
     container: SiteContainer = SiteContainer()
     sbatch: Words = ()
     pinning: Pinning = Pinning()
@@ -141,7 +141,7 @@ def load(path: Path) -> SiteFile:
         raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 
 
-def _checked_kinds(tables: Mapping[str, Any]) -> tuple[str, ...]:
+def _checked_kinds(tables: Table) -> tuple[str, ...]:
     for key, value in tables.items():
         if key not in _KINDS:
             remedy = "a site file has [hosts.NAME] and [partitions.NAME]"
@@ -151,7 +151,7 @@ def _checked_kinds(tables: Mapping[str, Any]) -> tuple[str, ...]:
     return _KINDS
 
 
-def _places(kind: str, tables: Mapping[str, Any]) -> Iterable[tuple[tuple[str, str], SitePlace]]:
+def _places(kind: str, tables: Table) -> Iterable[tuple[tuple[str, str], SitePlace]]:
     for name, table in tables.get(kind, {}).items():
         where = (kind, name)
         place = decoded(table, SitePlace, "a site", where)
@@ -166,7 +166,7 @@ def _places(kind: str, tables: Mapping[str, Any]) -> Iterable[tuple[tuple[str, s
         yield (kind, name), place
 
 
-def _check_variables(keys: Keys, table: Mapping[str, Any]) -> None:
+def _check_variables(keys: Keys, table: Table) -> None:
     for name, value in table.items():
         at = f"`{'.'.join(map(str, keys))}.{name}`"
         if not VARIABLE.fullmatch(name) or not isinstance(value, str):
@@ -182,7 +182,7 @@ def _check_secrets(keys: Keys, names: Iterable[str]) -> None:
             raise FaultError(keys, f"{what}; the value comes from the environment of the runner")
 
 
-def _check_folders(keys: Keys, table: Mapping[str, Any]) -> None:
+def _check_folders(keys: Keys, table: Table) -> None:
     for name, value in table.items():
         if not isinstance(value, str) or not re.match("/", value):
             at = f"`{'.'.join(map(str, keys))}.{name}`"

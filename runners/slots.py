@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from perfledger.runners.job import NodeVariable, Scalar, Word
 from perfledger.runners.matrix import COMPUTED, check_name, scalar, text_of
-from perfledger.runners.toml_errors import FaultError, nearest, wrong
+from perfledger.runners.toml_errors import FaultError, Table, nearest, wrong
 
 #: A slot in a text, or a brace that is written twice and means one.
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
@@ -44,7 +44,7 @@ def filled_word(text: str, value: Callable[[str], Word]) -> Word:
     return tuple(merged) or ("",)
 
 
-def read_slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, Scalar | Lookup]:
+def read_slots(table: Table, keys: Collection[str]) -> dict[str, Scalar | Lookup]:
     """Read `[slots]`; `keys` are those of the recipe's matrix and options."""
     for name, value in table.items():
         check_name(("slots", name), value, keys)
@@ -54,7 +54,7 @@ def read_slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, 
     }
 
 
-def _lookup(name: str, table: Mapping[str, object], keys: Collection[str]) -> Lookup:
+def _lookup(name: str, table: Table, keys: Collection[str]) -> Lookup:
     by, known = table.get("by"), sorted({*keys, *COMPUTED} - {"shape", "data"})
     if by not in known:
         raise wrong(("slots", name, "by"), by, f"must be one of {', '.join(known)}")

@@ -21,6 +21,8 @@ _KEY_TEXT = r"""(?:"([^"]+)"|'([^']+)'|([\w-]++))"""
 _HEADER = re.compile(rf"\s*\[(\[?)\s*({_KEY_TEXT}(?:\s*\.\s*{_KEY_TEXT})*+)\s*\]\]?\s*(?:#.*)?$")
 _KEY_LINE = re.compile(rf"\s*{_KEY_TEXT}\s*=")
 
+#: A table of a TOML file, as tomllib gives it.
+Table = Mapping[str, Any]
 #: Keys on the way to a value of a file; the number of a table in a list of tables is one, too.
 Keys = tuple[str | int, ...]
 
@@ -33,7 +35,7 @@ class FaultError(Exception):
         self.keys = keys
 
 
-def parsed(path: Path, content: bytes) -> tuple[str, dict[str, Any]]:
+def parsed(path: Path, content: bytes) -> tuple[str, Table]:
     """Return a TOML file's text and tables.
 
     Raises:
@@ -51,7 +53,7 @@ def parsed(path: Path, content: bytes) -> tuple[str, dict[str, Any]]:
         raise RunnerError(f"{path}:{line}: is not TOML: {error}") from error
 
 
-def decoded(tables: Mapping[str, object], kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:
+def decoded(tables: Table, kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:
     """Return tables of a file as a record.
 
     Args:
@@ -71,7 +73,7 @@ def decoded(tables: Mapping[str, object], kind: type[T], file: str, at: tuple[st
 
 
 def _explained(
-    what: str, keys: tuple[str, ...], tables: Mapping[str, object], kind: type[Struct], file: str, at: tuple[str, ...]
+    what: str, keys: tuple[str, ...], tables: Table, kind: type[Struct], file: str, at: tuple[str, ...]
 ) -> FaultError:
     """Return the fault that msgspec found, in our words: the value, the expected values, and the nearest spelling."""
     name, whole = next(iter(re.findall("`([^`]*)`", what)), ""), (*at, *keys)

@@ -44,14 +44,14 @@ class Batch(Struct, frozen=True, kw_only=True):
             RunnerError: a case cannot be run in this way.
         """
         commit = commit_of(self.recipe.files.values())
-        pinned = [self.settings.pinned(case) for case in self.cases]
+        prefixed = [self.settings.prefixed(case) for case in self.cases]
         numbers = [
             Numbered(repeat, self.round, commit, self.smoke, self.order_seed)
-            for repeat in (next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in pinned)
+            for repeat in (next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in prefixed)
         ]
         return [
             build_run(self.recipe, case, self.raw_logs, self.settings, numbered)
-            for case, numbered in zip(pinned, numbers, strict=True)
+            for case, numbered in zip(prefixed, numbers, strict=True)
         ]
 
 

@@ -32,6 +32,7 @@ from perfledger.runners.job import (
     VirtualEnvironment,
     WantedRecords,
     Word,
+    literal,
     texts,
     word,
 )
@@ -85,12 +86,12 @@ def build_run(
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
     """
     settings, numbered = settings or Settings(), numbered or Numbered()
-    written, recipe, case = recipe, settings.applied(recipe), settings.pinned(case)
+    written, recipe, case = recipe, settings.applied(recipe), settings.prefixed(case)
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
     trainer = trainer_words(recipe, case, settings.data)
     launch = launch_words(recipe, case, settings.data, passed)
-    command = [*settings.pinning_words, *launch]
+    command = [*literal(*settings.place.prefix), *launch]
     variables = environment_variables(recipe, case, settings.data)
     launcher = LAUNCHERS[used_launcher(recipe, case)]
     container = _container(recipe, case, settings, command, used_image(recipe, case))
@@ -107,7 +108,7 @@ def build_run(
         variables=variables,
         files={name: _content(recipe, path) for name, path in recipe.files.items()},
         container=container,
-        programs=_programs(trainer[0], launch, settings.pinning_words) if container is None else (),
+        programs=_programs(trainer[0], launch, settings.place.prefix) if container is None else (),
         python=recipe.setup.python,
         packages=recipe.setup.packages,
         virtual_environment=environment,
@@ -185,11 +186,11 @@ def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
     return VirtualEnvironment(recipe.name, hashlib.sha256(made_of.encode()).hexdigest())
 
 
-def _programs(trainer: Word, launch: Sequence[Word], pinning: Sequence[Word]) -> tuple[str, ...]:
+def _programs(trainer: Word, launch: Sequence[Word], prefix: Sequence[str]) -> tuple[str, ...]:
     """Return the programs to look for besides the first word: the trainer, if the launcher starts it by this name, and
-    the launcher where pinning comes before it.
+    the launcher after a prefix.
     """
-    wanted = [*(launch[:1] if pinning else []), *([trainer] if trainer in launch else [])]
+    wanted = [*(launch[:1] if prefix else []), *([trainer] if trainer in launch else [])]
     return tuple(texts(list(dict.fromkeys(wanted))))
 
 
@@ -199,13 +200,15 @@ def _passed_on(
     """Return the variables that a launcher which starts other nodes by itself must pass on to them.
 
     Raises:
-        RunnerError: such a launcher would start the other nodes without the site's pinning.
+        RunnerError: such a launcher would start the other nodes without the prefix of the site.
     """
     if LAUNCHERS[used_launcher(recipe, case)].every_node or case.nodes == 1:
         return [*settings.secrets]
-    if settings.pinning_words:
-        what = f"`launcher.name` is {recipe.launcher.name!r}, which starts the other nodes without the site's pinning"
-        raise RunnerError(f"recipe {recipe.name}: {what}; pin with an argument of the launcher instead")
+    if settings.place.prefix:
+        what = (
+            f"`launcher.name` is {recipe.launcher.name!r}, which starts the other nodes without the prefix of the site"
+        )
+        raise RunnerError(f"recipe {recipe.name}: {what}; use an argument of the launcher instead")
     paths = ["PATH"] if environment or settings.place.prologue or settings.place.interpreter else []
     return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
 

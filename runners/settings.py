@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Literal
 
 from msgspec import Struct, structs
 
 from perfledger.runners.cases import RecipeCase, slugify
-from perfledger.runners.job import ContainerTool, RunnerError, Word, checked, literal, secret_values
+from perfledger.runners.job import ContainerTool, RunnerError, checked, secret_values
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.site import SitePlace
 
@@ -66,34 +67,13 @@ class Settings(Struct, frozen=True):
             setup=structs.replace(recipe.setup, python=python or recipe.setup.python),
             command=(python, *recipe.command[1:]) if python and named else recipe.command,
             environment_variables={**recipe.environment_variables, **variables},
-            container=image and structs.replace(image, arguments=(*image.arguments, *self._container_arguments)),
+            container=image and structs.replace(image, arguments=(*image.arguments, *self.place.container.arguments)),
         )
 
-    @property
-    def _container_arguments(self) -> tuple[str, ...]:
-        # The daemon starts the container, so that no affinity of ours reaches it. Apptainer is a child of ours.
-        pinning, words = self.place.pinning, list(self.place.container.arguments)
-        if self.container in ("docker", "podman"):
-            words += [f"--cpuset-cpus={pinning.cores}"] if pinning.cores else []
-            words += [f"--cpuset-mems={pinning.numa}"] if pinning.numa else []
-        return tuple(words)
-
-    @property
-    def pinning_words(self) -> list[Word]:
-        """The words before a command that confine it to processors and NUMA nodes."""
-        pinning = self.place.pinning
-        if self.container in ("docker", "podman"):
-            return []
-        if pinning.numa:
-            cores = f"--physcpubind={pinning.cores}" if pinning.cores else f"--cpunodebind={pinning.numa}"
-            return literal("numactl", cores, f"--membind={pinning.numa}")
-        return literal("taskset", "--cpu-list", pinning.cores) if pinning.cores else []
-
-    def pinned(self, case: RecipeCase) -> RecipeCase:
-        """Return a case with the pinning as a part of it: a run on fewer processors does not repeat one on all."""
-        pinning = structs.asdict(self.place.pinning)
-        found = {f"pinned_{name}": value for name, value in pinning.items() if value}
-        if not found.keys() - case.options.keys():
+    def prefixed(self, case: RecipeCase) -> RecipeCase:
+        """Return a case with the site's prefix as an option: a run on fewer processors does not repeat one on all."""
+        prefix = shlex.join(self.place.prefix)
+        if not prefix or "prefix" in case.options:
             return case
-        slug = "-".join([case.slug, *(f"{name.replace('_', '-')}-{slugify(text)}" for name, text in found.items())])
-        return structs.replace(case, options={**case.options, **found}, slug=slug)
+        slug = f"{case.slug}-prefix-{slugify(prefix)}"
+        return structs.replace(case, options={**case.options, "prefix": prefix}, slug=slug)

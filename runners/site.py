@@ -19,19 +19,10 @@ from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, Words, secret
 from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, line_of, parsed, refuse_nul
 from perfledger.schema.records import SiteRecord
 
-#: Processors or memory nodes as the kernel lists them: 0-7,16-23.
-_LIST = r"^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$"
 #: Tables of a site, by the kind of target that they are for.
 _KINDS = ("hosts", "partitions")
 
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
-
-
-class Pinning(Struct, frozen=True, forbid_unknown_fields=True):
-    """Processors that a run is confined to, and NUMA nodes whose memory it gets; empty: all."""
-
-    cores: Annotated[str, Meta(pattern=_LIST, description="a list of processors, such as 0-7,16-23")] = ""
-    numa: Annotated[str, Meta(pattern=_LIST, description="a list of NUMA nodes, such as 0")] = ""
 
 
 class SiteContainer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +45,7 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     data: Table = {}
     container: SiteContainer = SiteContainer()
     sbatch: Words = ()
-    pinning: Pinning = Pinning()
+    prefix: Words = ()
     accelerator: DeclaredAccelerator | None = None
 
     @property

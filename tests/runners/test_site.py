@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -69,7 +68,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),
         ('[hosts.local]\nprologue = "x"\n', "2: `hosts.local.prologue` is 'x', but must be a list of texts"),
         ('[hosts.local]\ninterpreter = "python"\n', "`hosts.local.interpreter` is 'python', but must be an absolute"),
-        ('[hosts.local.pinning]\ncores = "0-"\n', "`hosts.local.pinning.cores` is '0-', but must be a list of proc"),
+        ('[hosts.local]\nprefix = "numactl"\n', "`hosts.local.prefix` is 'numactl', but must be a list of texts"),
         ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is for partitions"),
         ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is for hosts by SSH"),
         ("[hosts.local.environment_variables]\nA = 1\n", "2: `hosts.local.environment_variables.A` is 1, but must"),
@@ -154,31 +153,23 @@ def test_launchers_beside_the_interpreter_are_found(write_site, write_recipe, tm
     assert (only_run()[0] / "train.log").read_text().endswith("torchrun --nnodes\n")
 
 
-@pytest.mark.skipif(shutil.which("taskset") is None, reason="taskset pins, and is not here")
-def test_pinning_is_in_force_and_a_part_of_the_case(write_site, run_tiny, tmp_path):
-    write_site('[hosts.local.pinning]\ncores = "0"\n')
-    run, log = run_tiny("taskset -cp $$")
-    assert log.endswith("affinity list: 0\n")
-    assert run["case"]["options"] == {"word": "plain", "threads": 1, "pinned_cores": "0"}
-    assert run["argv"][:3] == ["taskset", "--cpu-list", "0"]
-    assert (folder_of(tmp_path, "cpu-n1d1-bs1-fp32-pinned-cores-0") / "1/run.json").is_file()
+def test_a_prefix_comes_before_the_command_and_is_an_option_of_the_case(write_site, run_tiny, tmp_path):
+    write_site('[hosts.local]\nprefix = ["env", "PLACE=a b"]\n')
+    run, log = run_tiny('echo "at $PLACE"')
+    assert log.endswith("at a b\n")
+    assert run["case"]["options"] == {"word": "plain", "threads": 1, "prefix": "env 'PLACE=a b'"}
+    assert run["argv"][:2] == ["env", "PLACE=a b"]
+    (found,) = folder_of(tmp_path).parent.glob("cpu-n1d1-bs1-fp32-prefix-env-place-a-b-*/1/run.json")
+    assert found.is_file()
 
 
-def test_pinning_reaches_a_container_and_numa_nodes(tmp_path, write_recipe, write_site):
-    place = site.load(write_site('[hosts.local.pinning]\ncores = "0-3"\nnuma = "1"\n')).of("hosts", ["local"])
+def test_a_prefix_is_inside_of_a_container(tmp_path, write_recipe, write_site):
+    place = site.load(write_site('[hosts.local]\nprefix = ["numactl", "--membind=1"]\n')).of("hosts", ["local"])
     recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
     case = select_cases(recipe, {})[0]
-    argv = {
-        tool: texts(build_run(recipe, case, tmp_path, Settings(container=tool, place=place)).spec.argv)
-        for tool in ("docker", "apptainer", "none")
-    }
-    assert {"--cpuset-cpus=0-3", "--cpuset-mems=1"} < set(argv["docker"])
-    assert argv["apptainer"][argv["apptainer"].index("numactl") :][:3] == [
-        "numactl",
-        "--physcpubind=0-3",
-        "--membind=1",
-    ]
-    assert argv["none"][:2] == ["numactl", "--physcpubind=0-3"]
+    for container in ("docker", "apptainer", "none"):
+        argv = texts(build_run(recipe, case, tmp_path, Settings(container=container, place=place)).spec.argv)
+        assert argv[argv.index("numactl") :][:3] == ["numactl", "--membind=1", "bash"]
 
 
 def test_hooks_run_around_the_command_and_after_runs_whatever_happens(write_site, run_tiny, tmp_path):

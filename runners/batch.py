@@ -33,9 +33,8 @@ class Batch(Struct, frozen=True, kw_only=True):
     cases: tuple[RecipeCase, ...]
     settings: Settings
     raw_logs: Path
-    round: str = ""
-    smoke: bool = False
-    order_seed: int | None = None
+    #: Round, seed and smoke of all runs; each run adds its own number.
+    numbered: Numbered = Numbered()
 
     def first_runs(self) -> list[PlannedRun]:
         """Return the next run of each case, with all that it needs: files may change under a long batch.
@@ -43,16 +42,12 @@ class Batch(Struct, frozen=True, kw_only=True):
         Raises:
             RunnerError: a case cannot be run in this way.
         """
-        commit = commit_of(self.recipe.files.values())
-        prefixed = [self.settings.prefixed(case) for case in self.cases]
-        numbers = [
-            Numbered(repeat, self.round, commit, self.smoke, self.order_seed)
-            for repeat in (next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in prefixed)
-        ]
-        return [
-            build_run(self.recipe, case, self.raw_logs, self.settings, numbered)
-            for case, numbered in zip(prefixed, numbers, strict=True)
-        ]
+        commit, found = commit_of(self.recipe.files.values()), []
+        for case in map(self.settings.prefixed, self.cases):
+            repeat = next_repeat(case_folder(self.recipe, case, self.raw_logs))
+            numbered = structs.replace(self.numbered, repeat=repeat, commit=commit)
+            found.append(build_run(self.recipe, case, self.raw_logs, self.settings, numbered))
+        return found
 
 
 def first_runs_of(series: Sequence[Batch]) -> list[PlannedRun]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -88,30 +88,16 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
     return decorate
 
 
-def _pairs(text: str) -> dict[str, tuple[str, ...]]:
-    """Split `key=value|value,key=value`.
+def _pairs(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the keys and values of `key=value|value,key=value`.
 
     Raises:
         click.BadParameter: it has another form.
-        RunnerError: it has a key twice.
     """
-    choices: dict[str, tuple[str, ...]] = {}
     for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
-        name = key.strip()
-        if not name or not equals:
+        if not key.strip() or not equals:
             raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
-        values = tuple(each.replace("||", "|") for each in BETWEEN_VALUES.split(value))
-        _add_choice(choices, name, values)
-    return choices
-
-
-def _add_choice(choices: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
-    if name in choices:
-        known = "|".join(choices[name])
-        raise RunnerError(
-            f"--case {name}={'|'.join(values)}: it is {known} already; write several values as {name}={known}|..."
-        )
-    choices[name] = values
+        yield key.strip(), tuple(each.replace("||", "|") for each in BETWEEN_VALUES.split(value))
 
 
 def _case_choices(
@@ -119,9 +105,12 @@ def _case_choices(
 ) -> dict[str, tuple[str, ...]]:
     """Read `--case`, given once or several times, each key once."""
     choices: dict[str, tuple[str, ...]] = {}
-    for text in given:
-        for name, values in _pairs(text).items():
-            _add_choice(choices, name, values)
+    for name, values in (pair for text in given for pair in _pairs(text)):
+        if name in choices:
+            known = "|".join(choices[name])
+            what = f"--case {name}={'|'.join(values)}: it is {known} already"
+            raise RunnerError(f"{what}; write several values as {name}={known}|...")
+        choices[name] = values
     return choices
 
 

@@ -10,6 +10,7 @@ from perfledger.runners.batch import COMPLETED, Batch
 from perfledger.runners.cli.options import Asked, script_options
 from perfledger.runners.cli.series import at_site
 from perfledger.runners.cli.text import case_argument
+from perfledger.runners.command import Numbered
 from perfledger.runners.job import RunnerError
 from perfledger.runners.run import standalone
 from perfledger.runners.transport import Ssh
@@ -36,7 +37,13 @@ def script(asked: Asked, output: Path) -> int:
         )
     if isinstance(asked.target, Ssh):
         settings, _ = at_site(recipe, settings, asked.target, asked.site)
-    batch = Batch(recipe=recipe, cases=chosen.cases, settings=settings, raw_logs=asked.raw_logs, round=asked.round)
+    batch = Batch(
+        recipe=recipe,
+        cases=chosen.cases,
+        settings=settings,
+        raw_logs=asked.raw_logs,
+        numbered=Numbered(round=asked.round),
+    )
     (one,) = batch.first_runs()
     try:
         output.write_bytes(standalone(one))

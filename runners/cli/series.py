@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from perfledger.runners import batch as batches
 from perfledger.runners import site as sites
 from perfledger.runners.batch import Batch
-from perfledger.runners.cases import case_choices, select_cases
+from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
 from perfledger.runners.cli.text import counted, duration
+from perfledger.runners.command import Numbered
 from perfledger.runners.earlier import finished_runs
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
@@ -72,34 +73,25 @@ def series_of(asked: Asked) -> Series:
     target = at_sites[0][1]
     if any(other != target for _, other in at_sites):
         raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
-    found = [_batch(each, settings, asked, seed) for each, (settings, _) in zip(asked.chosen, at_sites, strict=True)]
+    numbered = Numbered(round=asked.round, smoke=asked.wanted.smoke, order_seed=seed)
+    found = []
+    for chosen, (settings, _) in zip(asked.chosen, at_sites, strict=True):
+        recipe, cases = chosen.recipe, _few_iterations(chosen) if numbered.smoke else chosen.cases
+        batch = Batch(recipe=recipe, cases=cases, settings=settings, raw_logs=asked.raw_logs, numbered=numbered)
+        found.append(batch)
     return Series(tuple(found), target, asked.wanted, seed)
 
 
-def _batch(chosen: Chosen, settings: Settings, asked: Asked, seed: int) -> Batch:
-    found = Batch(
-        recipe=chosen.recipe,
-        cases=chosen.cases,
-        settings=settings,
-        raw_logs=asked.raw_logs,
-        round=asked.round,
-        order_seed=seed,
-    )
-    return _smoke(found) if asked.wanted.smoke else found
-
-
-def _smoke(batch: Batch) -> Batch:
-    """Return a batch whose cases have few iterations each."""
-    recipe = batch.recipe
+def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
+    """Return the cases of a smoke run: they print a few records each."""
+    recipe = chosen.recipe
     few = max(SMOKE_ITERATIONS, -(-SMOKE_RECORDS * recipe.iterations // recipe.records.at_least))
-    cases = {
-        case.slug: case
-        for each in batch.cases
-        for case in select_cases(
-            recipe, {**case_choices(recipe, each), "iterations": str(min(few, int(each.slots["iterations"])))}
-        )
-    }
-    return structs.replace(batch, cases=tuple(cases.values()), smoke=True)
+    found: dict[str, RecipeCase] = {}
+    for each in chosen.cases:
+        iterations = min(few, int(each.slots["iterations"]))
+        choices = {**case_choices(recipe, each), "iterations": str(iterations)}
+        found |= {case.slug: case for case in select_cases(recipe, choices)}
+    return tuple(found.values())
 
 
 def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:

@@ -44,4 +44,5 @@ def counted(count: int, what: str) -> str:
 def duration(seconds: float) -> str:
     """Return hours and minutes, rounded up."""
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    shown = [f"{hours} h"] if hours else []
+    return " ".join([*shown, f"{minutes} min"] if minutes or not hours else shown)

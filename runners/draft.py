@@ -11,10 +11,8 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import click
 from msgspec import Struct
 
-from perfledger import as_called
 from perfledger.runners import ingest_link
 from perfledger.runners.job import RunnerError, Scalar
 from perfledger.runners.recipe import secret_fault
@@ -267,7 +265,6 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
     own, modules = imported(facts.start) if is_sent else ([], set[str]())
     module = next((each for each in _FRAMEWORKS if each in modules), facts.module)
     device = facts.device or ("gpu" if any(map(shutil.which, ("nvidia-smi", "amd-smi", "npu-smi"))) else "cpu")
-    yield DraftLine("title", f"{facts.name} in {_FRAMEWORKS[module]}" if module else facts.name)
     yield DraftLine(
         "suite", facts.name, "the page of its results, and the folder of its logs; recipes of one model share it"
     )
@@ -276,8 +273,6 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
     yield DraftLine("device", device, "" if facts.device else "a guess, by the programs of this machine: cpu or gpu")
     steps = "how many steps does it take? Put {iterations} into the command"
     yield _known("iterations", facts.numbers.get("iterations", 0), steps, 0)
-    yield DraftLine("repeats", 5)
-    yield DraftLine("timeout_seconds", 3600, "of one run")
     yield DraftLine("command", facts.words)
     if facts.launcher != "plain":
         yield from (DraftLine(), DraftLine("[launcher]"), DraftLine("name", facts.launcher))
@@ -337,39 +332,7 @@ def _variable_lines(variables: Mapping[str, str]) -> Iterator[DraftLine]:
         )
 
 
-@click.command("init-recipe", context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@click.option(
-    "--log", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A log of it."
-)
-@click.option("--to", metavar="FILE", type=click.Path(path_type=Path), help="The recipe.  [default: by the script]")
-def init_recipe(command: tuple[str, ...], log: Path | None, to: Path | None) -> int:
-    """Draft a recipe from a command that works.
-
-    Example: init-recipe --log train.log -- torchrun --nproc_per_node 8 train.py --batch 32. Facts that the command does
-    not state are left blank, with a question; a log answers some of them. Nothing is run, and no file is replaced.
-    """
-    facts = read(command)
-    path = to or Path(f"{facts.name}.toml")
-    if path.suffix != ".toml":
-        raise RunnerError(f"--to {path}: the name of a recipe ends in .toml")
-    drafted = [
-        DraftLine("", None, "Drafted by init-recipe; lines with a ? want an answer."),
-        *lines(facts, _figure(log) if log else None, path.parent),
-    ]
-    try:
-        with path.open("x", encoding="utf-8") as stream:
-            stream.writelines(f"{each.text()}\n" for each in drafted)
-    except OSError as error:
-        raise RunnerError(f"{path}: {error.strerror}; give --to another file") from None
-    for number, each in enumerate(drafted, start=1):
-        if each.is_question:
-            print(f"{path}:{number}: {each.remark}")
-    print(as_called(f"next: python -m runners run {shlex.quote(str(path))} --smoke"))
-    return 0
-
-
-def _figure(log: Path) -> RunFigure:
+def figure_of(log: Path) -> RunFigure:
     """Return the figure of a log.
 
     Raises:

@@ -12,6 +12,7 @@ from perfledger.runners.batch import COMPLETED, REFUSED
 from perfledger.runners.cli.check import check
 from perfledger.runners.cli.collect import collect
 from perfledger.runners.cli.export import export
+from perfledger.runners.cli.init_recipe import init_recipe
 from perfledger.runners.cli.list_recipes import list_recipes
 from perfledger.runners.cli.plan import plan
 from perfledger.runners.cli.run import run
@@ -19,7 +20,6 @@ from perfledger.runners.cli.script import script
 from perfledger.runners.cli.setup import setup
 from perfledger.runners.cli.show import show
 from perfledger.runners.display import complain
-from perfledger.runners.draft import init_recipe
 from perfledger.runners.job import RunnerError
 from perfledger.runners.run import STOPPED
 

@@ -95,9 +95,9 @@ def test_questions_are_printed_with_their_lines_and_a_draft_without_answers_is_r
 ) -> None:
     assert main(["init-recipe", "--", "torchrun", "--nproc_per_node", "8", "train.py", "--batch", "32"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "train.toml:4: which model does it train, as readers know it?"
+    assert lines[0] == "train.toml:3: which model does it train, as readers know it?"
     assert lines[-1] == "next: python -m runners run train.toml --smoke"
-    with pytest.raises(RunnerError, match=r"train\.toml:4: `model` is ''"):
+    with pytest.raises(RunnerError, match=r"train\.toml:3: `model` is ''"):
         recipes.load(Path("train.toml"))
 
 
@@ -129,7 +129,8 @@ def test_the_package_of_a_module_is_sent() -> None:
     for name in ("__init__", "train"):
         Path("lab", f"{name}.py").write_text("import torch", "utf-8")
     loaded = drafted("python -m lab.train --steps 3")
-    assert (loaded.title, [*loaded.files]) == ("lab in PyTorch", ["lab/__init__.py", "lab/train.py"])
+    assert (loaded.suite, loaded.framework) == ("lab", "PyTorch")
+    assert [*loaded.files] == ["lab/__init__.py", "lab/train.py"]
 
 
 def test_a_program_of_bash_is_sent() -> None:

@@ -317,7 +317,7 @@ def _disturbed(launched: Launch, disturbance: str) -> str:
         return f"disturbed, so its speed may be too low: {disturbance}"
     if launched.plan.accept_disturbed:
         return f"disturbed, and accepted: {disturbance}"
-    return f"disturbed, and so left out of results (--if-busy count lets it count): {disturbance}"
+    return f"disturbed, and so left out of results: {disturbance}"
 
 
 def _figure(folder: Path, supervision: Supervision, alone: FiguresFound) -> str:
@@ -339,6 +339,8 @@ def _figure(folder: Path, supervision: Supervision, alone: FiguresFound) -> str:
         return f", and its figure is not known: {error}"
     supervision.figures[folder.parent] = found
     own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
+    if run.disturbed:
+        return ", and left out of results"
     if own is None:
         return ", and no figure"
     if own.missing:

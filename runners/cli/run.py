@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from perfledger import as_called
 from perfledger.runners import batch as batches
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import MANY, Asked, asked_options
@@ -78,7 +77,7 @@ def _run(series: Series, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRu
         with _series_on(series.target, most, series.cool_down_seconds) as place:
             context = RunContext(place, supervision, waits)
             status = batches.run_all(runs, series.cool_down_seconds, context, refused)
-    for line in _result_lines(firsts, supervision.figures):
+    for line in result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:
         print("every case ran; leave --smoke out to measure")
@@ -101,16 +100,19 @@ def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> Non
         supervision.figures[folder] = case_figures(folder)
 
 
-def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
+def result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
     """Yield a table of the cases that ran, against the last round where there is one, and what to do next."""
     rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
     if not any(rows):
+        earlier = (run for first in firsts for run in finished_runs(first.folder.parent))
+        if any(run.disturbed and not run.smoke for run in earlier):
+            yield "results leave out disturbed runs; repeat them with --resume --if-busy wait, or with --if-busy count"
         return
     heads = ["case", "repeats", "median", "95 % interval", "spread", "last round"]
     yield ""
     yield from aligned([heads, *filter(None, rows)])
     raw_logs = firsts[0].folder.parents[3]
-    yield as_called(f"\nnext: python -m ingest build {shlex.quote(str(raw_logs))} writes the site")
+    yield f"\nnext: python -m perfledger build {shlex.quote(str(raw_logs))} --site site writes site/index.html"
 
 
 def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:

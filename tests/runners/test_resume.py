@@ -16,6 +16,7 @@ from perfledger.runners import launch_json, recipes
 from perfledger.runners.batch import settled_runs
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
+from perfledger.runners.cli.run import result_lines
 from perfledger.runners.command import build_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.transport import JobState, Local, Target
@@ -123,6 +124,18 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
     document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
     (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     assert len(settled_runs(earlier, ["A"])) == count
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [({}, 0), ({"disturbances": ["other work"]}, 1), ({"disturbances": ["other work"], "smoke": True}, 0)],
+)
+def test_the_way_to_repeat_disturbed_runs_is_printed_if_no_run_counts(write_recipe, tmp_path, change, count):
+    (run,) = first_runs(write_recipe("true"), tmp_path)
+    run.folder.mkdir(parents=True)
+    document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
+    (run.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert ["--if-busy wait" in line for line in result_lines([run], {})] == [True] * count
 
 
 @pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])

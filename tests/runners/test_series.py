@@ -206,7 +206,7 @@ def test_several_recipes_run_in_one_random_order_and_end_with_a_table(two_recipe
     assert len(re.findall(r": completed, [\d.e+]+ images/s$", said, re.M)) == 8
     row = next(line for line in said.splitlines() if line.startswith("pytorch/cpu-n1d1-bs2-fp32 "))
     assert re.fullmatch(r"pytorch/\S+ +2 +[\d.e+]+ images/s +from 5 repeats on +[\d.]+ %\s*", row)
-    assert f"next: python -m ingest build {tmp_path}/raw" in said
+    assert f"next: python -m perfledger build {tmp_path}/raw --site site" in said
     runs = [load(path) for path in (tmp_path / "raw").rglob("run.json")]
     assert {run["order_seed"] for run in runs} == {3}
     assert main([*words, "--repeats", "1", "--round", "2026Q4", "--case", "batch_size=2"]) == 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -33,12 +35,12 @@ DOCUMENTS = (ROOT / "runners/README.md", *(path for pair in PAIRS.values() for p
 GUIDE = ROOT / "docs/guide"
 README_PATH = ROOT / "runners/README.md"
 README = README_PATH.read_text("utf-8")
-#: Prints as nanoGPT does.
-TRAINER = """import sys
+#: Prints as nanoGPT does; no two logs are the same, or they would count once.
+TRAINER = """import random, sys
 count = int(next(each for each in sys.argv if "--max_iters=" in each).partition("=")[2])
 print("tokens per iteration will be: 8,192")
 for step in range(count + 1):
-    print(f"iter {step}: loss 4.1234, time {100 + step % 7}.25ms, mfu -100.00%")
+    print(f"iter {step}: loss 4.1234, time {100 + random.random():.2f}ms, mfu -100.00%")
 """
 
 
@@ -109,6 +111,26 @@ def test_each_key_has_a_meaning_and_each_meaning_a_key(table):
 def test_each_launcher_is_named(page):
     text = (GUIDE / page).read_text("utf-8")
     assert [name for name in LAUNCHERS if f"`{name}`" not in text] == []
+
+
+def test_the_first_run_gives_a_result(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(TRAINER, "utf-8")
+    (block,) = re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    first, *ours = (shlex.split(line.removeprefix("$ "), comments=True) for line in block.splitlines())
+    assert first[-2:] == [">", "train.log"]
+    Path("train.log").write_bytes(
+        subprocess.run([sys.executable, *first[1:-2]], capture_output=True, check=True).stdout
+    )
+    draft, smoke, measure = (words[3:] for words in ours if words[2] == "runners")
+    assert main(draft) == 0
+    text = Path("train.toml").read_text("utf-8")
+    for key, answer in (("model", "Toy"), ("framework", "Toy"), ("precision", "fp32")):
+        text = text.replace(f'{key} = ""', f'{key} = "{answer}"')
+    Path("train.toml").write_text(text, "utf-8")
+    for words in (smoke, measure):
+        assert main([*words, "--if-busy", "count"]) == 0
+    assert re.search(r"^toy/cpu-n1d1-bs8-fp32 +5 .* tokens/s ", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_the_first_recipe_runs(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from perfledger.runners.matrix import COMPUTED, Axes, check_name, read_matrix, s
 from perfledger.runners.slots import SLOT, Lookup, check_texts, read_slots, texts_of
 from perfledger.runners.toml_errors import FaultError, Table, decoded, refuse_nul, wrong
 from perfledger.schema.plans import DataSet
-from perfledger.schema.redaction.keys import keys_in
+from perfledger.schema.redaction.redact import has_key
 from perfledger.schema.vocabulary import LAUNCHERS
 
 #: The recipes that are shipped.
@@ -227,7 +227,7 @@ def secret_fault(name: str, value: str) -> str:
 def _holds_key(text: str) -> bool:
     # `list` and `show` need no `regex`; whatever runs has it.
     with suppress(ImportError):
-        return bool(keys_in(text, _REDACTION_SECONDS))
+        return has_key(text, _REDACTION_SECONDS)
     return False
 
 

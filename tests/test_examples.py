@@ -68,4 +68,4 @@ def test_a_format_of_telemetry() -> None:
 
 def test_a_redaction_rule() -> None:
     (rule,) = tomllib.loads(shown("contributing/redaction", "toml"))["rule"]
-    assert regex.search(rule["shape"], f"key exsvc-{'0' * 32}")
+    assert regex.search(rule["pattern"], f"key exsvc-{'0' * 32}")

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.redaction.rules import FOLDER, naming_rules
 
 _TIMEOUT_SECONDS = 0.25
@@ -20,7 +19,7 @@ _SHORTEST = 4
 USER = "<user>"
 
 
-class CommonNames(Struct, frozen=True, forbid_unknown_fields=True):
+class CommonNames(Struct, frozen=True):
     """Names that are ordinary words of logs."""
 
     generic: str
@@ -48,17 +47,16 @@ class Names(Struct, frozen=True, dict=True):
         return regex.compile(rf"(?<![\w.-])({'|'.join(map(regex.escape, longest))})(?:\.[A-Za-z][\w-]*)*+(?![\w-])")
 
     @cached_property
-    def _by_host(self) -> dict[str, str]:
-        return dict(self.hosts)
+    def _by_name(self) -> dict[str, str]:
+        return dict((*self.everywhere, *self.hosts))
 
-    @cached_property
-    def pseudonyms(self) -> frozenset[str]:
-        """The pseudonyms of hosts."""
-        return frozenset(by for _, by in self.hosts)
+    def pseudonym(self, name: str) -> str:
+        """Return the pseudonym of a known name."""
+        return self._by_name[name]
 
     def host(self, name: str) -> str:
         """Return the pseudonym of a host that a rule found."""
-        return self._by_host.get(_short(name), "<host>")
+        return self._by_name.get(_short(name), "<host>")
 
 
 NO_NAMES = Names()
@@ -87,10 +85,10 @@ def _named(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield place, kind and name of each host and user; the result is empty if the search takes too long."""
     found = []
     try:
-        likely = naming_rules().likely_in(distinct_lines(text.lower().encode("utf-8", "replace")))
-        for rule in (each for each in likely if each.hinted(text)):
-            for match in rule.regex.finditer(text, timeout=_TIMEOUT_SECONDS):
-                found += [(match.start(kind), kind, name) for kind, name in match.groupdict().items() if name]
+        for rule, begin, end in naming_rules().places(text):
+            for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS):
+                for kind in rule.naming:
+                    found += [(at, kind, text[at:last]) for at, last in match.spans(kind)]
     except TimeoutError:
         return
     yield from found

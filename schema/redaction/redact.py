@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.records import from_json, to_json
-from perfledger.schema.redaction.keys import keys_in
 from perfledger.schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
-from perfledger.schema.redaction.rules import Kind, RedactionRule, machine_rules
+from perfledger.schema.redaction.rules import Kind, RedactionRule, every_rule
+from perfledger.schema.redaction.views import View, decoded, other_views
 from perfledger.schema.visible import visible
 
 Record = TypeVar("Record", bound=Struct)
@@ -27,11 +27,11 @@ _LONGEST = 20_000
 _BLOCK = 8_000
 #: Timeouts after which all further blocks of a log are cut out.
 _MOST_TIMEOUTS = 5
+#: The characters of words that may be keys are marked with `x`, all others with a blank.
+_MARKS = bytes(120 if chr(each).isalnum() or chr(each) in "_~%+/=.-" else 32 for each in range(128)) + b" " * 128
+#: The marks of the shortest word that may be a key.
+_LONG_WORD = b"x" * 16
 UNREADABLE = "<unreadable text>"
-#: Characters that a terminal does not show and that may split a secret: styles, NUL, marks without width.
-_UNSEEN = re.compile(
-    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)|[\0\xad\u200b-\u200f\u2060\ufeff]"
-)
 
 
 class Finding(NamedTuple):
@@ -194,45 +194,91 @@ def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]
     return (apart, found) if len(apart) == len(lines) else None
 
 
+class _Span(NamedTuple):
+    """A part of a text to replace, and what found it."""
+
+    begin: int
+    end: int
+    by: str
+    kind: Kind
+    rule: str
+
+
+def has_key(text: str, seconds: float) -> bool:
+    """Return whether a text contains a key or password.
+
+    Raises:
+        TimeoutError: a pattern takes longer than `seconds`.
+    """
+    return any(each.kind == "key" for each in _spans(text, NO_NAMES, seconds))
+
+
 def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
-    """Redact the visible text if that removes something, else the original text."""
-    seen = text if text.isascii() and "\x1b" not in text and "\0" not in text else _UNSEEN.sub("", text)
-    if seen != text:
-        found = _by_rules(seen, names, seconds)
-        if found[1] or found[0] != seen:
-            return found
-    return _by_rules(text, names, seconds)
+    found = _merged(_spans(text, names, seconds))
+    pieces, at = [], 0
+    for each in found:
+        pieces += [text[at : each.begin], each.by, "\n" * text.count("\n", each.begin, each.end)]
+        at = each.end
+    findings = [Finding(each.kind, each.rule, text.count("\n", 0, each.begin)) for each in found]
+    return "".join([*pieces, text[at:]]), findings
 
 
-def _by_rules(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
-    text, found = _without_keys(text, seconds)
-    for rule in machine_rules().likely(text):
-        text = str(rule.regex.sub(partial(_taken, rule, names, found), text, timeout=seconds))
-    if names.everywhere:
-        text = str(names.regex.sub(partial(_named, dict(names.everywhere), found), text, timeout=seconds))
-    return text, found
+def _spans(text: str, names: Names, seconds: float) -> Iterator[_Span]:
+    """Yield the parts of a text to replace, found in the text or in another reading of it."""
+    for view in (View(text), *other_views(text)):
+        for rule, begin, end in every_rule().places(view.text):
+            for match in rule.regex.finditer(view.text, begin, end, timeout=seconds):
+                if not view.edits or view.edited(*match.span()):
+                    yield from _of_match(view, rule, names, match)
+        for at, word in _long_words(view.text):
+            for found in _in_word(word):
+                begin, end = at + found.begin, at + found.end
+                if not view.edits or view.edited(begin, end):
+                    begin, end = view.original_span(begin, end)
+                    yield found._replace(begin=begin, end=end)
+        for match in names.regex.finditer(view.text, timeout=seconds) if names.everywhere else ():
+            if not view.edits or view.edited(*match.span()):
+                by = names.pseudonym(match[1])
+                yield _Span(*view.original_span(*match.span()), by, "user" if by == USER else "host", "known-name")
 
 
-def _without_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
-    keys = keys_in(text, seconds)
-    found = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in keys]
-    for each in reversed(keys):
-        by = each.rule.by.removeprefix(r"\1") + "\n" * text.count("\n", each.begin, each.end)
-        text = text[: each.begin] + by + text[each.end :]
-    return text, found
+def _long_words(text: str) -> Iterator[tuple[int, str]]:
+    """Yield words that may be keys, and where they begin. A search for marks is ten times as fast as a pattern."""
+    marks = text.encode("latin-1", "replace").translate(_MARKS) + b" "
+    end = 0
+    while (begin := marks.find(_LONG_WORD, end)) >= 0:
+        end = marks.find(b" ", begin)
+        yield begin, text[begin:end]
 
 
-def _taken(rule: RedactionRule, names: Names, found: list[Finding], match: Any) -> str:
-    """Append a match to the findings, and return its replacement, with the same number of line breaks."""
-    text, host = str(match.expand(rule.by)), match.groupdict().get("host") or ""
-    if host in names.pseudonyms:
-        return str(match[0])  # by an earlier rule
-    found.append(Finding(rule.kind, rule.id, match.string.count("\n", 0, rule.hidden(match))))
-    text = text.replace("<host>", names.host(host))
-    return text + "\n" * int(match[0].count("\n") - text.count("\n"))
+@lru_cache(1 << 14)
+def _in_word(word: str) -> tuple[_Span, ...]:
+    """Return the parts of a word to replace; most words are in a text more than once."""
+    text = decoded(word)
+    if text and any(_spans(text, NO_NAMES, _TIMEOUT_SECONDS)):
+        return (_Span(0, len(word), "<token>", "key", "base64"),)
+    return tuple(
+        _Span(begin, end, rule.by, rule.kind, rule.id)
+        for rule in every_rule().of_words
+        for match in rule.regex.finditer(word, timeout=_TIMEOUT_SECONDS)
+        for begin, end, _ in rule.hidden(match)
+    )
 
 
-def _named(words: Mapping[str, str], found: list[Finding], match: Any) -> str:
-    by = words[match[1]]
-    found.append(Finding("user" if by == USER else "host", "known-name", match.string.count("\n", 0, match.start())))
-    return by
+def _of_match(view: View, rule: RedactionRule, names: Names, match: Any) -> Iterator[_Span]:
+    for begin, end, group in rule.hidden(match):
+        by = names.host(view.text[begin:end]) if group == "host" else USER if group == "user" else rule.by
+        yield _Span(*view.original_span(begin, end), by, "user" if group == "user" else rule.kind, rule.id)
+
+
+def _merged(spans: Iterable[_Span]) -> list[_Span]:
+    """Return spans in order; overlapping ones are one, named by a key in it, else by the longest."""
+    merged: list[_Span] = []
+    for each in sorted(spans, key=lambda span: (span.begin, -span.end)):
+        if merged and each.begin < merged[-1].end:
+            last = merged[-1]
+            named = each if each.kind == "key" != last.kind else last
+            merged[-1] = named._replace(begin=last.begin, end=max(last.end, each.end))
+        else:
+            merged.append(each)
+    return merged

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,11 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
+from perfledger.schema.redaction.shapes import is_random, private_length
+
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 FOLDER = Path(__file__).resolve().parent
-#: Our own rules, in their order: keys first, since an address may contain one.
+_LINE_END = re.compile("\n")
+_LINE_END_OF_BYTES = re.compile(b"\n")
+#: Our rules, in their order.
 FILES = ("keys.toml", "machine.toml")
 Kind = Literal["key", "address", "host", "user", "job", "path"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -30,18 +33,19 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     id: str
     kind: Kind = "key"
     pattern: str = ""
-    shape: str = ""
     by: str = "<token>"
     needs: tuple[str, ...] = ()
     hint: str = ""
     outline: str = ""
+    random: float = 0.0
+    word: bool = False
 
     @cached_property
     def regex(self) -> Any:
         """The pattern, compiled."""
         import regex
 
-        return regex.compile(self.pattern or rf"(?<![A-Za-z0-9])(?:{self.shape})")
+        return regex.compile(self.pattern)
 
     @cached_property
     def hint_regex(self) -> re.Pattern[str]:
@@ -61,53 +65,24 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         """Return whether the distinct lines of a text, in small letters, contain the outline of the rule."""
         return not self.outline or bool(self.outline_regex.search(distinct))
 
-    def hidden(self, match: Any) -> int:
-        """Return the begin of the part of a match that is removed."""
-        return int(match.end(1) if self.by.startswith(r"\1") else match.start())
+    @cached_property
+    def naming(self) -> tuple[str, ...]:
+        """The groups of the pattern that match names."""
+        return tuple(each for each in ("host", "user") if each in self.regex.groupindex)
 
-    def key(self, match: Any) -> tuple[int, int] | None:
-        """Return begin and end of a key in the text; None if the match is not a key."""
-        return self.hidden(match), int(match.end())
+    @cached_property
+    def _hiding(self) -> tuple[str, ...]:
+        return (*self.naming, *(["hide"] if "hide" in self.regex.groupindex else []))
 
-
-class GitleaksRule(RedactionRule, frozen=True, dict=True):
-    """A rule of gitleaks: its group is the key, if the key is random enough.
-
-    `entropy` is the least entropy (Shannon) of the key's letters, in bits per letter.
-    """
-
-    entropy: float = 0.0
-
-    def key(self, match: Any) -> tuple[int, int] | None:
-        """Return begin and end of a key: the only group, or the text from the first of several groups to the end."""
-        groups = [number for number in range(1, match.re.groups + 1) if match[number]]
-        begin = match.start(groups[0]) if groups else match.start()
-        end = match.end(1) if groups and match.re.groups == 1 else match.end()
-        return (begin, end) if self.entropy <= _entropy(match.string[begin:end]) else None
-
-
-def _entropy(text: str) -> float:
-    """Return the entropy of a text's letters, in bits per letter."""
-    shares = (count / len(text) for count in Counter(text).values())
-    return -sum(share * math.log2(share) for share in shares)
-
-
-class _Published(Struct, frozen=True):
-    """A rule as gitleaks writes it."""
-
-    id: str
-    regex: str
-    keywords: tuple[str, ...]
-    entropy: float = 0.0
-
-    def rule(self) -> GitleaksRule:
-        # Text before a name does not move the key, and makes the search fifty times as slow.
-        pattern = self.regex.replace(r"[\w.-]{0,50}?", "")
-        return GitleaksRule(f"gitleaks-{self.id}", pattern=pattern, needs=self.keywords, entropy=self.entropy)
-
-
-class _GitleaksRules(Struct, frozen=True):
-    rules: tuple[_Published, ...]
+    def hidden(self, match: Any) -> Iterator[tuple[int, int, str]]:
+        """Yield begin, end and group of each part of a match that is removed; without a group it is the whole match."""
+        spans = [(*span, name) for name in self._hiding for span in match.spans(name)]
+        for begin, end, name in spans if self._hiding else [(*match.span(), "hide")]:
+            text = match.string[begin:end]
+            if self.kind == "path":
+                end = begin + private_length(text)
+            if end > begin and not (self.random and not is_random(text, self.random)):
+                yield begin, end, name
 
 
 class RedactionRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -137,43 +112,67 @@ class RuleSet:
         return BytesAhoCorasick(list(self._literals))
 
     @cached_property
-    def _always(self) -> frozenset[int]:
-        return frozenset(number for number, rule in enumerate(self.rules) if not rule.needs)
+    def _rules_of_literals(self) -> list[set[int]]:
+        return list(self._literals.values())
 
-    def likely(self, text: str) -> list[RedactionRule]:
-        """Return the rules that may match a text, in their order. Most texts contain the literals of few rules."""
-        return [rule for rule in self._needing(text.lower().encode("utf-8", "replace")) if rule.hinted(text)]
+    @cached_property
+    def _always(self) -> tuple[int, ...]:
+        return tuple(number for number, rule in enumerate(self.rules) if not rule.needs and not rule.word)
+
+    @cached_property
+    def of_words(self) -> tuple[RedactionRule, ...]:
+        """The rules that look at single words."""
+        return tuple(rule for rule in self.rules if rule.word)
+
+    def places(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
+        """Yield the rules that may match a text, and where: lines with a literal of the rule, and two after each."""
+        found = self._lines_with_literals(text.lower().encode("utf-8", "replace"))
+        starts = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1] if found else []
+        for number in sorted((*found, *self._always)):
+            rule = self.rules[number]
+            if not rule.needs:
+                if rule.hinted(text):
+                    yield rule, 0, len(text)
+                continue
+            begin = end = 0
+            for line in (*found[number], len(starts)):
+                if line > end:
+                    if end:
+                        yield rule, starts[begin], starts[end] - 1
+                    begin = line
+                end = min(line + 3, len(starts) - 1)
+
+    def _lines_with_literals(self, data: bytes) -> dict[int, dict[int, None]]:
+        """Return the lines with literals of each rule."""
+        matches = self._automaton.find_matches_as_indexes(data, overlapping=True)
+        ends = [match.start() for match in _LINE_END_OF_BYTES.finditer(data)] if matches else []
+        found: dict[int, dict[int, None]] = {}
+        for literal, begin, _ in matches:
+            line = bisect_left(ends, begin)
+            for number in self._rules_of_literals[literal]:
+                found.setdefault(number, {})[line] = None
+        return found
 
     def likely_in(self, distinct: bytes) -> list[RedactionRule]:
         """Return the rules that may match a text, from its distinct lines in small letters; literals have no digits."""
         lines = distinct.decode("utf-8", "replace")
-        return [rule for rule in self._needing(distinct) if rule.outlined(lines)]
-
-    def _needing(self, data: bytes) -> Iterator[RedactionRule]:
-        """Yield the rules without literals and those with a literal in the text, in their order."""
-        numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(data, overlapping=True)}
-        by_literal = list(self._literals.values())
-        return map(self.rules.__getitem__, sorted(self._always.union(*(by_literal[each] for each in numbers))))
+        found = {number for number, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
+        numbers = {each for literal in found for each in self._rules_of_literals[literal]}
+        likely = (self.rules[each] for each in sorted(numbers.union(self._always)))
+        return [rule for rule in likely if rule.outlined(lines)]
 
 
 @cache
 def every_rule() -> RuleSet:
     """Return all rules."""
     files = (msgspec.toml.decode((FOLDER / name).read_bytes(), type=RedactionRules) for name in FILES)
-    published = msgspec.toml.decode((FOLDER / "gitleaks.toml").read_bytes(), type=_GitleaksRules).rules
-    return RuleSet((*(rule for file in files for rule in file.rule), *(each.rule() for each in published)))
+    return RuleSet(tuple(rule for file in files for rule in file.rule))
 
 
 @cache
 def key_rules() -> RuleSet:
     """Return the rules of keys and passwords."""
     return RuleSet(tuple(each for each in every_rule().rules if each.kind == "key"))
-
-
-@cache
-def machine_rules() -> RuleSet:
-    """Return the rules of addresses, hosts, users, jobs and paths."""
-    return RuleSet(tuple(each for each in every_rule().rules if each.kind != "key"))
 
 
 @cache

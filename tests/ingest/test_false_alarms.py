@@ -11,12 +11,23 @@ from perfledger.ingest import check_secrets
 from perfledger.schema.redaction import redact
 from tests.corpus import ROOT, corpus
 
-#: Nothing at all of our own logs. Of others': paths of data and of Python's files; the loopback of a job's own network;
-#: jobs in paths; `root@localhost` and accounts such as `six@gpu`; the machine of a pod.
-OURS: dict[str, int] = {}
+#: Of our own logs: folders of the Python environments. Of others': paths of data, of Python's files and of modules;
+#: addresses of a job's own network; jobs in paths; `root@localhost` and accounts such as `six@gpu`; hosts, and the
+#: UUIDs of GPUs.
+OURS = {"path": 50}
 OTHERS = {
-    "paddle-perf": {"path": 113, "private-network-address": 74, "job-of-a-cluster": 20, "user-at-an-address": 1},
-    "public": {"path": 95, "path-of-windows": 1872, "user-at-an-address": 8, "internal-host": 2},
+    "paddle-perf": {"path": 154, "private-network-address": 74, "job-of-a-cluster": 2, "user-at-an-address": 1},
+    "public": {
+        "path": 2327,
+        "path-of-windows": 1872,
+        "path-of-a-home": 1,
+        "user-at-an-address": 8,
+        "named-host": 14,
+        "internal-host": 2,
+        "host-of-slurm": 2,
+        "device-number": 16,
+        "public-network-address": 8,
+    },
 }
 
 
@@ -33,7 +44,7 @@ def taken(folder: Path) -> dict[str, int]:
     return dict(found)
 
 
-def test_nothing_is_taken_out_of_our_own_logs() -> None:
+def test_only_paths_are_redacted_in_our_own_logs() -> None:
     assert taken(ROOT / "raw_logs") == OURS
 
 

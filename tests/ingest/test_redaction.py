@@ -11,11 +11,14 @@ from made_logs import run_json, seg
 from made_trees import Called, contents, held, write_run
 
 from perfledger.schema.redaction import redact as redact_module
-from perfledger.schema.redaction.names import Names
+from perfledger.schema.redaction.names import Names, names_in
 from perfledger.schema.redaction.redact import UNREADABLE, Finding, redact, redacted, redacted_lines, redacted_text
-from perfledger.schema.redaction.rules import GitleaksRule, every_rule
+from perfledger.schema.redaction.rules import every_rule
 from perfledger.schema.visible import visible
-from tests.planted_secrets import HEX, PLANTED, hexes, letters
+from tests.planted_secrets import PLANTED, TOKEN, drawn
+
+EVERY = [each for group in PLANTED.values() for each in group]
+HEX = "0123456789abcdef"
 
 SPARED = (
     "layer4.3.0.2.1.conv1.weight",
@@ -31,7 +34,6 @@ SPARED = (
     "CUDA 10.2, cuDNN 7.6.5",
     "10.1",
     "driver 450.80.02",
-    "172.15.1.1 172.32.1.1",
     "tokens/s 39725.311",
     "max tokens per GPU = 5120",
     "words/sec",
@@ -86,47 +88,31 @@ SPARED = (
     "machine learning: 3",
     "NVIDIA/DeepLearningExamples@e470c215, Oneflow-Inc/OneFlow-Benchmark@gpt2_big_fc_osdi_test_1207",
     "NVIDIA/HugeCTR@v3.2 (samples/wdl), apex@2ba83ee8, actions/checkout@v4",
+    "commit 9e64edec2ad1fb9263bf39ba616a8f1b2c3d4e5f",
+    "sha256:3a8df094c671b4cb63ed0b41f40fb3bd855e9ce2e3765e5df50abcdfb5ec144b",
+    "md5-0cc175b9c0f1b6a831c399e269772661, sha256_3a8df094c671b4cb63ed0b41f40fb3bd855e9ce2e3765e5df50abcdfb5ec144b",
+    "nvcr.io/nvidia/pytorch:25.03-py3, nvcr.io/nvidia/pytorch@sha256:3a8df094c671b4cb63ed0b41f40fb3bd855e9ce2e3765e5d",
+    "meta-llama/Llama-3.2-1B-Instruct, Qwen/Qwen2.5-VL-72B-Instruct-AWQ, deeplabv3plus_r50-d8_512x1024_80k_cityscapes",
+    "resnet50_v1c-2cccc1ad.pth, bert_large_uncased_L-24_H-1024_A-16, hf_hub_download, gpt2-xl-1558M-megatron-8x80GB",
+    "DeepLabV3PlusResNet50OS16, Qwen2VLForConditionalGeneration, FasterRCNN_ResNet50_FPN_V2_Weights.COCO_V1",
+    "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn, _ZN2at6native29vectorized_elementwise_kernelILi4E",
+    "torch-2.6.0+cu124-cp311-cp311-manylinux_2_28_x86_64.whl, NVIDIA-H100-80GB-HBM3, MI300X-O-192GB",
+    "/usr/lib/python3.12/site-packages/torch, /workspace/bert/run.py, /opt/conda/bin, /proc/self/status, /path/to/data",
+    "/results, /data/imagenet, 3.5 it/s, and/or, 1/2, samples/sec/gpu, train/loss, model/layer1/conv",
+    "https://github.com/NVIDIA/DeepLearningExamples/tree/master/PyTorch, https://huggingface.co/bert-base-uncased",
+    "key: model.layers.0.weight, token: <pad>, forward_pass: 12.5ms, password_file: none",
+    "cache_key=0cc175b9c0f1b6a831c399e2",
+    "--pad_token PAD --master_port 29500, rdzv_backend=c10d, MASTER_ADDR=localhost, hosts: 8, node_rank: 0",
+    "torch.Size([32, 3, 224, 224]), float32[64,1024], 64x3x224x224, 2026-11-20T14:08:16.123456Z, 1.2e-05",
     "'trt_version': '10.13.3.9', TensorRT 10.9.0.34+cuda12.8, tensorrt==10.9.0.34",
 )
 
 
-OURS = [each.id for each in every_rule().rules if not isinstance(each, GitleaksRule)]
-#: Keys that gitleaks' rules alone know: before the key, the key, after it.
-GITLEAKS = {
-    "gitleaks-zendesk-secret-key": ("zendesk_key = ", letters(40).lower(), ""),
-    "gitleaks-linear-client-secret": ("linear.client: ", hexes(32), ""),
-    "gitleaks-netlify-access-token": ("netlify := ", letters(40), ""),
-    "gitleaks-kraken-access-token": ("kraken => ", letters(80), ""),
-    "gitleaks-plaid-client-id": ("plaid_client_id: ", letters(24), ""),
-    "gitleaks-maxmind-license-key": ("", f"{letters(6)}_{letters(29)}_mmk", " in use"),
-}
-
-
-def test_every_rule_is_tried_and_is_of_a_hundred_kinds() -> None:
-    assert len(OURS) == len(set(OURS)) >= 100
-    assert {each.rule for each in PLANTED} == set(OURS)
-
-
-def test_the_rules_of_gitleaks_are_there_but_for_the_generic_one() -> None:
-    rules = {each.id: each for each in every_rule().rules if isinstance(each, GitleaksRule)}
-    assert len(rules) == 207
-    assert all(each.needs and each.regex for each in rules.values())
-    assert "gitleaks-generic-api-key" not in rules
-
-
-@pytest.mark.parametrize("rule", GITLEAKS)
-def test_a_key_that_gitleaks_knows_is_taken_out(rule: str) -> None:
-    before, key, after = GITLEAKS[rule]
-    text = f"2026-11-20 {before}{key}{after}"
-    (found,) = (each for block in redacted_lines([text]) for each in block.found)
-    assert found.rule == rule
-    assert key not in redacted(text)
-    assert redacted(text).endswith(f">{after}")
-
-
-def test_what_is_too_regular_for_a_key_stays() -> None:
-    """gitleaks asks of many keys that their letters are as random as a key's."""
-    assert redacted("linear.client: " + "ab" * 16) == "linear.client: " + "ab" * 16
+@pytest.mark.parametrize("kind", sorted({each.kind for each in EVERY}))
+def test_each_member_of_a_kind_is_redacted(kind: str) -> None:
+    for each in (each for each in EVERY if each.kind == kind):
+        found = "\n".join(redacted_text(each.text.split("\n"), names_in([each.text]))[0])
+        assert not [secret for secret in each.secrets if secret in found], each.text
 
 
 def test_no_literal_that_a_rule_needs_is_idle() -> None:
@@ -135,21 +121,9 @@ def test_no_literal_that_a_rule_needs_is_idle() -> None:
         assert all(need == need.lower() for need in rule.needs), rule.id
 
 
-def test_secrets_are_taken_out() -> None:
-    assert [each for each in PLANTED if each.secret not in each.text] == []
-    assert [each for each in PLANTED if each.secret in redacted(each.text)] == []
-
-
-def test_no_rule_is_idle() -> None:
-    """Without the rule at least one of its secrets would stay, or be told as of another kind."""
-    found = {
-        finding.rule
-        for each in PLANTED
-        for block in redacted_lines(each.text.split("\n"))
-        for finding in block.found
-        if finding.rule == each.rule
-    }
-    assert set(OURS) - found == set()
+def test_each_rule_finds_a_planted_secret() -> None:
+    found = {rule.id for each in EVERY for rule in every_rule().rules if rule.regex.search(each.text)}
+    assert {each.id for each in every_rule().rules} - found == set()
 
 
 @pytest.mark.parametrize("text", SPARED)
@@ -170,14 +144,13 @@ BREAKS = {
     "next string": '" "',
     "next line": '"\n    "',
 }
-WHOLE = "gh" + "p_" + letters(36)
 
 
 @pytest.mark.parametrize("at", [2, 4, 20])
 @pytest.mark.parametrize("between", BREAKS.values(), ids=BREAKS)
 def test_a_broken_key_is_found(between: str, at: int) -> None:
-    found = redacted(f'x = "{WHOLE[:at]}{between}{WHOLE[at:]}" y')
-    assert not any(part in found for part in (WHOLE[:at], WHOLE[at:], WHOLE[-8:]))
+    found = redacted(f'x = "{TOKEN[:at]}{between}{TOKEN[at:]}" y')
+    assert not any(part in found for part in (TOKEN[:at], TOKEN[at:], TOKEN[-8:]))
     assert found.startswith("x = ")
     assert found.endswith(" y")
 
@@ -185,18 +158,18 @@ def test_a_broken_key_is_found(between: str, at: int) -> None:
 @pytest.mark.parametrize("columns", [64, 80, 120, 211])
 @pytest.mark.parametrize("begins", [40, 50, 59])
 def test_a_key_that_a_terminal_wrapped_is_found(columns: int, begins: int) -> None:
-    whole = f"{'.' * (columns - 60)}{' ' * begins}{WHOLE} is the key"
+    whole = f"{'.' * (columns - 60)}{' ' * begins}{TOKEN} is the key"
     lines = [whole[at : at + columns] for at in range(0, len(whole), columns)]
     found = "".join(line for block in redacted_lines(["before", *lines, "after"]) for line in block.lines or ())
-    assert not {WHOLE[at : at + 6] for at in range(4, 34)} & {found[at : at + 6] for at in range(len(found))}
+    assert not {TOKEN[at : at + 6] for at in range(4, 34)} & {found[at : at + 6] for at in range(len(found))}
     assert found.endswith("is the keyafter")
 
 
 def test_a_long_key_may_be_wrapped_more_than_once() -> None:
-    token = "ey" + "JhbGciOiJIUzI1" + letters(60) + "." + letters(90) + "." + letters(70)
+    token = ".".join(("eyJhbGciOiJIUzI1" + drawn("62", 60), drawn("62", 90), drawn("62", 70)))
     lines = [f"{'x' * 30} {token}"[at : at + 80] for at in range(0, 270, 80)]
     found = "".join(line for block in redacted_lines(lines) for line in block.lines or ())
-    assert letters(8) not in found
+    assert not [at for at in range(0, 230, 8) if token[at : at + 8] in found]
 
 
 def test_lines_that_only_meet_stay() -> None:
@@ -221,15 +194,15 @@ def test_each_finding_is_told_once_however_lines_are_blocked() -> None:
 
 def test_what_surrounds_a_secret_stays() -> None:
     assert redacted("at 10.10.0.3:60003, loss 2.5") == "at <private address>, loss 2.5"
-    assert redacted("--data /home/crim/x --epochs 3") == "--data <path> --epochs 3"
+    assert redacted("--data /home/crim/x --epochs 3") == "--data <path>/x --epochs 3"
     assert redacted("https://me:pw@example.com/x.git") == "https://<credentials>@example.com/x.git"
-    assert redacted("password=abc, user=x") == "password=<secret>, user=x"
+    assert redacted("password=abc, user=x") == "password=<secret>, user=<user>"
 
 
 def test_every_text_of_a_document_is_redacted() -> None:
     given = {"/home/a/b": ["10.0.0.1", ("x", {"y": "ssh root@node.local"})], "n": 5, "f": 1.5, "none": None, "t": True}
     assert redact(given) == {
-        "<path>": ["<private address>", ["x", {"y": "ssh <address>"}]],
+        "<path>/b": ["<private address>", ["x", {"y": "ssh <address>"}]],
         "n": 5,
         "f": 1.5,
         "none": None,

@@ -22,7 +22,8 @@ def texts(pattern: str, size: int, examples: int, cuts: int, seed: int = 0) -> I
     many, and continued with one piece over and over, which attacks gaps and repeats.
     """
     chance = random.Random(seed)
-    tree = _parser.parse(pattern)
+    # `regex` allows several groups of one name, `re` does not; redaction uses that.
+    tree = _parser.parse(re.sub(r"\(\?P<(?:hide|host|user)>", "(?:", pattern))
     seen: set[str] = set()
     for _ in range(examples):
         pieces = list(_pieces(tree, chance))
@@ -66,7 +67,7 @@ def _member(members: Any, chance: random.Random) -> str:
     """Return a character of a class: one of its own, or of a negated class a common one that it does not exclude."""
     compiled = re.compile(_class(members))
     found = [each for each in _FILLERS + "\nA%/|=" if compiled.fullmatch(each)]
-    return chance.choice(found) if found else next(chr(n) for n in range(256) if compiled.fullmatch(chr(n)))
+    return chance.choice(found) if found else next(chr(n) for n in range(0x10000) if compiled.fullmatch(chr(n)))
 
 
 _CATEGORIES = {

@@ -83,7 +83,9 @@ REDACTION_PARTS = 9
 def of_redaction() -> Iterator[Used]:
     yield from (Used(rule.regex) for rule in every_rule().rules)
     yield from (Used(rule.hint_regex, "search") for rule in every_rule().rules if rule.hint)
-    yield from (used for name in ("redact", "keys") for used in of_module(f"perfledger.schema.redaction.{name}"))
+    yield from (
+        used for name in ("redact", "shapes", "views") for used in of_module(f"perfledger.schema.redaction.{name}")
+    )
 
 
 OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]

@@ -266,9 +266,9 @@ def test_records_name_no_host_address_or_folder(pair):
     lost(pair, 1)
     moved = "node 1: the sources in /home/me/sources/x are not at the recipe's commit"
     record.note_warnings(pair, Warnings((moved,)))
-    collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
+    collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /scratch/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
-        "node 1: the sources in <path> are not at the recipe's commit",
+        "node 1: the sources in <path>/x are not at the recipe's commit",
         "node 1 was lost: node 1: there is no space left in <path> (<private address>)",
     ]
 
@@ -284,7 +284,7 @@ def test_what_a_run_states_is_committed_without_secrets(folder):
 def test_redaction_hides_hosts_with_users_but_not_parts_of_words():
     hosts = ("me@gpu1", "gpu11")
     assert published("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
-    assert published("3/4 at 12:30:01, ::1, fe80::1:2, /home/me/x", ()) == "3/4 at 12:30:01, ::1, <address>, <path>"
+    assert published("3/4 at 12:30:01, ::1, fe80::1:2, /home/me/x", ()) == "3/4 at 12:30:01, ::1, <address>, <path>/x"
     assert published("std::bad_alloc", ()) == "std::bad_alloc"
 
 

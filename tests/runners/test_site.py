@@ -180,9 +180,9 @@ after = ["echo first >>{tmp_path}/order; false", "echo after >>{tmp_path}/order"
     run, _ = run_tiny(f"echo run >>{tmp_path}/order; exit 3", status=1)
     assert (tmp_path / "order").read_text().split() == ["before", "run", "first", "after"]
     assert run["outcome"] == "failed"
-    said = "`echo first >><path>; false` of the site's `after` failed (exit status 1): it says nothing"
+    said = "`echo first >><path>/order; false` of the site's `after` failed (exit status 1): it says nothing"
     assert said in run["warnings"]
-    assert run["site"]["before"] == ["echo before >><path>"]
+    assert run["site"]["before"] == ["echo before >><path>/order"]
 
 
 def test_a_before_that_fails_starts_nothing(write_site, run_tiny, tmp_path):

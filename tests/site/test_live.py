@@ -29,6 +29,8 @@ LOG = CASE / "1" / "train.log"
 RUN = "runs/resnet50-pytorch-cpu-n1d1-bs8-fp32-1/"
 WORDS = Path("report_templates/words.toml")
 LANGUAGES = {"": "en", "zh/": "zh"}
+#: A template that writes Markdown.
+PROSE = Path("report_templates/pages/problems.md.j2")
 TEMPLATES = {"": Path("report_templates/pages/index.md.j2"), "zh/": Path("report_templates/pages/index.md.j2")}
 SUITE = Path("report_templates/suites/resnet50.toml")
 STYLES = Path("report_templates/css/10-base.css")
@@ -133,7 +135,9 @@ def served(started: Started) -> Iterator[Served]:
     Nothing is waited for: what the next test changes may be built together with it.
     """
     server = started.server
-    kept = {path: (server.folder / path).read_bytes() for path in (LOG, WORDS, SUITE, STYLES, *TEMPLATES.values())}
+    kept = {
+        path: (server.folder / path).read_bytes() for path in (LOG, WORDS, SUITE, STYLES, PROSE, *TEMPLATES.values())
+    }
     yield server
     for path, content in kept.items():
         if (server.folder / path).read_bytes() != content:
@@ -201,7 +205,7 @@ def test_a_change_of_template_suite_words_and_style_saved_one_after_the_other_is
         return lambda text: re.sub(pattern, r"\1saved-just-now ", text, count=1)
 
     for language, key in LANGUAGES.items():
-        served.edit(TEMPLATES[language], lambda text: text + "\nsaved-just-now\n")
+        served.edit(TEMPLATES[language], lambda text: text + "\n<p>saved-just-now</p>\n")
         served.edit(SUITE, marked(rf'(\nsummary = [^\n]*\b{key} = ")'))
         served.edit(WORDS, marked(rf'(\n\[ui\]\n[^\n]*?\b{key} = ")'))
     served.edit(STYLES, lambda text: text + "\n.saved-just-now { color: inherit; }\n")
@@ -221,20 +225,20 @@ def test_a_log_that_is_not_understood_is_a_problem_on_the_page_in_both_languages
 
 
 #: One that ingest finds, with text that must not become markup, and one that MkDocs finds.
-MISTAKES: dict[str, tuple[str, str]] = {
+MISTAKES: dict[str, tuple[Path, str, str]] = {
     "an unknown word": (
+        TEMPLATES[""],
         '\n{{ w("nav.<img src=x onerror=alert(1)>") }}\n',
         "index.md.j2:{last}: ",
     ),
-    "a piece of a page that is not there": ('\n--8<-- "logs/nothing.html"\n', "nothing.html"),
+    "a piece of a page that is not there": (PROSE, '\n--8<-- "logs/nothing.html"\n', "nothing.html"),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_leaves_the_last_good_pages_under_a_banner_until_it_is_mended(served: Served, mistake: str) -> None:
     served.wait("zh/" + RUN, lambda page: "train.log" in page)  # what the last test changed is restored
-    path = TEMPLATES[""]
-    added, message = MISTAKES[mistake]
+    path, added, message = MISTAKES[mistake]
     good = (served.folder / path).read_text("utf-8")
     served.edit(path, lambda text: text + added)
     last = len((served.folder / path).read_text("utf-8").splitlines())
@@ -253,7 +257,7 @@ def test_a_mistake_leaves_the_last_good_pages_under_a_banner_until_it_is_mended(
 
 def test_a_link_to_nowhere_is_shown_with_its_page_under_a_banner(served: Served) -> None:
     for language in LANGUAGES:
-        served.edit(TEMPLATES[language], lambda text: text + "\n[saved-just-now](nowhere-at-all.md)\n")
+        served.edit(TEMPLATES[language], lambda text: text + '\n<a href="nowhere-at-all.md">saved-just-now</a>\n')
     for language, heading in (("", "but mkdocs build would stop here"), ("zh/", "但 mkdocs build 会")):
         page = served.wait(language, lambda page: "saved-just-now</a>" in page and BANNER in page)
         banner = page[page.index(BANNER) :].split("</pre>")[0]

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,19 +23,21 @@ os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # read when the theme is impo
 
 from mkdocs.commands import build as building
 from mkdocs.commands import serve as serving
-from mkdocs.config import base
+from mkdocs.config import base, load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, MkDocsException, PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
 from perfledger import PACKAGES, PROJECT_VARIABLE, TEMPLATES, project_folder
+from perfledger.ingest import build as builder
 from perfledger.ingest.build import Inputs
-from perfledger.ingest.common import project
+from perfledger.ingest.common import project, site_manifest
 from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.site_manifest import SiteManifest
+from perfledger.ingest.record import store
+from perfledger.ingest.site import builder as pages
 
-#: In the folder of a finished site: such a folder may be replaced by the next build.
-MARK = ".perfledger-site"
 _OWN = next(each / "mkdocs.yml" for each in (TEMPLATES, PACKAGES) if (each / "mkdocs.yml").is_file())
 
 
@@ -63,6 +66,7 @@ class PerfledgerPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
         """Replace the user's configuration by ours; MkDocs' command line still decides where the site is built."""
         told = {
+            "docs_dir": config.docs_dir,
             "site_dir": config.site_dir,
             "dev_addr": str(config.dev_addr),
             "use_directory_urls": config.use_directory_urls,
@@ -156,6 +160,7 @@ def workplace(inputs: Inputs, target: Path | None = None) -> Iterator[Path]:
             "site_name": "Perfledger",
             "docs_dir": "docs",
             "extra": {
+                "standalone": True,
                 "logs": [str(each.resolve()) for each in inputs.paths],
                 "layout": layout,
                 "assume": [f"{name}={value}" for name, value in inputs.assumed],
@@ -175,7 +180,7 @@ def check_place(site: Path) -> None:
     """
     if site.exists() and not site.is_dir():
         raise UsageError(f"--site {site}: is a file; give a folder")
-    if site.is_dir() and any(site.iterdir()) and not (site / MARK).is_file():
+    if site.is_dir() and any(site.iterdir()) and not (site / site_manifest.FILE).is_file():
         raise UsageError(
             f"--site {site}: has files that are not of a site of Perfledger, so nothing was written; give a new folder"
         )
@@ -187,19 +192,76 @@ def build(folder: Path, site: Path) -> None:
     Raises:
         UsageError: MkDocs refuses the pages, or the site cannot be put there; what was there before stays.
     """
-    made = folder / "site"
     os.environ["OFFLINE"] = "true"
     try:
-        building.build(_configured(folder, site_dir=str(made), strict=False))
+        made = _built(folder)
     except (MkDocsException, Abort) as error:
         raise UsageError(f"the site cannot be built, so {site} is as before: {error}") from None
-    (made / MARK).write_text("A site that Perfledger built: the next build may replace this folder.\n", "utf-8")
     try:
         if site.exists():
             site.rename(folder / "before")
         made.rename(site)
     except OSError as error:
         raise UsageError(f"--site {site}: {error.strerror}; give a folder that can be written") from None
+
+
+def hashes_of_rebuild(built: SiteManifest, inputs: Inputs) -> dict[str, str]:
+    """Build a site a second time from its logs, in a folder of its own, and return the hashes of its files.
+
+    Args:
+        built: the manifest of the site, with the address, commit and repository that its pages state.
+        inputs: the logs.
+
+    Raises:
+        UsageError: the site was built with a mkdocs.yml that is not here, or cannot be built again.
+    """
+    os.environ.update(
+        SITE_URL=built.address,
+        OFFLINE=str(built.offline).lower(),
+        PERFLEDGER_COMMIT=built.commit or "",
+        PERFLEDGER_REPOSITORY=built.repository or "",
+    )
+    with workplace(inputs) as folder:
+        has_ledger = any(name.startswith(f"{store.FOLDER.as_posix()}/") for name in built.files)
+        ledger = "" if has_ledger else str(folder / "ledger")
+        project_config = None if built.standalone else _of_project()
+        if project_config:
+            _copy_own_files(Path(project_config.docs_dir), folder / "docs")
+        builder.write(builder.read(replace(inputs, out=folder / "docs", ledger=ledger)))
+        try:
+            return site_manifest.hashes(_built(folder, project_config))
+        except (MkDocsException, Abort) as error:
+            raise UsageError(f"the site cannot be built again, so it was not compared: {error}") from None
+
+
+def _of_project() -> MkDocsConfig:
+    """Return the configuration of the user's mkdocs.yml."""
+    if not Path("mkdocs.yml").is_file():
+        raise UsageError("verify: the site was built with a mkdocs.yml; run this in the folder of that file")
+    try:
+        config = load_config("mkdocs.yml", strict=False)
+    except (MkDocsException, Abort) as error:
+        raise UsageError(f"mkdocs.yml: {error}") from None
+    config.plugins.on_startup(command="build", dirty=False)
+    return config
+
+
+def _copy_own_files(docs: Path, to: Path) -> None:
+    """Copy pages and files that ingest did not write; data are computed from the logs alone."""
+    for path in docs.rglob("*"):
+        below = path.relative_to(docs)
+        if path.is_file() and below.parts[0] != "data" and not pages.is_ours(path):
+            (to / below).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, to / below)
+
+
+def _built(folder: Path, config: MkDocsConfig | None = None) -> Path:
+    """Build the site of a workplace, by default with its own mkdocs.yml, and return its folder."""
+    made = folder / "site"
+    config = config or _configured(folder, strict=False)
+    config.docs_dir, config.site_dir = str(folder / "docs"), str(made)
+    building.build(config)
+    return made
 
 
 def serve(folder: Path, address: str) -> None:

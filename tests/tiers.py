@@ -88,7 +88,7 @@ FILES: Mapping[str, str] = {
     "test_submit": "slow",
     "test_system_faults": "slow",
     "test_template_errors": "slow",
-    "test_verify": "slow",
+    "test_verify": "sweep",
     "test_weight": "slow",
 }
 #: Markers of single functions.

@@ -299,12 +299,12 @@ def _stale(data: Files, out: Path) -> Iterator[str]:
 def _left(out: Path, files: Container[str]) -> list[str]:
     """Return the files of ours that an earlier build left and that are not among `files`."""
     found = [Path(top, name) for each in FOLDERS for top, _, names in os.walk(out / each) for name in names]
-    others = [path for path in found if path.relative_to(out).as_posix() not in files and _is_ours(path)]
+    others = [path for path in found if path.relative_to(out).as_posix() not in files and is_ours(path)]
     named = [out / name for name in (*COMMITTED, problem_messages.TABLE) if name not in files]
     return sorted(path.relative_to(out).as_posix() for path in (*others, *filter(Path.is_file, named)))
 
 
-def _is_ours(path: Path) -> bool:
+def is_ours(path: Path) -> bool:
     """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
         kinds = {".png": (share.FOLDER,)}.get(path.suffix, JSON_FOLDERS)

@@ -183,7 +183,9 @@ def _commit(folder: Path) -> str | None:
 
 
 def _repository() -> str | None:
-    """Return the repository whose workflow builds the site."""
+    """Return the repository whose workflow builds the site, or the one that the environment names for it."""
+    if stated := os.environ.get("PERFLEDGER_REPOSITORY"):
+        return stated
     server, name = (os.environ.get(f"GITHUB_{each}") for each in ("SERVER_URL", "REPOSITORY"))
     return f"{server}/{name}" if server and name else None
 

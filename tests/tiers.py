@@ -34,6 +34,7 @@ FIXTURES: Mapping[str, str] = {
 }
 #: Markers of all tests of some files, by their names.
 FILES: Mapping[str, str] = {
+    "test_agent_pythons": "host",
     "test_backend_local": "host",
     "test_backend_slurm": "host",
     "test_backend_ssh": "host",
@@ -42,7 +43,6 @@ FILES: Mapping[str, str] = {
     "test_environments": "host",
     "test_fault_hosts": "host",
     "test_host_accelerators": "host",
-    "test_host_all_reduce": "host",
     "test_host_environment": "host",
     "test_host_network": "host",
     "test_host_preflight": "host",

@@ -19,8 +19,11 @@
     });
   }
 
+  /** Whether the choice hides all of a panel, such as the scaling of hardware that ran with one device. */
+  const isEmpty = (panel) => [...panel.children].every((each) => each.localName === "h2" || getComputedStyle(each).display === "none");
   // Without results of ours the figures of others come first.
-  const usual = () => (!window.plChips.count() && tabs.find((tab) => tab.hash === "#published")) || tabs[0];
+  const usual = () => (!window.plChips.count() && tabs.find((tab) => tab.hash === "#published"))
+    || tabs.find((_, at) => !isEmpty(panels[at])) || tabs[0];
   const targetOf = (hash) => hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
 
   // Follows the address: a link into a tab, a hit of the search, the back button.

@@ -19,7 +19,7 @@ import msgspec
 
 from perfledger.ingest.check_secrets import found_in
 from perfledger.ingest.common.documents import decoded, read_bytes
-from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.errors import UsageError, printable
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.schema.figures import RunFigure
 from perfledger.schema.records import Run, RunJson
@@ -41,6 +41,8 @@ from perfledger.schema.vocabulary import NEEDED
 
 _SUBMISSION = re.compile(rf"{RAW_LOGS}/{FOLDER}/{SUBMITTER}/{ID}/.+", re.DOTALL)
 _PLAIN_FILE = "100644"
+#: Names the author of the pull request; the workflow sets it.
+AUTHOR_VARIABLE = "PULL_REQUEST_AUTHOR"
 #: Causes that one line names, at most.
 _SHOWN = 5
 
@@ -85,9 +87,20 @@ def in_pull_request(head: Path, base: str) -> list[tuple[str, list[SubmissionChe
     wrong = [f"{path}: {why}" for path, status, mode in changed if (why := _not_new(path, status, mode))]
     touched = _line("pull request", wrong, "add new files below one folder of raw_logs/submitted/ only")
     return [
-        ("pull request", [touched]),
+        ("pull request", [touched, _author(folders)]),
         *((each, _checked(head / each)) for each in folders if touched.state == "pass"),
     ]
+
+
+def _author(folders: Sequence[str]) -> SubmissionCheck:
+    """Compare the submitters, as the folders name them, with the author of the pull request."""
+    login = os.environ.get(AUTHOR_VARIABLE, "")
+    if not login:
+        text = f"the submitter was not compared with the author of the pull request: {AUTHOR_VARIABLE} is not set"
+        return SubmissionCheck("author", "warn", text)
+    # GitHub takes two spellings of a login as the same one if they differ in case only.
+    others = [each for each in folders if each.split("/")[2].lower() != login.lower()]
+    return _line("author", [f"{each}: the author is {login}" for each in others], f"pack with `--submitter {login}`")
 
 
 def bring(head: Path, folders: Sequence[str], to: Path) -> None:
@@ -265,5 +278,6 @@ def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:
 
 
 def table(checks: Sequence[SubmissionCheck]) -> str:
-    """Return a line per check."""
-    return "\n".join(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}" for each in checks)
+    """Return a line per check; a line break in the name of a file is spelled out."""
+    lines = (f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}" for each in checks)
+    return "\n".join(printable(each).replace("\n", "\\n") for each in lines)

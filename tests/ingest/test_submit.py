@@ -266,6 +266,31 @@ def test_elsewhere(clone: Path) -> None:
     assert "raw_logs/resnet50/train.log: lies elsewhere" in told
 
 
+def test_a_line_break_in_a_name_does_not_end_the_line(clone: Path) -> None:
+    (clone / "raw_logs/submitted/x\n# APPROVED by maintainers\n~~~~").write_text("y", "utf-8")
+    commit(clone)
+    code, told = accepted(clone)
+    assert code == 1
+    assert r"raw_logs/submitted/x\n# APPROVED by maintainers\n~~~~: lies elsewhere" in told
+    assert not [line for line in told.splitlines() if line.startswith(("#", "~"))]
+
+
+@pytest.mark.parametrize(("login", "code", "said"), [
+    ("ada", 0, "[pass] author"),
+    ("Ada", 0, "[pass] author"),
+    ("mallory", 1, "the author is mallory. Remedy: pack with `--submitter mallory`"),
+    ("ad", 1, "the author is ad."),
+    ("", 0, "[warn] author: the submitter was not compared"),
+])  # fmt: skip
+def test_the_folder_must_name_the_author(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, login: str, code: int, said: str
+) -> None:
+    commit(clone)
+    monkeypatch.setenv(accept.AUTHOR_VARIABLE, login)
+    found, told = accepted(clone)
+    assert (found, said in told) == (code, True), told
+
+
 def test_an_earlier_submission_stays(clone: Path) -> None:
     commit(clone)
     git(clone, "tag", "-f", "base")
@@ -316,3 +341,4 @@ def test_the_workflow_runs_nothing_of_the_head() -> None:
     assert "secrets." not in text
     assert "contents: read" in text
     assert "working-directory: head" not in text
+    assert f"{accept.AUTHOR_VARIABLE}: ${{{{ github.event.pull_request.user.login }}}}" in text

@@ -429,7 +429,7 @@ def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
         subprocess.run(["bash", "-euo", "pipefail", "-c", step["run"]], cwd=tmp_path, env=environment, check=True)
     upload = next(each["with"] for each in steps(found) if "upload-artifact" in str(each.get("uses")))
     held = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / upload["path"]).rglob("*") if path.is_file()}
-    assert held == {f"preview/{each}" for each in ("site/index.html", "README.txt", "diff.en.md", "diff.zh.md")}
+    assert held == {f"preview/{each}" for each in ("site/index.html", "README.txt")}
     assert "http.server" in (tmp_path / "preview" / "README.txt").read_text("utf-8")
     said = (tmp_path / "summary").read_text("utf-8")
     for language in ("en", "zh"):

@@ -1,11 +1,10 @@
-"""Warnings where environments differ: between the nodes of a run, and from its earlier repeats."""
+"""Warnings where the environments of the nodes of a run differ."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from perfledger.runners.earlier import Facts, FinishedRun
+from perfledger.runners.earlier import Facts
 
 #: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
 COMPARED: Mapping[str, str] = {
@@ -40,23 +39,6 @@ def drift_between_nodes(environments: Sequence[Facts]) -> list[str]:
         for node, there in enumerate(others, start=1)
         for words, value in there.items()
         if words in first and value != first[words]
-    ]
-
-
-def drift_between_repeats(environment: Facts, earlier: Sequence[FinishedRun]) -> list[str]:
-    """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
-    return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
-
-
-def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[str, str]]]) -> list[str]:
-    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for repeat, there in earlier:
-        for words, value in there.items():
-            if words in here and value != here[words]:
-                repeats[words, value].append(repeat)
-    return [
-        f"{words} is {here[words]}, and was {value} in repeat {', '.join(map(str, numbers))}"
-        for (words, value), numbers in repeats.items()
     ]
 
 

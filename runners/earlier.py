@@ -49,7 +49,6 @@ class FinishedRun(Struct, frozen=True):
     recipe: _ChosenCase = _ChosenCase()
     records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
-    environment: Facts = {}
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False

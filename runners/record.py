@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from perfledger.runners.drift import drift_between_nodes, drift_between_repeats
-from perfledger.runners.earlier import RUN_JSON, Facts, comparable_runs, finished_run
+from perfledger.runners.drift import drift_between_nodes
+from perfledger.runners.earlier import RUN_JSON, Facts, finished_run
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import Launch
@@ -200,7 +200,6 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     has_reason = is_smoke or bool(short) or outcome != "completed"
     hosts, noted = launch.target.public_names(), pending_warnings(folder)
     told = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
-    earlier = comparable_runs(folder.parent, known.case.hardware or "", known.round)
     record = replace(
         known,
         outcome="short" if outcome == "completed" and short else outcome,
@@ -210,7 +209,6 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
             *(published(text, hosts) for text in told),
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
-            *drift_between_repeats(top.facts, earlier),
         ),
         disturbances=tuple(published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]),
         nodes=tuple(node.ending(node is top) for node in nodes) if len(nodes) > 1 else (),

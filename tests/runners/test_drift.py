@@ -1,23 +1,14 @@
-"""Warnings where environments differ: between the nodes of a run, and between repeats."""
+"""Warnings where the environments of the nodes of a run differ."""
 
 from __future__ import annotations
 
-import json
-
-import msgspec
 import pytest
 
 from perfledger.runners import drift
-from perfledger.runners.earlier import FinishedRun, comparable_runs
+from perfledger.runners.earlier import comparable_runs
 from perfledger.runners.run import collect
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load
-
-
-def earlier(repeat: int, **environment: object) -> FinishedRun:
-    return msgspec.convert(
-        {"outcome": "completed", "case": {"hardware": "T4"}, "repeat": repeat, "environment": environment}, FinishedRun
-    )
 
 
 def test_nodes_that_differ_are_named_by_number_with_both_values():
@@ -27,7 +18,6 @@ def test_nodes_that_differ_are_named_by_number_with_both_values():
 
 def test_a_fact_known_on_one_side_only_is_not_a_difference():
     assert drift.drift_between_nodes([{"gpu_ecc": "Enabled"}, {}]) == []
-    assert drift.drift_between_repeats({}, [earlier(1, driver="1")]) == []
 
 
 def test_facts_that_vary_by_themselves_are_not_compared():
@@ -38,51 +28,18 @@ def test_facts_that_vary_by_themselves_are_not_compared():
 
 @pytest.mark.parametrize("key", drift.COMPARED)
 def test_every_fact_that_moves_a_figure_is_compared(key):
-    (sentence,) = drift.drift_between_repeats({key: "new"}, [earlier(1, **{key: "old"}), earlier(2, **{key: "new"})])
-    assert sentence == f"{drift.COMPARED[key]} is new, and was old in repeat 1"
-
-
-def test_repeats_that_share_a_value_share_a_sentence():
-    found = drift.drift_between_repeats(
-        {"driver": "3"}, [earlier(1, driver="1"), earlier(2, driver="2"), earlier(4, driver="1")]
-    )
-    assert found == ["the driver is 3, and was 1 in repeat 1, 4", "the driver is 3, and was 2 in repeat 2"]
+    (sentence,) = drift.drift_between_nodes([{key: "old"}, {key: "new"}])
+    assert sentence == f"{drift.COMPARED[key]} is new on node 1 and old on node 0"
 
 
 def test_versions_of_packages_are_compared_one_by_one():
-    before = earlier(1, packages={"torch": "2.12.0", "numpy": "2.4.6"})
-    found = drift.drift_between_repeats({"packages": {"torch": "2.13.0", "numpy": "2.4.6"}}, [before])
-    assert found == ["torch is 2.13.0, and was 2.12.0 in repeat 1"]
+    versions = ({"torch": "2.12.0", "numpy": "2.4.6"}, {"torch": "2.13.0", "numpy": "2.4.6"})
+    (sentence,) = drift.drift_between_nodes([{"packages": each} for each in versions])
+    assert sentence == "torch is 2.13.0 on node 1 and 2.12.0 on node 0"
 
 
 def test_an_environment_of_another_shape_is_ignored():
     assert drift.drift_between_nodes([{"packages": ["torch"]}, {"packages": 3}]) == []
-
-
-def test_a_run_warns_of_its_earlier_repeats_and_keeps_both_logs(write_recipe, tmp_path):
-    path = write_recipe("true")
-    for driver in ("535.1", "550.1"):
-        folder = begun(path, tmp_path)
-        arrive(folder, 0, facts={**FACTS, "driver": driver})
-        collect(folder, launched(folder))
-    assert folder.name == "2"
-    assert load(folder / "run.json")["warnings"] == ["the driver is 550.1, and was 535.1 in repeat 1"]
-    assert (folder.parent / "1/train.log").exists()
-
-
-@pytest.mark.parametrize("change", [{"round": "2026Q4"}, {"case": {"hardware": "another"}}])
-def test_runs_of_another_round_or_hardware_are_not_repeats(write_recipe, tmp_path, change):
-    path = write_recipe("true")
-    first = begun(path, tmp_path)
-    arrive(first, 0, facts={**FACTS, "driver": "535.1"})
-    collect(first, launched(first))
-    run = load(first / "run.json")
-    case = {**run["case"], **change.pop("case", {})}
-    (first / "run.json").write_text(json.dumps({**run, **change, "case": case}))
-    folder = begun(path, tmp_path)
-    arrive(folder, 0, facts={**FACTS, "driver": "550.1"})
-    collect(folder, launched(folder))
-    assert "warnings" not in load(folder / "run.json")
 
 
 def test_differing_nodes_of_a_run_are_a_warning(write_recipe, tmp_path):

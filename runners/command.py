@@ -37,9 +37,9 @@ from perfledger.runners.job import (
     word,
 )
 from perfledger.runners.matrix import text_of
-from perfledger.runners.nodes import SetupSteps
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
+from perfledger.runners.setup import SetupSteps
 from perfledger.runners.slots import SLOT, Lookup, filled_word, slot_alone
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from perfledger.schema.records import Case, Container, Recipe

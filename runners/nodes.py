@@ -1,4 +1,4 @@
-"""Setup steps on nodes, and the records that a node writes about a run.
+"""The records that a node writes about a run.
 
 A node's words about itself are not trusted: files are verified against their hashes.
 """
@@ -6,124 +6,21 @@ A node's words about itself are not trusted: files are verified against their ha
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
-from perfledger.runners.agent_link import MARK, question
-from perfledger.runners.job import RunnerError, VirtualEnvironment, Word
-from perfledger.runners.programs import LONGEST, contents, holding, start
+from perfledger.runners.job import RunnerError
+from perfledger.runners.programs import LONGEST
 
 T = TypeVar("T")
-
-#: How long setup steps may take to end after Ctrl-C.
-SETUP_GRACE_SECONDS = 10
 
 
 def printable(text: str) -> str:
     """Return text of a host on one line, without anything that would move the cursor of a terminal."""
     return "".join(character if character.isprintable() else " " for character in text).strip()
-
-
-# --- Setup steps ------------------------------------------------------------------------------------------------------
-
-
-class _SetupHost(Struct, frozen=True):
-    """A host that runs setup steps; `errors` has the messages of ssh."""
-
-    host: str
-    process: subprocess.Popen[bytes]
-    errors: IO[bytes]
-
-
-class SetupSteps(Struct, frozen=True, kw_only=True):
-    """The steps of `setup` on a host: make the recipe's Python environment, if it has one, and run the steps inside it.
-
-    `python` is what the environment is made of, `lock` the text of a requirements file with hashes that is installed
-    first; `prologue` and `variables` are the site's; `enter` are the words that run a step in an image.
-    """
-
-    steps: tuple[str, ...]
-    work: str = ""
-    virtual_environment: VirtualEnvironment | None = None
-    python: str = "python"
-    lock: str = ""
-    prologue: tuple[str, ...] = ()
-    variables: dict[str, str] = {}
-    enter: tuple[Word, ...] = ()
-
-
-def set_up(places: Mapping[str, Sequence[str]], wanted: SetupSteps) -> None:
-    """Run setup steps on all hosts, print their output after the host's name, and end them on Ctrl-C.
-
-    `places` are the commands that run the agent, by host.
-
-    Raises:
-        RunnerError: a step failed; the message names all hosts on which one did.
-    """
-    # The readers are in the outer context, since they end when the programs do.
-    with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
-        started = [_begin_setup(host, argv, wanted, stack) for host, argv in places.items()]
-        failures = [failure for failure in readers.map(_setup_failure, started) if failure]
-    if failures:
-        raise RunnerError("\n".join(failures))
-
-
-def _begin_setup(host: str, argv: Sequence[str], wanted: SetupSteps, stack: ExitStack) -> _SetupHost:
-    asked = question(argv, "setup", with_agent=True, **asdict(wanted))
-    errors = stack.enter_context(holding(""))
-    process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
-    stack.callback(_end_setup, process)
-    if process.stdin:
-        # An unreachable host reads nothing, and its exit status shows that.
-        with suppress(BrokenPipeError):
-            process.stdin.write(os.fsencode(asked))
-            process.stdin.flush()
-    return _SetupHost(host, process, errors)
-
-
-def _setup_failure(setup: _SetupHost) -> str:
-    """Print the output of a host; return why its steps failed, empty if they did not."""
-    for line in setup.process.stdout or ():
-        text = line.decode(errors="replace").rstrip("\n")
-        if refusal := _refusal(text):
-            return f"{setup.host}: {refusal}"
-        if text and not text.startswith(MARK + "{"):
-            print(f"{setup.host}: {printable(text)}", flush=True)
-    if not (status := setup.process.wait()):
-        return ""
-    last = contents(setup.errors).strip().splitlines()[-1:]
-    return f"{setup.host}: {': '.join([f'a setup step failed (exit status {status})', *last])}"
-
-
-def _refusal(line: str) -> str:
-    """Return what an agent refused, if a line is such an answer."""
-    with suppress(ValueError, AttributeError):
-        return str(json.loads(line.removeprefix(MARK)).get("refused", "")) if line.startswith(MARK + "{") else ""
-    return ""
-
-
-def _end_setup(process: subprocess.Popen[bytes]) -> None:
-    """End a program by closing its standard input, so that the agent on the host ends its steps, too."""
-    if process.stdin:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-    try:
-        process.wait(SETUP_GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-# --- What a node wrote about itself -----------------------------------------------------------------------------------
 
 
 HOST_JSON = "host.json"

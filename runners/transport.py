@@ -174,6 +174,10 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Return the command that runs BOOT on a node; it reads the agent from standard input."""
         raise NotImplementedError
 
+    def attached(self, rank: int, command: Sequence[str]) -> list[str]:
+        """Return the command that runs another one on a node, in the terminal of the user."""
+        return [*command]
+
     def name(self, rank: int) -> str:
         """Return the name of a node for messages to the user."""
         raise NotImplementedError
@@ -477,10 +481,15 @@ class Ssh(Target, frozen=True, tag="ssh"):
             raise ValueError("it names an invalid host or a relative ssh configuration")
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
+        return self._ssh("-T", rank, ["python3", *PYTHON])
+
+    def attached(self, rank: int, command: Sequence[str]) -> list[str]:  # noqa: D102
+        return self._ssh("-tt", rank, command)
+
+    def _ssh(self, terminal: str, rank: int, command: Sequence[str]) -> list[str]:
         options = {**OPTIONS, "ControlPath": f"{_sockets()}/%C"}
         settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        command = shlex.join(["python3", *PYTHON])
-        return ["ssh", "-T", *self._file, *settings, "--", self.hosts[rank], command]
+        return ["ssh", terminal, *self._file, *settings, "--", self.hosts[rank], shlex.join(command)]
 
     @property
     def _file(self) -> list[str]:

@@ -3,8 +3,6 @@
 import contextlib
 import json
 import os
-import re
-import select
 import shutil
 import signal
 import subprocess
@@ -20,7 +18,6 @@ from .tools import (
     Disturbance,
     Refused,
     as_json,
-    encoded,
     first_match,
     free_bytes,
     has_variables,
@@ -249,53 +246,15 @@ class Actions:
         return {"hardware": hardware("gpu", gpus)}
 
     def setup(self) -> "dict[str, Any]":
-        """Run the setup steps up to the first failure; stop when standard input is closed."""
-        from .environments import PythonEnvironment, after_prologue
-        from .job import fill
-        from .spec import EnvironmentName
-
+        """Store the setup steps in the work folder, and return the command that runs them in a terminal."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         with contextlib.suppress(OSError):
             os.makedirs(work, exist_ok=True)
         if not (os.path.isdir(work) and os.access(work, os.W_OK)):
             raise Refused(f"{work} is no folder that can be written to, or made; name another with --work")
-        base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
-        # pip then refuses to install into the system's Python.
-        variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
-        values = {"work": work, "working_folder": work, "identity": f"setup.{os.getpid()}", "node_rank": "0"}
-        wanted = self.request["virtual_environment"]
-        environment = PythonEnvironment(work, EnvironmentName(**wanted)) if wanted else None
-        if environment:
-            for argv in environment.make(self.request["python"], self.request["lock"], base):
-                self.step(" ".join(argv), argv, work, variables)
-            variables = environment.entered(variables)
-        for step in self.request["steps"]:
-            # `${work}` is the shell's own variable, with the same value.
-            text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
-            enter = [fill(word, values) for word in self.request["enter"]]
-            self.step(step, [*enter, "bash", "-c", text], work, variables)
-        if environment:
-            environment.finish()
-        return {}
-
-    @staticmethod
-    def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
-        """Print a setup step and run it; end this program with its exit status where it fails."""
-        sys.stdout.buffer.write(encoded(f"+ {shown}\n"))
-        sys.stdout.flush()
-        status = run_attended(argv, cwd=folder, env=variables)
-        if status:
-            sys.exit(status)
-
-
-def run_attended(argv: "list[str]", **options: "Any") -> int:
-    """Run a command and return its exit status; terminate its process group when standard input is closed."""
-    process = subprocess.Popen(argv, stdin=NOTHING, stderr=subprocess.STDOUT, start_new_session=True, **options)
-    while process.poll() is None:
-        if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
-            kill(process.pid, signal.SIGTERM, group=True)
-            return process.wait() or 1
-    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+        path = os.path.join(work, f"setup.{os.getpid()}.json")
+        write_file(path, as_json(self.request))
+        return {"argv": [sys.executable, "-I", PROGRAM, "setup", path]}
 
 
 def serve(request: "dict[str, Any]") -> None:

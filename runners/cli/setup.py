@@ -12,8 +12,8 @@ from perfledger.runners.cli.options import container_option, site_option, target
 from perfledger.runners.cli.series import at_site, warn_of_unpinned
 from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
-from perfledger.runners.nodes import set_up
 from perfledger.runners.settings import Settings
+from perfledger.runners.setup import set_up
 from perfledger.runners.targets import AnyTarget
 
 
@@ -28,9 +28,9 @@ def setup(
 ) -> int:
     """Install what recipes need.
 
-    The steps of each run in a Python environment of its own below --work, or in its image with --container, on all
-    hosts at the same time, one recipe after the other; Ctrl-C ends them. RECIPE is a name that `list` prints, or a
-    .toml file.
+    The steps of each run in a Python environment of its own below --work, or in its image with --container, on one
+    host after the other; Ctrl-C ends them. With --on slurm they run here, since the nodes share folders. RECIPE is a
+    name that `list` prints, or a .toml file.
     """
     loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
     placed = [at_site(each, Settings(container, work), target, site) for each in loaded]
@@ -39,7 +39,7 @@ def setup(
     failures = []
     for each, (_, place), wanted in zip(loaded, placed, steps, strict=True):
         try:
-            set_up(place.places("cpu"), wanted)
+            set_up(place, wanted)
         except RunnerError as error:  # the other recipes do not need this one
             failures.append(f"recipe {each.name}: {error}")
     if failures:

@@ -101,7 +101,7 @@ def test_a_work_folder_that_cannot_be_made_is_named_and_no_step_is_blamed(write_
     (tmp_path / "file").touch()
     path = write_recipe(more=setup_table("true"))
     assert main(["setup", str(path), "--work", str(tmp_path / place)]) == 2
-    said = f"local: {tmp_path / place} is no folder that can be written to, or made; name another with --work"
+    said = f"this machine: {tmp_path / place} is no folder that can be written to, or made; name another with --work"
     assert said in capfd.readouterr().err
 
 
@@ -132,7 +132,7 @@ def test_an_environment_of_other_steps_or_of_a_broken_setup_is_refused_and_made_
     capfd.readouterr()
     # What is there is kept: the second setup only runs the steps.
     assert main(["setup", str(path), *work]) == 0
-    assert capfd.readouterr().out.startswith(f"local: + {install}")
+    assert capfd.readouterr().out.startswith(f"this machine:\n+ {install}")
 
 
 def test_a_step_that_would_install_elsewhere_is_stopped_by_pip(write_recipe, wheel, tmp_path, capfd):

@@ -16,7 +16,7 @@ from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.command import environment_variables, trainer_words
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.nodes import SetupSteps, set_up
+from perfledger.runners.setup import SetupSteps, set_up
 from perfledger.runners.targets import parse_target
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled
@@ -231,7 +231,7 @@ CHANGED = [
 def last_step(name: str, work: Path) -> None:
     """Run the last setup step of a recipe here."""
     steps = recipes.load(recipes.find(name)).setup.steps[-1:]
-    set_up(parse_target("local").places("cpu"), SetupSteps(steps=steps, work=str(work)))
+    set_up(parse_target("local"), SetupSteps(steps=steps, work=str(work)))
 
 
 @pytest.mark.usefixtures("bash")

@@ -343,7 +343,7 @@ def test_setup_runs_steps_in_the_work_folder_up_to_the_first_failure(capfd, writ
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
     work = tmp_path / "the work"
     assert main(["setup", str(path), "--work", str(work)]) == 0
-    assert capfd.readouterr().out == f"local: + {steps[0]}\nlocal: + {steps[1]}\nlocal: {work}\n"
+    assert capfd.readouterr().out == f"this machine:\n+ {steps[0]}\n+ {steps[1]}\n{work}\n"
     # As a run looks for it: from the home folder on.
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert main(["setup", str(path), "--work", "a/b"]) == 0
@@ -351,9 +351,8 @@ def test_setup_runs_steps_in_the_work_folder_up_to_the_first_failure(capfd, writ
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
     assert main(["setup", str(path), "--work", str(work)]) == 2
     printed = capfd.readouterr()
-    assert printed.err == "runners: recipe tiny: local: a setup step failed (exit status 3)\n"
-    assert printed.out.endswith("local: it broke\n")
-    assert not (work / "after").exists()
+    assert printed.err == "it broke\nrunners: recipe tiny: this machine: a setup step failed (exit status 3)\n"
+    assert [path.name for path in work.iterdir()] == ["here"]
     assert "it has no setup steps" in refusal(capfd, "setup", str(write_recipe("true")))
 
 
@@ -365,8 +364,8 @@ def test_setup_of_several_recipes_goes_on_after_one_that_fails(capfd, write_reci
     words = ["--work", str(tmp_path / "work")]
     assert main(["setup", str(bad), str(good), *words]) == 2
     printed = capfd.readouterr()
-    assert printed.out == "local: + exit 3\nlocal: + echo done\nlocal: done\n"
-    assert printed.err == "runners: recipe bad: local: a setup step failed (exit status 3)\n"
+    assert printed.out == "this machine:\n+ exit 3\nthis machine:\n+ echo done\ndone\n"
+    assert printed.err == "runners: recipe bad: this machine: a setup step failed (exit status 3)\n"
     assert main(["setup", str(good), str(none), *words]) == 2
     printed = capfd.readouterr()
     assert printed.out == "", "what cannot be set up is said before anything is"
@@ -377,13 +376,15 @@ def test_setup_of_several_recipes_goes_on_after_one_that_fails(capfd, write_reci
 def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_path):
     path = write_recipe("true", more='[setup]\nsteps = ["echo begun", "echo $$ >number && exec sleep 60"]\n')
     words = [sys.executable, "-m", "runners", "setup", str(path), "--work", str(tmp_path)]
-    with subprocess.Popen(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
         assert process.stdout
-        assert [process.stdout.readline() for _ in range(2)] == ["local: + echo begun\n", "local: begun\n"]
+        assert [process.stdout.readline() for _ in range(3)] == ["this machine:\n", "+ echo begun\n", "begun\n"]
         until(lambda: (tmp_path / "number").is_file() and (tmp_path / "number").read_text().endswith("\n"))
         step = int((tmp_path / "number").read_text())
         os.kill(step, 0)  # It is at work.
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
     assert ended(step)

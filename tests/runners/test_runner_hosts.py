@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -58,21 +59,37 @@ def test_two_nodes_become_one_run_that_names_no_host(write_recipe, tmp_path):
     assert [each.name for each in folder.parent.iterdir()] == ["1"]
 
 
+SETUP = ["setup", "--on", "ssh:one,two"]
+
+
 @pytest.mark.usefixtures("hosts")
-def test_a_stopped_setup_ends_on_every_host(write_recipe, tmp_path):
+def test_setup_makes_its_steps_on_one_host_after_the_other(write_recipe, tmp_path, capfd):
+    step = f"echo $$ >>{tmp_path}/numbers; exit 3"
+    path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
+    assert main([*SETUP, str(path), "--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]) == 2
+    printed = capfd.readouterr()
+    assert [line for line in printed.out.splitlines() if line.endswith(":")] == ["one:", "two:"]
+    for host in ("one", "two"):
+        assert f"{host}: a setup step failed (exit status 3)" in printed.err
+    assert (tmp_path / "numbers").read_text().count("\n") == 2
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_stopped_setup_ends_on_its_host(write_recipe, tmp_path):
     step = f"echo $$ >>{tmp_path}/numbers; exec sleep 60"
     path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
-    there = ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]
+    there = ["--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]
     with subprocess.Popen(
-        [sys.executable, "-m", "runners", "setup", str(path), *there], cwd=ROOT, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-m", "runners", *SETUP, str(path), *there], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True,
     ) as process:  # fmt: skip
-        until(lambda: (tmp_path / "numbers").is_file() and (tmp_path / "numbers").read_text().count("\n") == 2)
-        process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (130, "")
-    assert {line.split(":")[0] for line in out.splitlines()} == {"one", "two"}
-    assert all(ended(int(number)) for number in (tmp_path / "numbers").read_text().split())
+        until(lambda: (tmp_path / "numbers").is_file() and (tmp_path / "numbers").read_text().endswith("\n"))
+        os.killpg(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out.splitlines()[0] == "one:"
+    assert "two:" not in out
+    until(lambda: ended(int((tmp_path / "numbers").read_text())))
 
 
 @pytest.mark.usefixtures("hosts")

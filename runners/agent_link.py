@@ -113,19 +113,16 @@ def program(folder: Path) -> str:
     return str(folder / ARCHIVE / AGENT.name)
 
 
-def question(argv: Sequence[str], action: str, *, with_agent: bool = False, **values: Any) -> str:
+def question(argv: Sequence[str], action: str, **values: Any) -> str:
     """Return the line of JSON that BOOT reads, with texts as they are; see `encoded` of the agent.
 
     Args:
         argv: the command that runs BOOT. The Python of this process runs the modules in their own folder.
         action: a method of the agent's `Actions`.
-        with_agent: whether to send the archive at once, where an answer is a stream; see also `with_archive`.
         values: the rest of the question.
     """
-    own = argv[0] == sys.executable
-    name = {"above": str(AGENT.parent)} if own else {"agent": _version(AGENT)[0]}
-    line = json.dumps(msgspec.to_builtins({**name, "action": action, **values}), ensure_ascii=False) + "\n"
-    return with_archive(line) if with_agent and not own else line
+    name = {"above": str(AGENT.parent)} if argv[0] == sys.executable else {"agent": _version(AGENT)[0]}
+    return json.dumps(msgspec.to_builtins({**name, "action": action, **values}), ensure_ascii=False) + "\n"
 
 
 def with_archive(line: str) -> str:

@@ -6,6 +6,7 @@ A node's words about itself are not trusted: files are verified against their ha
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -25,6 +26,13 @@ def printable(text: str) -> str:
 
 HOST_JSON = "host.json"
 LOG, ENVIRONMENT = "train.log", "environment.json"
+#: The files of a node that are kept; all others are dropped. Paddle's launcher dumps the user's whole environment next
+#: to its logs, and a node that was lost cannot have removed that.
+KEPT = re.compile(
+    r"train\.log|telemetry(?:-host)?\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
+    r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
+    re.ASCII,
+)
 Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
 
 
@@ -69,24 +77,16 @@ def verify(folder: Path) -> None:
         RunnerError: a file is missing or has changed.
     """
     host = read_json(folder / HOST_JSON, HostRecord)
-    for name, stated in host.files.items() if host else ():
+    stated = host.files if host else {}
+    for name in filter(KEPT.fullmatch, stated):
         path = folder / name
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            continue
-        if not _is_plain(path):
+        if path.is_symlink() or not path.is_file():
             raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
-        if (found := digest(path)) != stated.sha256:
+        if (found := digest(path)) != stated[name].sha256:
             raise RunnerError(
-                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated.sha256}: it was changed or "
-                "damaged since it was written; compare it with the one on the host"
+                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated[name].sha256}: it was changed "
+                "or damaged since it was written; compare it with the one on the host"
             )
-
-
-def _is_plain(path: Path) -> bool:
-    try:
-        return path.is_file() and not path.is_symlink()
-    except OSError:  # such a name cannot be that of a file here
-        return False
 
 
 def read_json(path: Path, kind: type[T]) -> T | None:

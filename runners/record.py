@@ -23,20 +23,13 @@ from perfledger.runners.earlier import RUN_JSON, Facts, finished_run
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import Launch
-from perfledger.runners.nodes import HOST_JSON, LOG, FileRecord, HostRecord, Outcome, digest, read_json
+from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings
 from perfledger.schema.figures import FiguresFound
 from perfledger.schema.records import Node, Records
 from perfledger.schema.redaction.redact import redact, redacted
 
 ENVIRONMENT = "environment.json"
-#: The files that a node keeps; all others are dropped. Paddle's launcher dumps the user's whole environment next to its
-#: logs, and a node that was lost cannot have removed that.
-KEPT = re.compile(
-    r"train\.log|telemetry(?:-host)?\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
-    r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
-    re.ASCII,
-)
 #: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
 #: Files in `incoming` of a run in progress.

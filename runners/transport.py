@@ -531,9 +531,9 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return self.hosts
 
     def bring(self, job: Job, rank: int) -> None:
-        """Fetch the folder of a node to `incoming/node<k>`; see `fetch_files`."""
+        """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""
         argv = self.argv(rank)
-        asked = question(argv, "send", with_agent=True, identity=job.facts.identity, rank=rank)
+        asked = question(argv, "send", identity=job.facts.identity, rank=rank)
         fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102

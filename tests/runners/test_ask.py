@@ -164,7 +164,7 @@ def test_this_machine_unpacks_nothing(tmp_path, monkeypatch):
     jobs = tmp_path / "jobs"
     monkeypatch.setenv("PERFLEDGER_JOBS", str(jobs))
     argv = Local().argv(0)
-    line = question(argv, "look", with_agent=True, identity="nothing", rank=0)
+    line = question(argv, "look", identity="nothing", rank=0)
     assert json.loads(line)["above"] == str(agent_link.AGENT.parent)
     assert "its folder is not there any more" in ask_agents([Question(argv, line)], 60)[0].output
     assert not jobs.exists()

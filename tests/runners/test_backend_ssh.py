@@ -86,7 +86,7 @@ def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_
     started.fetch()
     there = one_host.jobs / started.identity / "node0"
     assert log(started) == f"\u4e2d\u6587 plain\n{there}\n"
-    assert {path.name for path in started.node(0).iterdir()} == {path.name for path in there.iterdir()} - {"machine"}
+    assert {path.name for path in started.node(0).iterdir()} == {"environment.json", "host.json", "train.log"}
     for name, stated in host_json(started)["files"].items():
         assert hashlib.sha256((started.node(0) / name).read_bytes()).hexdigest() == stated["sha256"]
     assert [path.name for path in started.incoming.iterdir()] == ["node0"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from perfledger.runners import ingest_link, record, run
+from perfledger.runners import ingest_link, nodes, record, run
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError, WantedRecords
 from perfledger.runners.record import Lost, published
@@ -185,7 +185,7 @@ def test_a_linked_folder_of_a_host_is_refused(folder):
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "ranks/../../evil", "run.json", "ranks/.hidden", "ranks"])
 def test_a_host_cannot_choose_other_file_names(name):
-    assert not record.KEPT.fullmatch(name)
+    assert not nodes.KEPT.fullmatch(name)
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,6 @@ def unpacked(sent: bytes, folder: Path) -> str:
     return fetch.unpack(io.BytesIO(sent), folder)
 
 
-def long_header(kind: bytes) -> bytes:
-    """Return an archive whose first header announces a gigabyte of names, and does not send it."""
-    header = tarfile.TarInfo("names")
-    header.type, header.size = kind, 1 << 30
-    return HEAD + header.tobuf(tarfile.USTAR_FORMAT)
-
-
 def chained_headers() -> bytes:
     """Return an archive of extended headers only, each about the next."""
     one = tarfile.TarInfo.create_pax_global_header({"comment": "x"})
@@ -58,19 +51,9 @@ def chained_headers() -> bytes:
 
 
 REFUSED = {
-    "parent": (archive(member("../beside")), "outside the destination"),
-    "deep parent": (archive(member("ranks/../../beside")), "outside the destination"),
-    "overwrites": (archive(member("train.log"), member("train.log", b"other")), "would overwrite"),
-    "differs in case": (archive(member("train.log"), member("Train.LOG", b"other")), "would overwrite"),
-    "differs in form": (archive(member("caf\u00e9"), member("cafe\u0301")), "would overwrite"),
-    "written otherwise": (archive(member("ranks/0"), member("./ranks//0")), "would overwrite"),
-    "absolute twice": (archive(member("train.log"), member("/train.log")), "would overwrite"),
-    "file and folder": (archive(member("ranks"), member("ranks/0")), "refused"),
-    "long header": (long_header(tarfile.XHDTYPE), "takes 1,073,741,824 bytes"),
-    "long name": (long_header(tarfile.GNUTYPE_LONGNAME), "takes 1,073,741,824 bytes"),
-    "headers without end": (chained_headers(), "refused"),
+    "headers without end": (chained_headers(), "its files are refused"),
     "huge": (archive()[: len(HEAD)] + member("train.log", size=1 << 40)[0].tobuf(), "take more than"),
-    "long name of a part": (archive(member("x" * 300)), "refused"),
+    "cut off": (archive(member("train.log"))[:700], "is not complete"),
 }
 
 
@@ -84,10 +67,11 @@ def test_an_archive_that_could_do_harm_is_refused_with_its_reason(case, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["node"]
 
 
-def test_an_absolute_name_stays_within_the_folder(tmp_path):
-    assert not unpacked(archive(member(f"{tmp_path}/beside")), tmp_path / "node")
-    assert not (tmp_path / "beside").exists()
-    assert [path.name for path in (tmp_path / "node").rglob("*") if path.is_file()] == ["beside"]
+@pytest.mark.parametrize("name", ["../x", "ranks/../../x", "/x", "x", "run.json", "ranks/.x", "ranks/" + "x" * 300])
+def test_a_name_that_is_none_of_a_run_is_left_out(name, tmp_path):
+    (tmp_path / "node").mkdir()
+    assert not unpacked(archive(member(name), member("ranks/0")), tmp_path / "node")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["0"]
 
 
 @pytest.mark.parametrize(
@@ -100,35 +84,16 @@ def test_links_and_devices_are_left_out_and_the_rest_is_kept(kind, tmp_path):
     assert (tmp_path / "ranks/0").read_bytes() == (tmp_path / "train.log").read_bytes() == b"text"
 
 
-@pytest.mark.parametrize(("limit", "said"), [("MOST_FILES", "more than 3 files"), ("MOST_BYTES", "more than 3 bytes")])
-def test_files_are_limited_in_number_and_in_size(limit, said, tmp_path, monkeypatch):
+@pytest.mark.parametrize("limit", ["MOST_FILES", "MOST_BYTES"])
+def test_files_are_limited_in_number_and_in_size(limit, tmp_path, monkeypatch):
     monkeypatch.setattr(fetch, limit, 3)
-    assert said in unpacked(archive(*(member(f"{n}.log", b"x") for n in range(4))), tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert "they are more than" in unpacked(archive(*(member(f"ranks/{n}", b"x") for n in range(4))), tmp_path)
+    assert len(list(tmp_path.glob("ranks/*"))) == 3
 
 
 def test_a_sparse_file_counts_with_the_size_that_it_would_have_here(tmp_path):
     sparse = member("train.log", b"", pax_headers={"GNU.sparse.realsize": str(1 << 50), "GNU.sparse.map": "0,0"})
     assert "take more than" in unpacked(archive(sparse), tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_stream_without_end_is_ended(tmp_path, monkeypatch, bash):
-    monkeypatch.setattr(fetch, "MOST_BYTES", 100_000)
-    program = "yes perfledger"
-    with pytest.raises(
-        RunnerError, match=r"^first: its files .*longer than 100,000 bytes; nothing of it was kept here"
-    ):
-        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("program", ["sleep 600", "echo 'perfledger {}'; sleep 600"])
-def test_a_host_that_falls_silent_is_given_up(program, tmp_path, monkeypatch, bash):
-    monkeypatch.setattr(fetch, "SILENT_SECONDS", 0.2)
-    monkeypatch.setattr(fetch, "CLOSING_SECONDS", 0.2)
-    with pytest.raises(RunnerError, match=r"nothing came for 0.2 s"):
-        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
     assert not list(tmp_path.iterdir())
 
 
@@ -150,13 +115,13 @@ def test_a_shared_connection_that_has_just_ended_is_made_anew_once(asked, tmp_pa
 
 def test_the_other_nodes_are_fetched_although_one_is_hostile(write_recipe, tmp_path, monkeypatch, bash):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
-    sent = {0: REFUSED["parent"][0], 1: archive(member("train.log"))}
+    sent = {0: REFUSED["cut off"][0], 1: archive(member("train.log"))}
     for rank, content in sent.items():
         (tmp_path / f"{rank}.tar").write_bytes(content)
     monkeypatch.setattr(Ssh, "argv", lambda _, rank: [bash, "-c", f"cat {tmp_path}/{rank}.tar"])
     begun_on = launched(folder)
     started = Job(begun_on.job, folder)
-    with pytest.raises(RunnerError, match=r"host0\.invalid: .*outside the destination"):
+    with pytest.raises(RunnerError, match=r"host0\.invalid: .*is not complete"):
         begun_on.target.fetch(started)
     assert not started.node(0).exists()
     assert (started.node(1) / "train.log").read_bytes() == b"text"

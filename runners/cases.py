@@ -18,7 +18,7 @@ from perfledger.runners.toml_errors import FaultError
 #: Keys that identify a case, together with its options and the hardware.
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
 #: Slots that give a command the number of devices. `MEETING` are those that give a node the others.
-COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile", "gpu_ids")
+COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "gpu_ids")
 MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
 #: One or several values by key of the case, from `--case`.
 Choices = Mapping[str, str | Sequence[str]]

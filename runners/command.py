@@ -429,13 +429,12 @@ def _container(
 
 def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:
     named = {part for each in command for part in each}
-    output, hostfile = NodeVariable("output"), NodeVariable("hostfile")
+    output = NodeVariable("output")
     wanted: dict[str | NodeVariable, bool] = {
         NodeVariable("working_folder"): bool(recipe.files) or not recipe.source.folder,
         NodeVariable("work"): bool(recipe.source.folder),
         NodeVariable("ranks"): True,
         output: output in named,
-        hostfile: hostfile in named,
         settings.data: bool(settings.data),
     }
     return [folder for folder, is_wanted in wanted.items() if is_wanted]

@@ -38,7 +38,6 @@ NODE_VARIABLES: Mapping[str, str] = {
     "address": "that of this node",
     "host": "its own name among the hosts",
     "host_slots": "the hosts with devices per node: h1:8,h2:8",
-    "hostfile": "path of a file with a line `h1 slots=8` per host",
     "ranks": "folder for one log per rank, which is collected",
     "output": "folder for whatever else a trainer writes, such as checkpoints, which is not",
     "work": "folder that holds the checked-out sources",

@@ -39,14 +39,6 @@ class Each(Struct, frozen=True, forbid_unknown_fields=True):
     between: str | None = None
 
 
-class RemoteShell(Struct, frozen=True, forbid_unknown_fields=True):
-    """Variables that a launcher passes on to other nodes by a shell: those with these prefixes or names."""
-
-    prefixes: tuple[str, ...]
-    names: tuple[str, ...]
-    remedy: str
-
-
 class Wrapper(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of `wrappers.toml`, with the common keys of launchers and container tools."""
 
@@ -90,7 +82,6 @@ class LauncherWrapper(Wrapper, frozen=True, forbid_unknown_fields=True):
     every_node: bool = True
     python_files: bool = False
     module: str = ""
-    remote_shell: RemoteShell | None = None
 
 
 class ContainerWrapper(Wrapper, frozen=True, forbid_unknown_fields=True):
@@ -150,8 +141,6 @@ def launched(name: str, start: Start) -> list[Word]:
         RunnerError: the launcher cannot start such a trainer.
     """
     launcher, case = LAUNCHERS[name], start.case
-    if launcher.remote_shell and case.nodes > 1:
-        _check_remote_shell(start, launcher.remote_shell)
     counts = {"nodes": case.nodes, "devices": case.devices, "devices_per_node": case.devices_per_node}
     return launcher.filled(
         choices={"device": start.recipe.device, **{key: "one" if n == 1 else "several" for key, n in counts.items()}},
@@ -165,23 +154,6 @@ def launched(name: str, start: Start) -> list[Word]:
             "trainer": _python_part(start, launcher.module) if launcher.python_files else start.trainer,
         },
     )
-
-
-def _check_remote_shell(start: Start, shell: RemoteShell) -> None:
-    """Refuse what a launcher would change on its way to other nodes: it puts words before a shell there unquoted."""
-    for name, value in start.variables.items():
-        if not name.startswith(shell.prefixes) or not _is_harmless(value):
-            raise start.fault(f"does not pass the variable {name} on as it is; {shell.remedy}")
-    for name in start.passed:
-        if name not in shell.names:
-            raise start.fault(f"does not pass the secret {name} on; {shell.remedy}")
-    for each in start.trainer:
-        if any("'" in part for part in each if isinstance(part, str)) or (_is_option(each) and not _is_harmless(each)):
-            raise start.fault(f"does not pass {each[0]!r} on as it is; let the trainer read it from a file")
-
-
-def _is_harmless(each: Word) -> bool:
-    return all(isinstance(part, NodeVariable) or re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]*", part) for part in each)
 
 
 def _is_option(each: Word) -> bool:

@@ -31,7 +31,6 @@ from .tools import (
     read_text,
     run_tool,
     tool_output,
-    write_file,
 )
 
 MYPY = False
@@ -167,7 +166,6 @@ class NodeJob:
             "address": self.addresses[self.rank],
             "host": self.hosts[self.rank],
             "host_slots": ",".join(f"{host}:{per_node}" for host in self.hosts),
-            "hostfile": self.path("hostfile"),
             "ranks": self.path("ranks"),
             "output": self.path("output"),
             "work": self.work,
@@ -250,11 +248,9 @@ class NodeJob:
         return dict.fromkeys(wanted, found) if found else {}
 
     def prepare_folders(self) -> None:
-        """Create the folders and the hostfile that the command and its container may name."""
+        """Create the folders that the command and its container may name."""
         for name in ("ranks", "output", os.path.join("ranks", NCCL_FOLDER)):
             os.makedirs(self.path(name), exist_ok=True)
-        lines = [f"{host} slots={self.spec.devices_per_node}\n" for host in self.hosts]
-        write_file(self.path("hostfile"), "".join(lines))
 
     def kill_leftovers(self) -> None:
         """Kill what the command left running; repeat, because a dying process may just have started another."""

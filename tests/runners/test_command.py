@@ -167,13 +167,6 @@ def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own
 DEEPSPEED = '[launcher]\nname = "deepspeed"\n[container]\nimage = "a/b:1"\n[source]\nrepository = "a/b"\n'
 
 
-def test_a_hostfile_is_mounted_where_the_launcher_names_it(tmp_path):
-    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
-    (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": str(2 * int(nodes))})[0] for nodes in ("1", "2"))
-    mounts = [build_run(recipe, case, tmp_path, Settings("docker")).record.argv for case in (one, two)]
-    assert ["{hostfile}:{hostfile}" in words for words in mounts] == [False, True]
-
-
 def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
     (one, two) = (select_cases(recipe, {"devices": devices})[0] for devices in ("1", "2"))

@@ -40,7 +40,7 @@ def checked(write_recipe, tmp_path):
         quiet = all_of(kernel(tmp_path / "proc"), replacing("BUSY_PERCENT = 101", "BUSY_PERCENT = 10"))
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
-        left = {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"}
+        left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
         assert left - {"gpus"} == {"job.json"}
         # A disturbance is told apart by its kind, and not by its words.
         return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]

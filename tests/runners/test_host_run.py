@@ -287,7 +287,7 @@ def test_host_json_comes_last(write_recipe, tmp_path):
 
 
 def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
-    with small_disk(tmp_path / "disk", "320k"):
+    with small_disk(tmp_path / "disk", "316k"):
         node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
         done = node.call()
         assert done.returncode == 3
@@ -333,7 +333,6 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
         assert process.returncode == 0
     assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (rank, "completed", 0)
     assert node.log() == printed
-    assert (node.job / "hostfile").read_text() == "10.0.0.1 slots=4\n10.0.0.2 slots=4\n"
 
 
 def test_an_orphaned_observer_times_out(write_recipe, tmp_path):

@@ -13,7 +13,7 @@ from perfledger.runners.job import ContainerTool, RunnerError, checked, secret_v
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.site import SitePlace
 
-#: On a host that others use: refuse a run, wait until it is idle, run without counting it, or run and count it.
+#: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
 IfBusy = Literal["refuse", "wait", "run", "count"]
 
 

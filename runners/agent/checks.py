@@ -15,7 +15,7 @@ from .job import NodeJob
 from .machine import BUSY_PERCENT, processor_times
 from .nvidia import Nvidia
 from .record import source_record
-from .tools import WITH_DAEMON, Disturbance, Refused, free_bytes, last_words, run_tool, utc, write_file
+from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, last_words, run_tool, utc, write_file
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
@@ -81,10 +81,7 @@ def lock_host(job: NodeJob) -> "Any":
     # Nodes of one job may share a machine, and some file systems know no locks.
     if not taken or identity == job.identity or job.spec.even_if_busy:
         return None
-    raise Refused(
-        f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}; wait for its "
-        "end with --if-busy wait, or measure nevertheless with --if-busy run"
-    )
+    raise Busy(f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}")
 
 
 def check_lock(job: NodeJob) -> None:
@@ -121,10 +118,8 @@ def why_busy(job: NodeJob) -> "list[str]":
     try:
         check_lock(job)
         check_gpus(job)
-    except Refused as refusal:
-        if "busy" not in str(refusal):
-            raise
-        return [str(refusal).split(";")[0]]
+    except Busy as refusal:
+        return [refusal.why]
     return check_load(job)
 
 
@@ -181,7 +176,7 @@ def check_gpus(job: NodeJob) -> "list[str]":
     found, gpus = choose_gpus(job)
     busy = [Disturbance(sentence) for sentence in (busy_gpu(job.accelerators, gpu) for gpu in gpus) if sentence]
     if busy and not spec.even_if_busy:
-        raise Refused(f"{busy[0]}; wait, or measure nevertheless with --if-busy run")
+        raise Busy(busy[0])
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
     # A trainer that takes all it sees would use more than its case says.
@@ -317,7 +312,10 @@ def check_port(job: NodeJob) -> None:
 
 
 def check_load(_job: NodeJob) -> "list[str]":
-    """Warn if the CPU is busy. The load average is useless here: it still includes the run before this one."""
+    """Warn if the CPU is busy: it is so for a moment between two runs, which is no reason to end a series.
+
+    The load average is useless here: it still includes the run before this one.
+    """
     before = processor_times()
     time.sleep(LOAD_SECONDS if before else 0)
     after = processor_times() if before else None

@@ -42,6 +42,14 @@ class Refused(Exception):
     """A reason not to start the run: it would fail, or its figures would be worthless."""
 
 
+class Busy(Refused):
+    """Another run, or a program on its GPUs: it passes, and a user may run nevertheless."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; wait for its end with --if-busy wait, or measure nevertheless with --if-busy run")
+        self.why = why
+
+
 def send_answer(answer: "dict[str, Any]") -> None:
     """Print an answer. It begins with a newline, because a login may have printed half a line before."""
     sys.stdout.flush()

@@ -223,8 +223,9 @@ settings_options = _packed(
         type=click.Choice(get_args(IfBusy)),
         default="refuse",
         show_default=True,
-        help="On a host that others use: refuse the run; wait an hour at most; run, and leave it out of results; or "
-        "run, and count it.",
+        help="If another run measures on a host, or others use its GPUs: refuse the run; wait an hour at most; run; or "
+        "run, and count it although it is disturbed. Busy processors do not refuse a run, and `wait` waits for them, "
+        "too.",
     ),
     click.option(
         "--env",

@@ -7,11 +7,13 @@ import socket
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from perfledger.runners.settings import Settings
+from perfledger.runners.settings import IfBusy, Settings
 from tests.runners.agents import all_of, replacing
 from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
 from tests.runners.test_host_run import checkout
@@ -25,6 +27,8 @@ IDLE = {
     "utilization.gpu": "0",
     "memory.used": "9",
 }
+#: The usual limit, which tests lift for the load of the machine that tests.
+USUAL_LIMIT = replacing("BUSY_PERCENT = 101", "BUSY_PERCENT = 10")
 IMAGE = '[container]\nimage = "maker/image:1"\n'
 
 
@@ -37,7 +41,7 @@ def checked(write_recipe, tmp_path):
         (tmp_path / "proc").mkdir(exist_ok=True)
 
         # What the kernel says is made up here, so that the usual limit can hold.
-        quiet = all_of(kernel(tmp_path / "proc"), replacing("BUSY_PERCENT = 101", "BUSY_PERCENT = 10"))
+        quiet = all_of(kernel(tmp_path / "proc"), USUAL_LIMIT)
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
@@ -205,26 +209,32 @@ def test_a_gpu_recipe_without_nvidia_smi_is_refused(checked, tmp_path):
     assert refusal.startswith("this recipe needs a GPU, and nvidia-smi is not on this host, nor amd-smi or npu-smi")
 
 
-@pytest.mark.parametrize(
-    ("after", "said"), [("cpu 60 40 20 80 100 0 0 0 0 0\n", "10 % busy"), ("cpu 59 40 20 81 100 0 0 0 0 0\n", "")]
-)
-def test_a_busy_cpu_is_warned_about(checked, tmp_path, after, said):
-    # Asked twice: 100 jiffies later, of which 10 (or 9) were spent on computing, 10 on waiting.
-    (tmp_path / "proc").mkdir()
-    os.mkfifo(tmp_path / "proc/stat")
+@contextmanager
+def load(proc, busy):
+    """Have the kernel say that processors were busy for this many of 100 jiffies between two looks, and waited for 10.
 
-    def tell():
-        for line in ("cpu 50 40 20 0 90 0 0 0 0 0\n", after):
-            (tmp_path / "proc/stat").write_text(line)
+    A reader of a pipe gets one line each time.
+    """
+    os.mkfifo(proc / "stat")
+
+    def write():
+        for line in ("cpu 50 40 20 0 90 0 0 0 0 0\n", f"cpu {50 + busy} 40 20 {90 - busy} 100 0 0 0 0 0\n"):
+            (proc / "stat").write_text(line)
             # Both in one would let the first reader take the second line too.
             time.sleep(0.1)
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    found = checked()
-    teller.join()
-    sentence = f"the processors of this host are {said} before the run: something else computes here"
-    assert found == ("", [disturbance(sentence)] if said else [])
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    yield f"the processors of this host are {busy} % busy before the run: something else computes here"
+    writer.join()
+
+
+@pytest.mark.parametrize("if_busy", get_args(IfBusy))
+@pytest.mark.parametrize("busy", [9, 10])
+def test_busy_processors_disturb_a_run_and_refuse_none(checked, tmp_path, busy, if_busy):
+    (tmp_path / "proc").mkdir()
+    with load(tmp_path / "proc", busy) as sentence:
+        assert checked(settings=Settings(if_busy=if_busy)) == ("", [disturbance(sentence)] if busy >= 10 else [])
 
 
 @pytest.mark.parametrize(("rank", "refused"), [(0, True), (1, False)])
@@ -284,15 +294,18 @@ def test_a_clock_that_differs_is_a_warning(write_recipe, tmp_path, ahead, said):
     )
 
 
-@pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_a_node_says_why_it_is_not_idle(write_recipe, tmp_path, device):
+def test_a_node_with_busy_processors_is_not_idle(write_recipe, tmp_path):
+    (tmp_path / "proc").mkdir()
+    node = prepared(write_recipe(), tmp_path / "job", change=all_of(kernel(tmp_path / "proc"), USUAL_LIMIT))
+    with load(tmp_path / "proc", 42) as sentence:
+        assert node.check("idle").warnings == (sentence,)
+
+
+def test_a_node_with_a_busy_gpu_is_not_idle(write_recipe, tmp_path):
     tools = {"PATH": nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "97"})}
-    load = tmp_path / "proc"
-    load.mkdir()
-    node = prepared(write_recipe(device=device), tmp_path / "job", None, None, kernel(load), **tools)
-    found = node.check("idle")
+    found = prepared(write_recipe(device="gpu"), tmp_path / "job", **tools).check("idle")
     busy = "GPU 0 is busy: processes on it 0, utilisation 97 %, memory 9 of 16000 MiB"
-    assert (found.refused, found.warnings) == ("", (busy,) if device == "gpu" else ())
+    assert (found.refused, found.warnings) == ("", (busy,))
 
 
 def test_ssh_to_the_other_nodes_is_tried_for_a_launcher_that_needs_it(checked, tmp_path):

@@ -232,8 +232,8 @@ class Actions:
 
     def hardware(self) -> "dict[str, Any]":
         """Return the hardware name of a run that would start now: of two kinds of GPUs it would get one."""
-        from .accelerators import hardware
         from .checks import choose_gpus
+        from .devices import hardware
         from .job import NodeJob
 
         job = NodeJob(self.folder, self.request)
@@ -242,7 +242,7 @@ class Actions:
         try:
             gpus = choose_gpus(job)[1]
         except Refused:
-            gpus = job.accelerators.devices()
+            gpus = job.vendor.devices()
         return {"hardware": hardware("gpu", gpus)}
 
     def setup(self) -> "dict[str, Any]":

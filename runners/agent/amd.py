@@ -6,13 +6,14 @@ object with it under `gpu_data`.
 
 import json
 import re
+from typing import Any
 
-from .devices import DeviceTool
-from .tools import first_match, tool_output, without_unknown
+from .devices import named
+from .tools import tool_output, without_unknown
 
 MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
+if MYPY:
+    from .devices import Row
 
 # Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {
@@ -36,7 +37,7 @@ STATED = {
 
 def cell(row: "dict[str, Any]", place: str) -> str:
     """Return a number or a text of a document; a number may be next to its unit. Empty if it is unknown."""
-    found: "Any" = row
+    found: Any = row
     for key in place.split("."):
         found = found.get(key) if isinstance(found, dict) else None
     found = found.get("value") if isinstance(found, dict) else found
@@ -44,56 +45,47 @@ def cell(row: "dict[str, Any]", place: str) -> str:
     return str(found) if is_known else ""
 
 
-def cells(row: "dict[str, Any]", table: "dict[str, tuple[str, ...]]") -> "dict[str, str]":
+def cells(row: "dict[str, Any]", table: "dict[str, tuple[str, ...]]") -> "Row":
     """Return the known cells of a row by the keys of a table."""
     return without_unknown({
         key: next(filter(None, (cell(row, place) for place in places)), "") for key, places in table.items()
     })  # fmt: skip
 
 
-class AmdSmi(DeviceTool):
-    """GPUs of AMD, by amd-smi. HIP numbers the GPUs as it does, unless a driver says otherwise."""
+def ask(*words: str) -> "dict[str, dict[str, Any]]":
+    """Return what a command of amd-smi says of each GPU, by its number."""
+    text = tool_output("amd-smi", *words, "--json")
+    try:
+        # A warning may come first.
+        found = json.loads(text[re.search(r"^[\[{]", text, re.M).start() :])  # type: ignore[union-attr]
+    except (ValueError, AttributeError):
+        return {}
+    rows = found.get("gpu_data", []) if isinstance(found, dict) else found
+    return {str(row["gpu"]): row for row in rows if isinstance(row, dict) and "gpu" in row}
 
-    tool, variables, maker = "amd-smi", ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "AMD"
 
-    @staticmethod
-    def ask(*words: str) -> "dict[str, dict[str, Any]]":
-        """Return what a command says of each GPU, by its number."""
-        text = tool_output("amd-smi", *words, "--json")
-        try:
-            # A warning may come first.
-            found = json.loads(text[re.search(r"^[\[{]", text, re.M).start() :])  # type: ignore[union-attr]
-        except (ValueError, AttributeError):
-            return {}
-        rows = found.get("gpu_data", []) if isinstance(found, dict) else found
-        return {str(row["gpu"]): row for row in rows if isinstance(row, dict) and "gpu" in row}
+def sample(visible: str) -> "list[Row]":
+    """Return the changing values of the GPUs that a value of the variable names."""
+    rows = sorted(ask("metric").items(), key=lambda each: int(each[0]))
+    return named([{"index": index, **cells(row, MEASURED)} for index, row in rows], visible)
 
-    def query(self) -> "list[dict[str, str]]":  # noqa: D102
-        stated, running = self.ask("static"), self.ask("process")
-        found = []
-        for gpu in self.samples(""):
-            row = cells(stated.get(gpu["index"], {}), STATED)
-            if "name" in row and not row["name"].startswith("AMD"):
-                row["name"] = f"AMD {row['name']}"
-            found.append({**gpu, **row, "processes": self.running(running.get(gpu["index"], {}))})
-        return found
 
-    def samples(self, visible: str) -> "list[dict[str, str]]":  # noqa: D102
-        wanted = visible.split(",") if visible else []
-        rows = sorted(self.ask("metric").items(), key=lambda each: int(each[0]))
-        return [{"index": index, **cells(row, MEASURED)} for index, row in rows if not wanted or index in wanted]
+def read(visible: str) -> "list[Row]":
+    """Return the GPUs that a value of the variable names."""
+    stated, running = ask("static"), ask("process")
+    found = []
+    for gpu in sample(visible):
+        row = cells(stated.get(gpu["index"], {}), STATED)
+        if "name" in row and not row["name"].startswith("AMD"):
+            row["name"] = f"AMD {row['name']}"
+        found.append({**gpu, **row, "processes": processes(running.get(gpu["index"], {}))})
+    return found
 
-    @staticmethod
-    def running(row: "dict[str, Any]") -> str:
-        """Return the number of processes. A sentence replaces each or all of them on an idle GPU."""
-        rows = row.get("process_list") or row.get("process_info") or []
-        if not isinstance(rows, list):
-            return "0"
-        found = [each.get("process_info", each) for each in rows if isinstance(each, dict)]
-        return str(sum(isinstance(each, dict) and "pid" in each for each in found))
 
-    def facts(self) -> "dict[str, Any]":  # noqa: D102
-        return {"rocm": first_match(r'"rocm_version": *"([0-9.]+)', tool_output("amd-smi", "version", "--json"))}
-
-    def topology(self) -> str:  # noqa: D102
-        return tool_output("amd-smi", "topology", "--link-type")
+def processes(row: "dict[str, Any]") -> str:
+    """Return the number of processes. A sentence replaces each or all of them on an idle GPU."""
+    rows = row.get("process_list") or row.get("process_info") or []
+    if not isinstance(rows, list):
+        return "0"
+    found = [each.get("process_info", each) for each in rows if isinstance(each, dict)]
+    return str(sum(isinstance(each, dict) and "pid" in each for each in found))

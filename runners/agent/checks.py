@@ -9,13 +9,12 @@ import shutil
 import subprocess
 import time
 
-from .accelerators import busy_gpu, missing_tool
-from .devices import GPU_SETTINGS, gpu_values
+from .devices import GPU_SETTINGS, busy_gpu, gpu_values
 from .job import NodeJob
 from .machine import BUSY_PERCENT, processor_times
-from .nvidia import Nvidia
 from .record import source_record
 from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, last_words, run_tool, utc, write_file
+from .vendors import NVIDIA, VENDORS
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
@@ -142,10 +141,10 @@ def check_container(job: NodeJob) -> "list[str]":
     if not container:
         return []
     tool = container.tool
-    if job.spec.device == "gpu" and tool in WITH_DAEMON and not isinstance(job.accelerators, Nvidia):
+    if job.spec.device == "gpu" and tool in WITH_DAEMON and job.vendor is not NVIDIA:
         raise Refused(
             f"{tool} is told to give a container the GPUs of NVIDIA, and this host has those of "
-            f"{job.accelerators.maker}; run it without --container, or with apptainer and what that needs "
+            f"{job.vendor.name}; run it without --container, or with apptainer and what that needs "
             "among the site's container arguments"
         )
     if tool == "pyxis":
@@ -174,7 +173,7 @@ def check_gpus(job: NodeJob) -> "list[str]":
     if spec.device == "cpu":
         return []
     found, gpus = choose_gpus(job)
-    busy = [Disturbance(sentence) for sentence in (busy_gpu(job.accelerators, gpu) for gpu in gpus) if sentence]
+    busy = [Disturbance(sentence) for sentence in (busy_gpu(job.vendor, gpu) for gpu in gpus) if sentence]
     if busy and not spec.even_if_busy:
         raise Busy(busy[0])
     with contextlib.suppress(FileNotFoundError):
@@ -193,10 +192,11 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
     Raises:
         Refused: there are too few, or the launcher uses others.
     """
-    spec, tools = job.spec, job.accelerators
-    if tools.missing:
-        raise Refused(f"this recipe needs a GPU, and {missing_tool(tools)}")
-    found, wanted = tools.devices(job.given_gpus), spec.devices_per_node
+    spec, vendor = job.spec, job.vendor
+    if not (spec.accelerator or shutil.which(vendor.tool)):
+        tools = ", ".join(each.tool for each in VENDORS)
+        raise Refused(f"this recipe needs a GPU, and this host has none of {tools}; a site can declare another device")
+    found, wanted = vendor.devices(job.given_gpus), spec.devices_per_node
     divided = next((gpu["index"] for gpu in found if gpu.get("mig") == "Enabled"), "")
     if divided:
         raise Refused(
@@ -204,14 +204,15 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
             "the GPU out of CUDA_VISIBLE_DEVICES, or declare the slice in the site file, with a probe"
         )
     if len(found) < wanted:
-        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
-    if len(found) > wanted and not tools.variables:
+        asked = f"asked by `{vendor.tool}`"
+        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)} ({asked})")
+    if len(found) > wanted and not vendor.variables:
         raise Refused(
             f"this case needs {wanted} of the {len(found)} devices of this host, and its site names no `variable` that "
             "chooses some; add it to [hosts.*.accelerator]"
         )
     # Sorting keeps the order among those that are free.
-    gpus = found if spec.first_gpus else sorted(found, key=lambda gpu: bool(busy_gpu(tools, gpu)))
+    gpus = found if spec.first_gpus else sorted(found, key=lambda gpu: bool(busy_gpu(vendor, gpu)))
     gpus = sorted(gpus[:wanted], key=found.index)
     if all(gpu["index"].isdigit() for gpu in gpus):
         gpus.sort(key=lambda gpu: int(gpu["index"]))

@@ -17,7 +17,7 @@ class OtherWork:
     """Finds what other work ran on this machine during the command, from its processors and its GPUs."""
 
     def __init__(self, job: NodeJob) -> None:
-        self.job, self.gpus = job, job.gpus
+        self.job = job
         container = job.spec.container
         # Processes that a daemon or another launcher started are not children of this one.
         self.starts_all = not (job.is_observer or (container and container.tool in (*WITH_DAEMON, "pyxis")))
@@ -42,14 +42,18 @@ class OtherWork:
                     f"other virtual machines took {stolen * 100 // total} % of the time of this host's processors "
                     "during the run (mean)"
                 )
-        return disturbances + list(filter(None, map(self.on_gpu, self.gpus)))
+        return disturbances + self.on_gpus()
 
-    def on_gpu(self, gpu: "dict[str, str]") -> str:
-        """Return that others compute on a GPU whose own processes have ended; empty if none do."""
-        if not gpu["index"].isdigit():
-            return ""
-        until, count = time.monotonic() + RELEASE_SECONDS, self.job.accelerators.processes(gpu)
-        while count and time.monotonic() < until:
+    def on_gpus(self) -> "list[str]":
+        """Return on which GPUs others compute; processes of the run have ended."""
+        until = time.monotonic() + RELEASE_SECONDS
+        while True:
+            counts = {gpu["index"]: self.job.vendor.processes(gpu) for gpu in self.job.gpus}
+            if not any(counts.values()) or time.monotonic() >= until:
+                break
             time.sleep(0.5)
-            count = self.job.accelerators.processes(gpu)
-        return f"processes of others on GPU {gpu['index']} at the end of the run: {count}" if count else ""
+        return [
+            f"processes of others on GPU {index} at the end of the run: {count}"
+            for index, count in counts.items()
+            if count
+        ]

@@ -10,11 +10,9 @@ import signal
 import subprocess
 import time
 
-from .accelerators import device_tool
 from .environments import PythonEnvironment, after_prologue
 from .masking import mask, secret_texts, without
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
-from .nvidia import Nvidia
 from .spec import job_spec
 from .tools import (
     HOOK_SECONDS,
@@ -32,6 +30,7 @@ from .tools import (
     run_tool,
     tool_output,
 )
+from .vendors import NVIDIA, vendor_here
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
@@ -79,7 +78,7 @@ class NodeJob:
         if document is None:
             document = read_json(self.path("job.json"))
         self.spec = job_spec(document["spec"])
-        self.accelerators = device_tool(self.spec.accelerator)
+        self.vendor = vendor_here(self.spec.accelerator)
         self.rank = document["rank"]
         self.identity = document["identity"]
         self.hosts = document["hosts"]
@@ -117,7 +116,7 @@ class NodeJob:
         Raises:
             Refused: two give some, and one counts among those of the other.
         """
-        names = self.accelerators.variables
+        names = self.vendor.variables
         set_here = [name for name in names if name in self.spec.variables or self.base_variables.get(name)]
         if len(set_here) > 1:
             raise Refused(
@@ -143,7 +142,7 @@ class NodeJob:
     @property
     def gpus(self) -> "list[dict[str, str]]":
         """The accelerators of this job."""
-        return self.accelerators.devices(self.used_gpus) if self.spec.device == "gpu" else []
+        return self.vendor.devices(self.used_gpus) if self.spec.device == "gpu" else []
 
     @property
     def base_variables(self) -> "dict[str, str]":
@@ -230,7 +229,7 @@ class NodeJob:
         """
         spec = self.spec
         is_alone = spec.nodes * spec.devices_per_node == 1 or (spec.nodes > 1 and not spec.every_node)
-        has_nccl = spec.device == "gpu" and isinstance(self.accelerators, Nvidia)
+        has_nccl = spec.device == "gpu" and self.vendor is NVIDIA
         if is_alone or not has_nccl or any(name in variables for name in (*NCCL_REPORT, NCCL_FILE)):
             return {}
         return {**NCCL_REPORT, NCCL_FILE: self.path("ranks", NCCL_FOLDER, "%p.log")}

@@ -1,15 +1,12 @@
 """GPUs of NVIDIA, as nvidia-smi states them."""
 
-import os
 import re
-import shutil
 
-from .devices import DeviceTool
 from .tools import first_match, run_tool, tool_output
 
 MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
+if MYPY:
+    from .devices import Row
 
 # Queried fields, and our key for each. Source: `nvidia-smi --help-query-gpu`.
 GPU_FIELDS = [
@@ -37,18 +34,14 @@ SLOWDOWN_FIELDS = ("clocks_event_reasons.active", "clocks_throttle_reasons.activ
 
 
 def nvidia_smi(visible: str, *words: str) -> "list[str]":
-    """Return an nvidia-smi command, limited to some GPUs; without any, to those that a scheduler gave to this job.
-
-    It takes no slices of MIG.
-    """
-    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return ["nvidia-smi", *(["-i", chosen] if chosen and "MIG" not in chosen else []), *words]
+    """Return an nvidia-smi command, limited to some GPUs. It takes no slices of MIG."""
+    return ["nvidia-smi", *(["-i", visible] if visible and "MIG" not in visible else []), *words]
 
 
-def query_gpus(visible: str = "") -> "list[dict[str, str]]":
+def read(visible: str) -> "list[Row]":
     """Query GPUs. A driver refuses the whole query for an unknown field, and names it: retry without."""
     fields = GPU_FIELDS
-    while fields and shutil.which("nvidia-smi"):
+    while fields:
         query = "--query-gpu=" + ",".join(name for name, _ in fields)
         status, text = run_tool(nvidia_smi(visible, query, "--format=csv,noheader,nounits"))
         if status == 0:
@@ -61,7 +54,7 @@ def query_gpus(visible: str = "") -> "list[dict[str, str]]":
     return []
 
 
-def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
+def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "Row":
     """Parse one line; unknown values are printed in brackets, or as N/A, and left out."""
     cells = dict(zip((key for _, key in fields), (cell.strip() for cell in line.split(","))))
     if not re.match(r"\d+$", cells.get("index", "")):
@@ -69,32 +62,18 @@ def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
     return {key: cell for key, cell in cells.items() if cell and not cell.startswith("[") and cell != "N/A"}
 
 
-class Nvidia(DeviceTool):
-    """GPUs of NVIDIA, by nvidia-smi."""
+def processes(gpu: "Row") -> int:
+    """Return how many processes compute on a GPU."""
+    found = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
+    return len(re.findall(r"^\d", found, re.M))
 
-    tool, variables, maker = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA"
 
-    def devices(self, visible: str = "") -> "list[dict[str, str]]":  # noqa: D102
-        return query_gpus(visible)
-
-    def facts(self) -> "dict[str, Any]":  # noqa: D102
-        return {"cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi"))}
-
-    def topology(self) -> str:  # noqa: D102
-        # nvidia-smi underlines the heading even if the output is not a terminal.
-        text = run_tool(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
-        return re.sub(r"[\x1b ]\[[0-9;]*m", "", text).rstrip()
-
-    def processes(self, gpu: "dict[str, str]") -> int:  # noqa: D102
-        found = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
-        return len(re.findall(r"^\d", found, re.M))
-
-    def rows_of_tool(self, visible: str) -> "list[str]":
-        """Return nvidia-smi itself, with why it slows GPUs down under the name that this driver knows."""
-        known = [
-            field
-            for field in SLOWDOWN_FIELDS
-            if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x")
-        ]
-        fields = ",".join([SAMPLED, *known[:1]])
-        return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")
+def stream(visible: str) -> "list[str]":
+    """Return the command that prints a row a second, with why GPUs slow down under the name that this driver knows."""
+    known = [
+        field
+        for field in SLOWDOWN_FIELDS
+        if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x")
+    ]
+    fields = ",".join([SAMPLED, *known[:1]])
+    return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")

@@ -45,9 +45,9 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
     facts = {
         **machine_facts(),
         **gpu_facts(gpus),
-        **(job.accelerators.facts() if gpus else {}),
+        **(job.vendor.facts() if gpus else {}),
         # As many as the machine has, whichever of them ran.
-        "gpus": len(job.accelerators.devices()) or None,
+        "gpus": len(job.vendor.devices()) or None,
         "threads": number(job.spec.threads),
         "load_average_before": load,
         **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
@@ -62,7 +62,7 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
         "schema": "perfledger.environment/1",
         "facts": without_unknown(facts),
         "gpus": [gpu_record(gpu) for gpu in gpus],
-        "topology": job.accelerators.topology() if gpus else "",
+        "topology": job.vendor.topology() if gpus else "",
         "infiniband": ports,
         "packages_installed": answers.get("installed"),
         "container": container,

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from .accelerators import hardware
 from .checks import lock_host
+from .devices import hardware
 from .disturbances import OtherWork
 from .guard import Guard, SignalPipe
 from .job import NodeJob

@@ -35,7 +35,7 @@ def sample(folder: str) -> int:
     print(",".join(["timestamp", *SAMPLE_COLUMNS]), flush=True)
     while True:
         began, now = time.monotonic(), utc()
-        for gpu in job.accelerators.samples(job.used_gpus):
+        for gpu in (job.vendor.sample or job.vendor.devices)(job.used_gpus):
             row = {"name": names.get(gpu["index"], ""), **gpu}
             cells = [row.get(key) or "N/A" for key in SAMPLE_COLUMNS.values()]
             print(",".join([now, *(cell.replace(",", " ") for cell in cells)]), flush=True)
@@ -44,8 +44,8 @@ def sample(folder: str) -> int:
 
 def sampling_command(job: NodeJob) -> "list[str]":
     """Return the command that prints rows of telemetry until it is ended."""
-    ours = [sys.executable, "-I", PROGRAM, "sample", job.folder]
-    return job.accelerators.rows_of_tool(job.used_gpus) or ours
+    stream = job.vendor.stream
+    return stream(job.used_gpus) if stream else [sys.executable, "-I", PROGRAM, "sample", job.folder]
 
 
 class Sampler:

@@ -206,7 +206,7 @@ def test_only_the_gpus_given_to_the_job_count(checked, tmp_path):
 
 def test_a_gpu_recipe_without_nvidia_smi_is_refused(checked, tmp_path):
     refusal, _ = checked(device="gpu", PATH=without(tmp_path, "nvidia-smi"))
-    assert refusal.startswith("this recipe needs a GPU, and nvidia-smi is not on this host, nor amd-smi or npu-smi")
+    assert refusal.startswith("this recipe needs a GPU, and this host has none of nvidia-smi, amd-smi, npu-smi")
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import shlex
 import stat
 import sys
 import tempfile
-import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -263,7 +262,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
         place = asdict(self.meeting(job))
-        checked = self.tell(job, action, job.ranks, Reply, spec=spec, clock=time.time(), **place)
+        checked = self.tell(job, action, job.ranks, Reply, spec=spec, **place)
         answered = {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
         if refusal := self._refusals(checked):
             self.tell(job, "forget", answered, Reply)

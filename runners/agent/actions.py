@@ -37,9 +37,6 @@ if MYPY:  # The module `typing` is not needed where this runs.
     from collections.abc import Callable
     from typing import Any
 
-# How much the clock of a host may differ from that of the launcher, whose request is on its way for a moment.
-SKEW_SECONDS = 60
-
 
 class Actions:
     """The actions that a launcher can request for the job of this node, one method each."""
@@ -74,15 +71,8 @@ class Actions:
         from .checks import check
         from .job import NodeJob
 
-        skew = time.time() - self.request.get("clock", time.time())
         self.deliver()
         found = check(NodeJob(self.folder))
-        if abs(skew) >= SKEW_SECONDS:
-            where = "ahead of" if skew > 0 else "behind"
-            found.append(
-                f"the clock of this host is {abs(skew):.0f} s {where} that of the machine that starts the run, and so "
-                "are the times of its logs; let NTP set it"
-            )
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 

@@ -15,7 +15,7 @@ import pytest
 
 from perfledger.runners.settings import IfBusy, Settings
 from tests.runners.agents import all_of, replacing
-from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
+from tests.runners.node import kernel, nvidia_smi, polls, prepared, small_disk, tool
 from tests.runners.test_host_run import checkout
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -282,16 +282,6 @@ def test_two_nodes_of_one_job_may_share_a_machine(checked, write_recipe, tmp_pat
     with prepared(write_recipe("echo begun; sleep 300", shape="2n1d"), tmp_path / "job", hosts=hosts).running():
         node = prepared(write_recipe(shape="2n1d"), tmp_path / "job", rank=1, hosts=hosts)
         assert node.check().refused == ""
-
-
-@pytest.mark.parametrize(("ahead", "said"), [(0, ""), (-259200, "behind"), (7200, "ahead of")])
-def test_a_clock_that_differs_is_a_warning(write_recipe, tmp_path, ahead, said):
-    node = prepared(write_recipe(), tmp_path / "job")
-    asked = Node({**node.request, "clock": time.time() - ahead}, node.agent, node.variables)
-    found = [each for each in asked.check().warnings if "the clock" in each]
-    assert [each.split(" that of")[0] for each in found] == [f"the clock of this host is {abs(ahead)} s {said}"] * bool(
-        said
-    )
 
 
 def test_a_node_with_busy_processors_is_not_idle(write_recipe, tmp_path):

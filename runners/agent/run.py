@@ -20,7 +20,6 @@ from .nccl import NCCL_FOLDER, nccl_report, unused_infiniband
 from .record import environment_record, source_record
 from .telemetry import Sampler
 from .tools import (
-    FULL,
     NEVER,
     NOTHING,
     PREPARE_SECONDS,
@@ -30,7 +29,6 @@ from .tools import (
     digest,
     encoded,
     first_match,
-    free_bytes,
     kill,
     machine,
     read_text,
@@ -172,7 +170,7 @@ class Runner:
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
         said, doubts = self.nccl_facts()
-        facts, warnings = {**facts, **said}, [*warnings, *doubts, *self.full_disks()]
+        facts, warnings = {**facts, **said}, [*warnings, *doubts]
         job.remove_unwanted()
         warnings += job.mask_secrets()
         self.name_outcome(kills_before)
@@ -192,15 +190,6 @@ class Runner:
             "source": found,
             "files": self.files(),
         }
-
-    def full_disks(self) -> "list[str]":
-        """Return where a command that failed left no space: what it would have said of it may be missing in its log."""
-        job = self.job
-        places = {"of its job": job.folder, "that it ran in": job.working_folder, "for temporary files": job.temporary}
-        full = [words for words, place in places.items() if os.path.isdir(place) and free_bytes(place) < FULL]
-        return (
-            [f"the command left no space in the folder {', and in that '.join(full)}"] if full and self.status else []
-        )
 
     def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
         """Return what NCCL reported, and warnings if it did not do what was to be expected."""

@@ -296,16 +296,6 @@ def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
         assert not list(node.job.glob("host.json*"))
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_a_command_that_fails_on_a_disk_that_it_filled_is_said_to(write_recipe, tmp_path, status):
-    with small_disk(tmp_path / "disk", "1m"):
-        program = f'cat /dev/zero >"$PERFLEDGER_JOB/output/saved" 2>/dev/null; exit {status}'
-        node = prepared(write_recipe(program), tmp_path / "disk/job", PERFLEDGER_JOB=str(tmp_path / "disk/job/node0"))
-        assert node.run() == status
-        said = ["the command left no space in the folder of its job, and in that "]
-        assert [each[: len(said[0])] for each in node.host().get("warnings", [])] == said * status
-
-
 def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
     with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("echo started"), tmp_path / "disk/job")

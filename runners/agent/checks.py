@@ -4,7 +4,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
 import shutil
 import subprocess
 import time
@@ -36,7 +35,7 @@ def check(job: NodeJob) -> "list[str]":
     warnings: "list[str]" = []
     for step in (
         check_lock, check_space, check_container, check_gpus, check_source, check_environment, check_programs,
-        check_packages, check_port, check_hosts, check_load,
+        check_packages, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
     return warnings
@@ -88,28 +87,6 @@ def check_lock(job: NodeJob) -> None:
     file = lock_host(job)
     if file:
         file.close()
-
-
-def check_hosts(job: NodeJob) -> None:
-    """Refuse a launcher that starts the ranks of other nodes by SSH where SSH does not reach them from here.
-
-    Under Slurm launchers use `srun`, and others may use another program by an option.
-    """
-    variables = job.environment()
-    if job.spec.every_node or job.is_observer or "SLURM_JOB_ID" in variables:
-        return
-    parts = [*variables, *(part for word in job.spec.command for part in word if isinstance(part, str))]
-    if any(re.search(r"(rsh|ssh)_agent", part) for part in parts):
-        return
-    for host in job.hosts[1:]:
-        argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]
-        status, said = run_tool(argv, 30, stderr=subprocess.STDOUT, env=variables)
-        if status:
-            last = last_words(said)
-            raise Refused(
-                f"the launcher starts the ranks of other nodes by SSH, and `ssh {host}` fails on this host: {last}; "
-                "give it a key that the other hosts accept, and connect once by hand so that theirs are known"
-            )
 
 
 def why_busy(job: NodeJob) -> "list[str]":
@@ -292,24 +269,6 @@ def check_packages(job: NodeJob) -> None:
         )
     if "python" not in answers:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
-
-
-def check_port(job: NodeJob) -> None:
-    """Refuse a rendezvous port that is already used on this node."""
-    parts = [part for word in job.spec.command for part in word]
-    if {"node": "master_port"} not in parts or job.rank != 0:
-        return
-    import socket
-
-    address, port = job.master
-    try:
-        socket.create_connection((address, int(port)), 3).close()
-    except OSError:
-        return
-    raise Refused(
-        f"port {port} of {address} is taken, and the ranks were to meet there; end what listens on it, or start again "
-        "for another port"
-    )
 
 
 def check_load(_job: NodeJob) -> "list[str]":

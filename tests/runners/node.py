@@ -110,14 +110,14 @@ def prepared(
     change: Change = lambda texts: texts,
     rank: int = 0,
     hosts: Sequence[str] = ("127.0.0.1",),
-    port: int = 29500,
     **variables: str,
 ) -> Node:
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipes.load(path)
     spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
     agent = kept(change(modules(agent_link.AGENT)))
-    about = {"identity": jobs.name, "rank": rank, "hosts": list(hosts), "master_address": hosts[0], "master_port": port}
+    meeting = {"hosts": list(hosts), "master_address": hosts[0], "master_port": 29500}
+    about = {"identity": jobs.name, "rank": rank, **meeting}
     node = Node({"jobs": str(jobs), "spec": msgspec.to_builtins(spec), **about}, agent, variables)
     node.job.mkdir(parents=True, exist_ok=True)
     document = {"spec": node.request["spec"], **about}

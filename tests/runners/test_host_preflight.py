@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import threading
 import time
@@ -36,13 +35,13 @@ IMAGE = '[container]\nimage = "maker/image:1"\n'
 def checked(write_recipe, tmp_path):
     """Check a recipe of `true` on an idle machine; return refusal and warnings. Nothing may be left behind."""
 
-    def check(more="", shape="1n1d", device="cpu", settings=None, rank=0, port=29500, **variables):
+    def check(more="", shape="1n1d", device="cpu", settings=None, **variables):
         path = write_recipe(more=more, device=device, shape=shape)
         (tmp_path / "proc").mkdir(exist_ok=True)
 
         # What the kernel says is made up here, so that the usual limit can hold.
         quiet = all_of(kernel(tmp_path / "proc"), USUAL_LIMIT)
-        node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
+        node = prepared(path, tmp_path / "job", None, settings, quiet, hosts=["127.0.0.1"] * 2, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
         assert left - {"gpus"} == {"job.json"}
@@ -237,19 +236,6 @@ def test_busy_processors_disturb_a_run_and_refuse_none(checked, tmp_path, busy, 
         assert checked(settings=Settings(if_busy=if_busy)) == ("", [disturbance(sentence)] if busy >= 10 else [])
 
 
-@pytest.mark.parametrize(("rank", "refused"), [(0, True), (1, False)])
-def test_a_port_that_is_taken_is_refused_where_the_ranks_would_meet(checked, tmp_path, rank, refused):
-    path = tool(tmp_path / "tools", "torchrun", "")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        values = {"port": port, "rank": rank, "PATH": path}
-        refusal, _ = checked('[launcher]\nname = "torchrun"\n', "2n1d", **values)
-        # Without a launcher nobody meets there.
-        assert checked(**values) == ("", [])
-    assert (f"port {port} of 127.0.0.1 is taken" in refusal) == refused
-    assert checked('[launcher]\nname = "torchrun"\n', "2n1d", **values) == ("", [])
-
-
 def test_a_host_without_space_is_refused(write_recipe, tmp_path):
     with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("true"), tmp_path / "disk/job")
@@ -296,20 +282,3 @@ def test_a_node_with_a_busy_gpu_is_not_idle(write_recipe, tmp_path):
     found = prepared(write_recipe(device="gpu"), tmp_path / "job", **tools).check("idle")
     busy = "GPU 0 is busy: processes on it 0, utilisation 97 %, memory 9 of 16000 MiB"
     assert (found.refused, found.warnings) == ("", (busy,))
-
-
-def test_ssh_to_the_other_nodes_is_tried_for_a_launcher_that_needs_it(checked, tmp_path):
-    more = '[launcher]\nname = "mpirun"\n'
-    tool(tmp_path / "tools", "mpirun", "true")
-    for status, said in ((255, "echo 'Host key verification failed.' >&2; "), (0, "")):
-        path = tool(tmp_path / "tools", "ssh", f'echo "$@" >>{tmp_path}/asked; {said}exit {status}')
-        refused, _ = checked(more, shape="2n1d", PATH=path)
-        assert ("`ssh 127.0.0.1` fails on this host: Host key verification failed.; give it a key" in refused) == bool(
-            status
-        )
-    assert "BatchMode=yes" in (tmp_path / "asked").read_text()
-    (tmp_path / "asked").unlink()
-    agent = '[launcher]\nname = "mpirun"\narguments = ["--mca", "plm_rsh_agent", "mine"]\n'
-    for words in ((agent, "2n1d", 0), (more, "2n1d", 1), ('[launcher]\nname = "torchrun"\n', "2n1d", 0)):
-        checked(words[0], shape=words[1], rank=words[2], PATH=path)
-    assert not (tmp_path / "asked").exists()

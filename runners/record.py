@@ -219,7 +219,8 @@ def _known(
     host = top.host
     return RunRecord(
         **{**planned, "source": _source(plan.source, host)},
-        environment={**top.facts, **(host.facts if host else {})},
+        # If Python and NCCL both state a version of NCCL, that of Python counts.
+        environment={**(host.facts if host else {}), **top.facts},
         start=host.start if host else None,
         end=host.end if host else None,
         wall_seconds=host.wall_seconds if host else None,

@@ -28,10 +28,8 @@ from .tools import (
     as_json,
     digest,
     encoded,
-    first_match,
     kill,
     machine,
-    read_text,
     utc,
     without_unknown,
     write_file,
@@ -169,8 +167,8 @@ class Runner:
         disturbances = others.found()
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
-        said, doubts = self.nccl_facts()
-        facts, warnings = {**facts, **said}, [*warnings, *doubts]
+        nccl = nccl_report(job.path("ranks", NCCL_FOLDER))
+        warnings += unused_infiniband(job.spec.nodes, nccl.get("nccl_transport", ""))
         job.remove_unwanted()
         warnings += job.mask_secrets()
         self.name_outcome(kills_before)
@@ -184,25 +182,12 @@ class Runner:
             "outcome": self.outcome,
             "hardware": hardware(job.spec.device, job.gpus),
             **shown_gpus(job),
-            "facts": facts,
+            "facts": {**facts, **nccl},
             "warnings": warnings,
             "disturbances": disturbances,
             "source": found,
             "files": self.files(),
         }
-
-    def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
-        """Return what NCCL reported, and warnings if it did not do what was to be expected."""
-        found = nccl_report(self.job.path("ranks", NCCL_FOLDER))
-        warnings = unused_infiniband(self.job.spec.nodes, found.get("nccl_transport", ""))
-        stated = first_match(r'"nccl": *"(\d+(?:\.\d+)+)', read_text(self.job.path("environment.json")))
-        version = found.get("nccl", "")
-        if stated:
-            # As it was known before, so that earlier repeats do not seem to have had another.
-            found.pop("nccl", None)
-        if stated and version not in ("", stated):
-            warnings.append(f"NCCL says that it is {version}, and the Python that trains says {stated}")
-        return found, warnings
 
     def run_command(self) -> None:
         """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""

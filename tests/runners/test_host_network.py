@@ -162,18 +162,6 @@ def test_facts_of_nccl_stand_in_the_environment_and_repeats_with_them_are_no_oth
     assert "warnings" not in json.loads((folder.parent / "2/run.json").read_text())
 
 
-def test_another_nccl_than_the_python_states_is_a_warning(write_recipe, tmp_path):
-    path = reporting(tmp_path, INSIDE)
-    torchrun = tmp_path / "tools/torchrun"
-    # As torch would have stated it before the run.
-    edit = f'sed -i \'s/"facts": {{/"facts": {{"nccl": "2.20.3",/\' {tmp_path}/job/node0/environment.json'
-    torchrun.write_text(f"{torchrun.read_text()}\n{edit}\n")
-    node = prepared(write_recipe(device="gpu", shape="1n2d", more=LAUNCHED), tmp_path / "job", PATH=path)
-    assert node.run() == 0
-    assert node.host()["warnings"] == ["NCCL says that it is 2.21.5, and the Python that trains says 2.20.3"]
-    assert "nccl" not in node.host()["facts"]
-
-
 # --- Two nodes whose own name is resolved to loopback -----------------------------------------------------------------
 
 

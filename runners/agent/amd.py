@@ -8,12 +8,8 @@ import json
 import re
 from typing import Any
 
-from .devices import named
+from .devices import Row, named
 from .tools import tool_output, without_unknown
-
-MYPY = False
-if MYPY:
-    from .devices import Row
 
 # Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {

@@ -5,12 +5,8 @@ Programs number the chips in this order. Source: "npu-smi info" of Huawei's "npu
 
 import re
 
-from .devices import named
+from .devices import Row, named
 from .tools import first_match, tool_output, without_unknown
-
-MYPY = False
-if MYPY:
-    from .devices import Row
 
 # NPU and name, health, power and temperature.
 FIRST = re.compile(r"\|\s*(\d+)\s+([A-Za-z0-9][\w.-]*)\s*\|\s*\w+\s*\|\s*([\d.]+|NA|-)\s+([\d.]+|NA|-)\s")

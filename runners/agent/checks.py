@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from typing import Any
 
 from .devices import GPU_SETTINGS, busy_gpu, gpu_values
 from .job import NodeJob
@@ -14,10 +15,6 @@ from .machine import BUSY_PERCENT, processor_times
 from .record import source_record
 from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, last_words, run_tool, utc, write_file
 from .vendors import NVIDIA, VENDORS
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
 
 SPACE_NEEDED = 64 * 1024 * 1024
 # How long that load is measured.

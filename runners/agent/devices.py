@@ -8,15 +8,13 @@ import itertools
 import os
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Dict, NamedTuple
 
 from .machine import cpu_cores, cpu_model, usable_cores
 from .tools import first_match, number, run_tool, tool_output, without_unknown
 
-MYPY = False
-if MYPY:  # Python 3.6 has no `dict[str, str]`.
-    Row = dict[str, str]
-
+# Python 3.6 has no `dict[str, str]`.
+Row = Dict[str, str]
 # Keys that only a sampler needs.
 LIVE = ("power_watts", "temperature_c", "memory_temperature_c", "core_clock_mhz", "memory_clock_mhz")
 # Keys that are not settings of one GPU.

@@ -6,11 +6,8 @@ import shutil
 import subprocess
 import sys
 
+from .spec import EnvironmentName
 from .tools import HOOK_SECONDS, NOTHING, Refused, clean, first_match, last_words, read_text, write_file
-
-MYPY = False
-if MYPY:
-    from .spec import EnvironmentName
 
 
 class PythonEnvironment:

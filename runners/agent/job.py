@@ -9,11 +9,12 @@ import shutil
 import signal
 import subprocess
 import time
+from typing import Any
 
 from .environments import PythonEnvironment, after_prologue
 from .masking import mask, secret_texts, without
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
-from .spec import job_spec
+from .spec import Word, job_spec
 from .tools import (
     HOOK_SECONDS,
     LONGEST_LIST,
@@ -31,12 +32,6 @@ from .tools import (
     tool_output,
 )
 from .vendors import NVIDIA, vendor_here
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
-
-    from .spec import Word
 
 
 def fill(word: "Word", values: "dict[str, str]") -> str:

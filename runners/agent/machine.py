@@ -8,12 +8,9 @@ import glob
 import os
 import re
 import resource
+from typing import Any
 
 from .tools import PROC, SYS, first_match, read_text, tool_output
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
 
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10

@@ -5,13 +5,10 @@ import fcntl
 import glob
 import os
 import re
+from typing import Any
 
 from .machine import infiniband_ports
 from .tools import LONGEST_LIST, read_text, without_unknown
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
 
 # Variables that make it report how ranks are connected; see `NCCL_VARIABLES` in job.py, with the file that it goes to.
 # Source: "Environment Variables" of the NCCL documentation.

@@ -2,11 +2,8 @@
 
 import re
 
+from .devices import Row
 from .tools import first_match, run_tool, tool_output
-
-MYPY = False
-if MYPY:
-    from .devices import Row
 
 # Queried fields, and our key for each. Source: `nvidia-smi --help-query-gpu`.
 GPU_FIELDS = [

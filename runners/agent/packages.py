@@ -9,10 +9,7 @@ import json
 import os
 import re
 import sys
-
-MYPY = False
-if MYPY:
-    from typing import Any
+from typing import Any
 
 # The same as in tools.py.
 MARK = "perfledger "

@@ -2,6 +2,7 @@
 
 import os
 import re
+from typing import Any
 
 from .devices import gpu_facts, gpu_record
 from .job import NodeJob
@@ -17,10 +18,6 @@ from .tools import (
     tool_output,
     without_unknown,
 )
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
 
 
 def container_record(job: NodeJob) -> "dict[str, str]":

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from .checks import lock_host
 from .devices import hardware
@@ -34,11 +36,6 @@ from .tools import (
     without_unknown,
     write_file,
 )
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from collections.abc import Iterator
-    from typing import Any
 
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10

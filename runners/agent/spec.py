@@ -1,13 +1,9 @@
 """The specification of a job, as the launcher sends it; `job.py` of the launcher describes the fields."""
 
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple, Union
 
-MYPY = False
-if MYPY:
-    from typing import Any
-
-    # Texts, and the names of node variables as `{"node": NAME}`.
-    Word = list[str | dict[str, str]]
+# Texts, and the names of node variables as `{"node": NAME}`. Python 3.6 has no `list[str]`.
+Word = List[Union[str, Dict[str, str]]]
 
 
 class NodeContainer(NamedTuple):

@@ -7,17 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
+from .guard import Guard
 from .job import NodeJob
 from .machine import disk_bytes, processor_times
 from .nvidia import POWER_CAP, SLOWDOWN_FIELDS, SLOWDOWNS
 from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, utc
-
-MYPY = False
-if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
-
-    from .guard import Guard
 
 # The columns that `sample` prints of each accelerator, by the keys of a device.
 SAMPLE_COLUMNS = {

@@ -4,13 +4,9 @@ import functools
 import shutil
 
 from . import amd, ascend, nvidia
-from .devices import LIVE, Vendor, named
+from .devices import LIVE, Row, Vendor, named
+from .spec import SiteDevice
 from .tools import tool_output
-
-MYPY = False
-if MYPY:
-    from .devices import Row
-    from .spec import SiteDevice
 
 NVIDIA = Vendor(
     name="NVIDIA",

@@ -74,3 +74,25 @@ def stream(visible: str) -> "list[str]":
     ]
     fields = ",".join([SAMPLED, *known[:1]])
     return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")
+
+
+def slowdowns(printed: str) -> "tuple[dict[str, float], list[str]]":
+    """Return what rows of `stream` say of clocks: the share of samples under the power limit, and warnings."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in printed.splitlines()]
+    reasons: "dict[str, list[int]]" = {}
+    for cells in rows[1:]:
+        row = dict(zip(rows[0], cells))
+        said = next(filter(None, map(row.get, SLOWDOWN_FIELDS)), "")
+        if re.match(r"0x[0-9A-Fa-f]+$", said):
+            reasons.setdefault(row["index"], []).append(int(said, 16))
+    if not reasons:
+        return {}, []
+    warnings = []
+    for gpu, samples in sorted(reasons.items()):
+        slowed = sum(any(sample & bit for bit, _ in SLOWDOWNS) for sample in samples)
+        why = [words for bit, words in SLOWDOWNS if any(sample & bit for sample in samples)]
+        if slowed:
+            warnings.append(f"GPU {gpu} was slowed down in {slowed} of {len(samples)} samples: {', '.join(why)}")
+    every = [sample for samples in reasons.values() for sample in samples]
+    capped = sum(bool(sample & POWER_CAP) for sample in every) * 100 / len(every)
+    return {"gpu_power_capped_percent": round(capped, 1)}, warnings

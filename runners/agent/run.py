@@ -19,6 +19,7 @@ from .job import NodeJob
 from .machine import kernel_kills
 from .masking import secret_texts, without
 from .nccl import NCCL_FOLDER, nccl_report, unused_infiniband
+from .nvidia import slowdowns
 from .record import environment_record, source_record
 from .telemetry import Sampler
 from .tools import (
@@ -32,6 +33,7 @@ from .tools import (
     encoded,
     kill,
     machine,
+    read_text,
     utc,
     without_unknown,
     write_file,
@@ -163,7 +165,7 @@ class Runner:
         job.kill_leftovers()
         disturbances = others.found()
         job.take_over_files()
-        facts, warnings = self.sampler.slowdowns()
+        facts, warnings = slowdowns(read_text(job.path("telemetry.csv")))
         nccl = nccl_report(job.path("ranks", NCCL_FOLDER))
         warnings += unused_infiniband(job.spec.nodes, nccl.get("nccl_transport", ""))
         job.remove_unwanted()

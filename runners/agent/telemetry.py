@@ -2,17 +2,14 @@
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-from typing import Any
 
 from .guard import Guard
 from .job import NodeJob
 from .machine import disk_bytes, processor_times
-from .nvidia import POWER_CAP, SLOWDOWN_FIELDS, SLOWDOWNS
 from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, utc
 
 # The columns that `sample` prints of each accelerator, by the keys of a device.
@@ -110,30 +107,3 @@ class Sampler:
                     file.truncate(len(whole))
                 if whole.count(b"\n") < 2:
                     os.unlink(path)
-
-    def slowdowns(self) -> "tuple[dict[str, Any], list[str]]":
-        """Return what the samples of NVIDIA's GPUs say of clocks: the share under the power limit, and warnings."""
-        rows = [
-            [cell.strip() for cell in line.split(",")]
-            for line in read_text(self.job.path("telemetry.csv")).splitlines()
-        ]
-        names = rows[0] if rows else []
-        at = next((names.index(field) for field in SLOWDOWN_FIELDS if field in names), None)
-        if at is None:
-            return {}, []
-        index = names.index("index")
-        found: "dict[str, list[int]]" = {}
-        for row in rows[1:]:
-            if len(row) > at and re.match(r"0x[0-9A-Fa-f]+$", row[at]):
-                found.setdefault(row[index], []).append(int(row[at], 16))
-        whole = [reasons for each in found.values() for reasons in each]
-        if not whole:
-            return {}, []
-        warnings = []
-        for gpu, each in sorted(found.items()):
-            slowed = sum(any(reasons & bit for bit, _ in SLOWDOWNS) for reasons in each)
-            why = [words for bit, words in SLOWDOWNS if any(reasons & bit for reasons in each)]
-            if slowed:
-                warnings.append(f"GPU {gpu} was slowed down in {slowed} of {len(each)} samples: {', '.join(why)}")
-        capped = sum(bool(reasons & POWER_CAP) for reasons in whole) * 100 / len(whole)
-        return {"gpu_power_capped_percent": round(capped, 1)}, warnings

@@ -10,6 +10,7 @@ import pytest
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners import site
+from perfledger.runners.agent.nvidia import slowdowns
 from perfledger.runners.cli import main
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
 from perfledger.runners.settings import Settings
@@ -243,29 +244,43 @@ T0 = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("field", ["clocks_event_reasons.active", "clocks_throttle_reasons.active"])
-@pytest.mark.parametrize(
-    ("reasons", "warning", "capped"),
-    [
-        ("0x0000000000000000", "", 0),
-        ("0x0000000000000001", "", 0),  # idle
-        ("0x0000000000000004", "", 100),
-        ("0x0000000000000048", "GPU 0 was slowed down in {n} of {n} samples: by its hardware, for its heat", 0),
-        ("0x0000000000000088", "GPU 0 was slowed down in {n} of {n} samples: by its hardware, by a power brake", 0),
-        ("0x0000000000000024", "GPU 0 was slowed down in {n} of {n} samples: by software, for its heat", 100),
-    ],
-)
-def test_why_clocks_are_slowed_down_is_recorded(
-    write_recipe, tmp_path, monkeypatch, only_run, field, reasons, warning, capped
-):
-    other = {"clocks_event_reasons.active", "clocks_throttle_reasons.active"} - {field}
-    monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", {**T0, field: reasons}, refused=[*other]))
+FIELDS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_why_clocks_are_slowed_down_is_recorded(write_recipe, tmp_path, monkeypatch, only_run, field):
+    other = {*FIELDS} - {field}
+    path = nvidia_smi(tmp_path / "tools", {**T0, field: "0x0000000000000048"}, refused=[*other])
+    monkeypatch.setenv("PATH", path)
     recipe = write_recipe(f"{RECORD} record 1; sleep 1", device="gpu")
     assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     count = len((folder / "telemetry.csv").read_text().splitlines()) - 1
-    assert run.get("warnings", []) == ([warning.format(n=count)] if warning else [])
-    assert run["environment"]["gpu_power_capped_percent"] == capped
+    assert run["warnings"] == [f"GPU 0 was slowed down in {count} of {count} samples: by its hardware, for its heat"]
+    assert run["environment"]["gpu_power_capped_percent"] == 0
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(
+    ("reasons", "why", "capped"),
+    [
+        (["0x0000000000000000", "[N/A]"], "", 0),
+        (["0x0000000000000001"], "", 0),  # idle
+        (["0x0000000000000004", "0x0000000000000000"], "", 50),
+        (["0x0000000000000048", "0x0000000000000000"], "1 of 2 samples: by its hardware, for its heat", 0),
+        (["0x0000000000000088"], "1 of 1 samples: by its hardware, by a power brake", 0),
+        (["0x0000000000000024"] * 2, "2 of 2 samples: by software, for its heat", 100),
+    ],
+)
+def test_samples_say_why_clocks_are_slowed_down(field, reasons, why, capped):
+    rows = "".join(f"0, NVIDIA T0, {each}\n" for each in reasons)
+    expected = [f"GPU 0 was slowed down in {why}"] if why else []
+    assert slowdowns(f"index, name, {field}\n{rows}") == ({"gpu_power_capped_percent": capped}, expected)
+
+
+@pytest.mark.parametrize("printed", ["", "index, name\n0, NVIDIA T0\n", f"index, {FIELDS[0]}\n0, [N/A]\n0\n"])
+def test_samples_without_reasons_say_nothing_of_clocks(printed):
+    assert slowdowns(printed) == ({}, [])
 
 
 def test_the_machine_is_sampled_beside_its_gpus(write_recipe, tmp_path, monkeypatch, only_run):

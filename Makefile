@@ -53,8 +53,9 @@ test-rest: $(VENV)/test.stamp
 test-parsers test-ingest test-site test-runners: test-%: $(VENV)/test.stamp ## run every test of a folder; also test-ingest, test-site, test-runners
 	@$(PYTEST) --dist worksteal tests/$*
 
-faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times (an hour)
-	@$(BIN)/python -m pytest -n 0 -s --full tests/ingest/test_kills.py tests/ingest/test_system_faults.py
+# TIMES=20 is shorter.
+faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times
+	@$(BIN)/python -m pytest -n 0 -s --times $(or $(TIMES),100) tests/ingest/test_kills.py tests/ingest/test_system_faults.py
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what chooses tests, and what asks for the long form of tests that are short otherwise."""
     parser.addoption("--tier", choices=tiers.TIERS, default="all", help="run the quick tests, the rest, or all")
     parser.addoption("--approve", action="store_true", help="write tests/approved/ instead of comparing with it")
-    parser.addoption("--full", action="store_true", help="try faults hundreds of times (make faults)")
+    parser.addoption("--times", type=int, default=0, help="try system faults so often, and large files (make faults)")
     parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora, where tests take some")
 
 
@@ -66,9 +66,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def full(request: pytest.FixtureRequest) -> bool:
-    """Return whether the long form of a test is asked for."""
-    return bool(request.config.getoption("--full"))
+def times(request: pytest.FixtureRequest) -> int:
+    """Return how often each system fault is tried; 0 asks for the short form of the tests."""
+    return int(request.config.getoption("--times"))
 
 
 @pytest.fixture

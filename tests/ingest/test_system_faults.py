@@ -1,7 +1,6 @@
 """What the system does to a build: full disks, other runs, changing logs, wrong clocks, killed processes, odd files.
 
-tests/promises.toml names these tests. With --full each tries as often as
-that table says.
+docs/guide/faults.md names these tests. `--times` says how often those try that meet another moment each time.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from perfledger.ingest.common import lock
 from perfledger.ingest.read import layout
 from perfledger.ingest.record import folders, reader, telemetry
 from perfledger.ingest.record import run as record_run
-from tests.promises import faults
 
 Ingest = Callable[..., Called]
 LOG = "seg/paddleseg/bs2/1/train.log"
@@ -65,9 +63,8 @@ def is_whole(out: Path, *states: Mapping[str, bytes]) -> bool:
     return all(data in [state.get(name) for state in states] for name, data in found.items())
 
 
-def spread(sizes: Sequence[int], full: bool) -> list[int]:
-    """Return so many sizes from the least to the greatest that two tests try as many as the documentation says."""
-    count = faults()["disk_full"].tried // 2 if full else 1
+def spread(sizes: Sequence[int], count: int) -> list[int]:
+    """Return so many of the sizes, from the least to the greatest."""
     return [sizes[(2 * each + 1) * len(sizes) // (2 * count)] for each in range(count)]
 
 
@@ -75,12 +72,12 @@ def spread(sizes: Sequence[int], full: bool) -> list[int]:
 
 
 def test_a_file_that_may_not_grow_ends_the_run_and_the_next_completes_it(
-    tree: Path, whole: dict[str, bytes], full: bool
+    tree: Path, whole: dict[str, bytes], times: int
 ) -> None:
     """As a full disk or a quota does: whichever file it meets, the message names it and no file is half-written."""
     out, said = tree.parent / "docs", tree.parent / "said"
     sizes = [each for each in sorted({len(data) for data in whole.values()}) if each > 1000]  # so much is said
-    for size in spread(sizes[:-1], full):
+    for size in spread(sizes[:-1], max(1, times)):
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
         limit = (size, resource.RLIM_INFINITY)
@@ -107,10 +104,10 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: Ingest, full: bool) -> None:
+def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: Ingest, times: int) -> None:
     top = tree.parent / "disk"
     kib = sum(-(-len(data) // 4096) * 4 for data in whole.values())
-    for size in spread(range(8, kib), full):
+    for size in spread(range(8, kib), max(1, times)):
         with mounted(top, f"size={size}k"):
             called = ingest(tree, "--out", top / "docs")
             assert called.code == 2, f"{size} of {kib} KiB"
@@ -187,9 +184,9 @@ def begins(file: Path, text: str) -> bool:
     return file.exists() and file.read_text().startswith(text)
 
 
-def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str, bytes], full: bool) -> None:
+def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str, bytes], times: int) -> None:
     out = tree.parent / "docs"
-    for runs in [2, 4] * (faults()["at_once"].tried // 2) if full else [4]:
+    for runs in [2, 4] * (times // 4) or [4]:
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
         with lock.held(out):  # so that they all wait, whichever is the fastest
@@ -280,10 +277,10 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     assert figure(called, "seg/8/1/train.log") == 5.0
 
 
-def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, full: bool) -> None:
+def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, times: int) -> None:
     """A file system tells times to some milliseconds: within them, a second change leaves the same time."""
     out = tree.parent / "docs"
-    for number in range(faults()["same_time"].tried // 2 if full else 3):
+    for number in range(max(3, times)):
         for data, speed in ((SLOW, 5.0), (FAST, 9.0)):
             (tree / LOG).write_bytes(data)
             os.utime(tree / LOG, ns=(10**18 + number, 10**18))
@@ -362,28 +359,6 @@ def test_clocks_of_other_centuries_change_nothing(
 # --- Processes, open files and memory ---------------------------------------------------------------------------------
 
 
-def kill_reader(job: Any) -> Any:
-    if os.getpid() != TESTS and any("bs4" in each.name for each in job.inputs):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return _read(job)
-
-
-_read = reader.read_job
-
-
-def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tree.parent / "docs"
-    with monkeypatch.context() as patched:
-        patched.setattr(reader, "read_job", kill_reader)
-        called = ingest(tree, "--out", out, "--json", "--jobs", 2)
-    assert called.code == 1
-    lost = [f"logs/seg/paddleseg/bs4/{repeat}/train.log" for repeat in (1, 2)]
-    assert [each.partition(": ")[0] for each in called.problems] == lost
-    assert all("was killed" in each for each in called.problems)
-    assert [each["path"] for each in called.lines if not each["published"]] == lost
-    assert ingest(tree, "--out", out, "--jobs", 2).err == ""
-
-
 def dies_over(*names: str, number: int = signal.SIGSEGV) -> Callable[[Path], Any]:
     """Return a reader of logs that ends its process over those in some folders, as a fault of native code does."""
     real = record_run.read
@@ -413,11 +388,11 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
     for repeat in range(1, 10):
         write_run(logs, f"seg/case/{repeat}", SLOW + b"#%d\n" % repeat, run=run_json(batch_size=2, repeat=repeat))
     write_run(logs, "seg/other/11", FAST, run=run_json(batch_size=2, model="other"))
-    whole = ingest(logs, "--json").lines
+    out, whole = tmp_path / "docs", ingest(logs, "--json").lines
     lost = [f"logs/seg/case/{name}/train.log" for name in names]
     with monkeypatch.context() as patched:
         patched.setattr(record_run, "read", dies_over(*names, number=number))
-        called = ingest(logs, "--json", "--jobs", jobs)
+        called = ingest(logs, "--out", out, "--json", "--jobs", jobs)
     assert called.code == 1
     assert [each.partition(": ")[0] for each in called.problems] == lost
     assert all(said in each for each in called.problems)
@@ -425,6 +400,7 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
         each for each in whole if each["path"] not in lost
     ]
     assert [each["path"] for each in called.lines if not each["published"]] == lost
+    assert ingest(logs, "--out", out, "--json").lines == whole, "a death is not remembered"
 
 
 def test_telemetry_that_ends_its_reader_is_left_out(
@@ -471,6 +447,9 @@ def test_an_interruption_while_logs_are_read_leaves_no_process(tree: Path) -> No
 
 #: The process that tests run in, and a file that says that one that reads was killed.
 TESTS, KILLED = os.getpid(), {"file": Path("/nowhere")}
+
+
+_read = reader.read_job
 
 
 def kill_once(job: Any) -> Any:
@@ -634,7 +613,6 @@ NAMES = [
 def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
     """All in one folder, and each the name of a folder as well; none may hide another or be taken for an option."""
     odd = tree / "odd"
-    assert len(NAMES) == faults()["names"].tried
     for number, name in enumerate(NAMES):
         (odd / "files").mkdir(parents=True, exist_ok=True)
         (odd / "files" / os.fsdecode(name)).write_bytes(
@@ -670,9 +648,9 @@ sys.exit(code)
 
 
 @pytest.fixture
-def measured(full: bool, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
+def measured(times: int, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
     """Return a function that reads the tree: exit code, problems, and the highest use of memory in MiB."""
-    if not full:
+    if not times:
         pytest.skip("takes minutes: make faults")
 
     def call(*options: object) -> tuple[int, list[str], int]:
@@ -710,11 +688,11 @@ def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
 
 def test_50000_small_logs(measured: Measured, tree: Path) -> None:
     shutil.rmtree(tree)
-    for number in range(faults()["many"].tried):
+    for number in range(50_000):
         folder = tree / f"{number // 100:03}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{number % 100:02}.log").write_bytes(SLOW + b"#%d\n" % number)
     code, problems, peak = measured("--out", tree.parent / "docs")
     assert code == 1
-    assert len(problems) == faults()["many"].tried, "none states what it was measured on"
+    assert len(problems) == 50_000, "none states what it was measured on"
     assert peak < 4096

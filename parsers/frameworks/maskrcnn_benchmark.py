@@ -10,7 +10,7 @@ from perfledger.parsers.contract import Fact, Format, Pause, Reading, since_star
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _SOLVER = rb"^SOLVER:"
-_OTHERS = rb"SOLVER:|\nTEST:"
+_OTHERS = rb"SOLVER:|^TEST:"
 _LINE = rb" INFO: eta: "
 
 
@@ -35,8 +35,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.yaml'"),
         Fact("model", "CONV_BODY: {}"),
-        Fact("batch_size_of_job", _SOLVER + up_to(rb"\n *+IMS_PER_BATCH: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
-        Fact("total_steps", _SOLVER + up_to(rb"\n *+MAX_ITER: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
+        Fact("batch_size_of_job", _SOLVER + up_to(rb"^ *+IMS_PER_BATCH: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
+        Fact("total_steps", _SOLVER + up_to(rb"^ *+MAX_ITER: ", _OTHERS, rb"[\s\S]") + rb"(\d++)", int),
         Fact("devices", " INFO: Using {:int} GPUs"),
         *PYTORCH_JOB,
         Fact("precision", rb"^DTYPE: \"?+(float(?:16|32))", words={b"float16": "amp", b"float32": "fp32"}),

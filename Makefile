@@ -98,8 +98,8 @@ properdocs: $(VENV)/generator.stamp ## build the site with MkDocs and with Prope
 audit: $(VENV)/audit.stamp ## look up known vulnerabilities of every locked dependency
 	@$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(foreach lock,$(LOCKED),-r requirements/$(lock).txt)
 
-# FUZZ="--seed 2 --seconds 600" reads other mutations, and for ten minutes.
-fuzz: $(VENV)/test.stamp ## read 100,000 mutated logs; those that are read wrongly are kept in .fuzz/
+# FUZZ="--kind short --seed 2 --seconds 600" reads other mutations of one kind, and for ten minutes.
+fuzz: $(VENV)/test.stamp ## read mutated logs: 100,000 short ones, 200 long ones, and 10 folders of 1,000 with a native crash
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Coverage-guided, for so many seconds each; atheris is installed for this alone, and has no wheels for every Python.

@@ -99,6 +99,7 @@ FUNCTIONS: Mapping[str, str] = {
     "test_a_very_long_line_is_not_held_in_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",
     "test_mutated_goldens_are_read_as_they_must_be": "sweep",
+    "test_neighbours_of_a_log_that_ends_its_reader_are_read": "slow",
     "test_transport_changes_nothing": "sweep",
     "test_no_figure_of_the_corpora_moves": "slow",
 }

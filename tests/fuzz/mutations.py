@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from random import Random
 
-from perfledger.ingest.common.processes import Death, done_apart
+from perfledger.ingest.common.processes import Death, Worker
 from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import ScanError
 from tests.corpus import ROOT, folder
 from tests.fuzz import properties
 from tests.fuzz.minimise import minimal
-from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, OF_LONG_LOGS, spliced
+from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, spliced
 from tests.parsers.golden import logs as golden_logs
 
 OWN = ROOT / "raw_logs"
@@ -23,8 +26,11 @@ OWN = ROOT / "raw_logs"
 CORPORA = ("public", "today", "ngc-pytorch", "mlperf-v5.1", "paddle-perf")
 #: Of a longer log, its beginning and its end: a mutation of a short log finds the same faults sooner.
 _LONGEST_LOG = 4_000
-#: NumPy takes other ways from some hundred elements on; a longer log is one of long lines.
-MANY_RECORDS, _LONGEST_OF_MANY = 1_000, 1 << 20
+#: NumPy takes other ways from some hundred elements on.
+MANY_RECORDS = 1_000
+#: A time of day, with its date if that is before it.
+_TIME = re.compile(rb"(?<!\d)(?:\d{4}([-/])\d\d\1\d\d[ T])?\d\d:\d\d:\d\d(?!\d)")
+_DIGITS = re.compile(rb"\d+")
 _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 
@@ -49,63 +55,78 @@ def excerpt(log: Path) -> bytes:
     return text[: text.find(b"\n", half) + 1] + text[text.rfind(b"\n", 0, -half) + 1 :]
 
 
-@cache
-def lengthened(log: Path) -> bytes:
-    """Return a log with its records repeated until one session has more than a thousand."""
-    text = log.read_bytes()
-    lines = text.splitlines(keepends=True)
+def lengthened(log: Path, least: int = 0) -> bytes:
+    """Return a log of so many bytes or more, with more than a thousand records: they repeat, and the clock goes on."""
+    lines = [each + b"\n" for each in log.read_bytes().split(b"\n")]
     try:
         records = [each for session in read(log).sessions for each in session.records if len(each)]
     except ScanError:
         records = []
     most = max(records, key=len, default=None)
     first, last = most.lines([0, len(most) - 1]) if most else (1, len(lines))
-    repeated = b"".join(lines[first - 1 : last]) * (MANY_RECORDS // max(1, len(most or lines)) + 1)
-    return b"".join([*lines[: first - 1], repeated, *lines[last:]])[:_LONGEST_OF_MANY]
+    block = b"".join(lines[first - 1 : last])
+    count = max(MANY_RECORDS // len(most or lines), least // len(block)) + 1
+    seconds = _seconds(block)
+    repeated = b"".join(_later(block, timedelta(seconds=seconds * number)) for number in range(count))
+    return b"".join([*lines[: first - 1], repeated, *lines[last:]])
+
+
+def _seconds(block: bytes) -> int:
+    """Return the seconds from the first line to the last, and one until the next; a block takes less than a day."""
+    times = [_printed(found) for found in _TIME.finditer(block)]
+    return (times[-1] - times[0]).seconds + 1 if times else 1
+
+
+def _later(block: bytes, after: timedelta) -> bytes:
+    """Return lines with later times."""
+
+    def moved(found: re.Match[bytes]) -> bytes:
+        numbers = iter((_printed(found) + after).timetuple()[:6][-len(_DIGITS.findall(found[0])) :])
+        return _DIGITS.sub(lambda digits: b"%0*d" % (len(digits[0]), next(numbers)), found[0])
+
+    return _TIME.sub(moved, block)
+
+
+def _printed(found: re.Match[bytes]) -> datetime:
+    """Return the time that is printed, on some day if it has no date."""
+    return datetime(*([2026, 1, 1, *map(int, _DIGITS.findall(found[0]))][-6:]))
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """One mutation: the log, what was done to it, and whether the last of that changes no record.
-
-    A long one has more than a thousand records, and is read in a process of its own, which a native crash may end.
-    """
+    """One mutation: the log, what was done to it, and whether the last of that changes no record."""
 
     log: Path
     seed: str
     damages: tuple[str, ...]
     harmless: str = ""
-    is_long: bool = False
 
     @property
     def name(self) -> str:
         """What was done, in words."""
         return f"{self.log.parent.name}/{self.log.name}: {', '.join([*self.damages, self.harmless]).strip(', ')}"
 
-    def damaged(self, logs: Sequence[Path]) -> bytes:
-        """Return the log after its damages."""
+    def damaged(self, logs: Sequence[Path], least: int = 0) -> bytes:
+        """Return the log after its damages; before, it is made as long as `least` bytes, or short."""
         chance = Random(self.seed)
-        if self.is_long:
-            return reduce(lambda text, name: OF_LONG_LOGS[name](text, chance), self.damages, lengthened(self.log))
-        text = excerpt(self.log)
+        text = lengthened(self.log, least) if least else excerpt(self.log)
         for each in self.damages:
             if each == "spliced":
                 text = spliced(text, excerpt(chance.choice(logs)), chance)
             else:
                 text = DAMAGES[each](text, chance)
-        return text[:LONGEST]
+        return text if least else text[:LONGEST]
 
     def changed(self, text: bytes) -> bytes:
-        """Return a text with other bytes between its records."""
+        """Return a text with other bytes between its records, if the mutation is of that kind."""
+        if not self.harmless:
+            return text
         return HARMLESS[self.harmless](text, Random(f"{self.seed} {self.harmless}"))
 
     def wrong(self, text: bytes, scratch: Path) -> list[str]:
         """Return what is wrong with how the text is read, the text after the damages."""
         path = scratch / "train.log"
         path.write_bytes(text)
-        if self.is_long:
-            found = done_apart(properties.broken, path)
-            return [f"death: {found.cause}"] if isinstance(found, Death) else list(found)
         if not self.harmless:
             return properties.broken(path)
         before = properties.runs(path)
@@ -126,11 +147,38 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
 
 
 def long_mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
-    """Return the mutation of that number of a log with many records."""
+    """Return the mutation of that number that a long log is given: of each log in turn, and of at most two damages."""
     name = f"{seed} {number} long"
     chance = Random(name)
-    log = chance.choice(logs)
-    return Mutation(log, name, tuple(chance.choices(list(OF_LONG_LOGS), k=chance.choice((1, 2)))), is_long=True)
+    damages = tuple(chance.choices(list(DAMAGES), k=chance.randrange(3)))
+    return Mutation(logs[number % len(logs)], name, damages)
+
+
+class Apart:
+    """Reads mutations in another process, so that a native crash is a failure of one mutation."""
+
+    def __init__(self, scratch: Path) -> None:
+        formats()  # once, for all copies of this process
+        self._scratch, self._worker = scratch, Worker(_wrong)
+
+    def wrong(self, found: Mutation, text: bytes) -> list[str]:
+        """Return what is wrong with how the text is read, the text after the damages."""
+        self._worker.give((found, text, self._scratch))
+        answer = self._worker.answer()
+        if not isinstance(answer, Death):
+            return list(answer)
+        self._worker.close()
+        self._worker = Worker(_wrong)
+        return [f"death: {answer.cause}"]
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()
+
+
+def _wrong(task: tuple[Mutation, bytes, Path]) -> list[str]:
+    found, text, scratch = task
+    return found.wrong(text, scratch)
 
 
 def kind_of(wrong: Sequence[str]) -> str:
@@ -138,12 +186,12 @@ def kind_of(wrong: Sequence[str]) -> str:
     return " ".join(sorted({each.partition(":")[0] for each in wrong}))
 
 
-def kept(found: Mutation, text: bytes, wrong: Sequence[str], into: Path, scratch: Path, command: str) -> Path:
+def kept(found: Mutation, text: bytes, wrong: Sequence[str], apart: Apart, into: Path, command: str) -> Path:
     """Write a failing log, made small, and beside it what is wrong and the command that makes it again."""
     kind = kind_of(wrong)
-    small = minimal(text, lambda part: kind in kind_of(found.wrong(part, scratch)))
+    small = minimal(text, lambda part: kind in kind_of(apart.wrong(found, part)))
     path = into / f"{kind.replace(' ', '-')}-{found.seed.replace(' ', '-')}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(found.changed(small) if found.harmless else small)
+    path.write_bytes(found.changed(small))
     path.with_suffix(".txt").write_text(os.linesep.join([found.name, command, *(each[:500] for each in wrong), ""]))
     return path

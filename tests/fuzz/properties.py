@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import resource
+import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +18,7 @@ import numpy as np
 from perfledger.ingest.common.faults import fault
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record import run as record_run
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import telemetry_by_id
@@ -23,6 +26,7 @@ from perfledger.parsers.engine.scan import ScanError, unstyled
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.schema.records import Figure, Run, text_of
+from tests.ingest import calls
 
 #: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
 SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0
@@ -32,6 +36,8 @@ _HARMLESS = {"missing_facts", "cut_line", "ended_badly"}
 _SUBNORMAL = 1e-300
 #: Lines that a record may span, where its pattern may hold a line end.
 _SPANS, _LINES = re.compile(rb"\\[ns]"), 40
+#: Seconds after which a call of the command hangs.
+_HANGS = 1_000.0
 
 
 def runs(path: Path) -> list[Run]:
@@ -162,3 +168,39 @@ def _of_telemetry(path: Path) -> Iterator[str]:
     for quantity, column in recording.values.items():
         if (column < 0).any() or len(column) != len(recording):
             yield f"telemetry: {quantity}"
+
+
+def neighbours_lost(texts: Sequence[bytes], folder: Path) -> list[str]:
+    """Return what is wrong with how `python -m ingest` reads logs of one folder if one of them ends its reader."""
+    folder.mkdir()
+    names = [f"{number:04}.log" for number in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        (folder / name).write_bytes(text)
+    killer = names[len(names) // 2]
+    whole, without = _lines(folder), _lines(folder, killer)
+    wrong = [f"unread: {name}" for name in names if not any(name in each for each in whole)]
+    wrong += [f"death: {each}" for each in whole if "the process that read it ended" in each]
+    wrong += [f"lost: {each}" for each in sorted(whole ^ without) if killer not in each]
+    named = f"{killer}: was not read: the process that read it ended (SIGSEGV)"
+    return wrong if any(named in each for each in without) else [*wrong, f"unnamed: {killer}"]
+
+
+def _lines(folder: Path, killer: str = "") -> set[str]:
+    """Return what the command prints about a folder, one log of which may end its reader."""
+    real = record_run.read
+
+    def read_or_die(path: Path) -> Any:
+        if path.name == killer:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return real(path)
+
+    def plant() -> None:
+        record_run.read = read_or_die
+
+    call = calls.start(folder.parent / "said", folder, "--json", "--verbose", before=plant)
+    code, lines = call.code_within(_HANGS), call.said.splitlines()
+    for each in lines:
+        if each.startswith("{"):
+            json.loads(each, parse_constant=_refuse)
+    assert code == 1, f"exit code {code}: {lines[-10:]}"
+    return {*lines}

@@ -2,63 +2,100 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+from perfledger.ingest.record import run as record_run
 from tests.fuzz import minimise, mutations, operators, properties
 from tests.parsers.golden import log_of
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.log"))
 #: So many mutations of golden logs, in parts, so that a failure names its part; `make fuzz` reads many more.
 PARTS, PER_PART, SEED = 6, 60, 20261122
-#: Of the corpora, where they are at hand, and of long logs.
-OF_CORPORA, OF_LONG_LOGS = 150, 25
+#: Mutations of the corpora, where they are at hand.
+OF_CORPORA = 150
+#: Mutations of logs of many records.
+OF_LONG_LOGS = 25
+#: Mutated logs in one folder.
+IN_FOLDER = 40
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[mutations.Apart]:
+    with closing(mutations.Apart(tmp_path)) as found:
+        yield found
 
 
 def not_slow(wrong: list[str]) -> list[str]:
-    """Leave out what a busy machine may do; `make fuzz` tells it."""
+    """Leave out delays and memory, which a busy machine may cause; `make fuzz` reports them."""
     return [each for each in wrong if not each.startswith(("slow", "memory"))]
 
 
-def check(logs: list[Path], numbers: range, folder: Path) -> None:
-    """Read mutations; what is wrong comes with the command that makes it again and writes a small log of it."""
+def check(logs: list[Path], numbers: range, apart: mutations.Apart, least: int = 0) -> None:
+    """Read mutations of short logs, or of logs of so many bytes."""
     wrong = []
     for number in numbers:
-        found = mutations.mutation(SEED, number, logs)
-        if told := not_slow(found.wrong(found.damaged(logs), folder)):
-            wrong.append(f"{found.name}: {told}\n  python -m tests.fuzz --seed {SEED} --first {number} --mutations 1")
+        found = (mutations.long_mutation if least else mutations.mutation)(SEED, number, logs)
+        if broken := not_slow(apart.wrong(found, found.damaged(logs, least))):
+            wrong.append(f"{found.name}: {broken}\n  python -m tests.fuzz --seed {SEED} --first {number} --mutations 1")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_mutated_goldens_are_read_as_they_must_be(part: int, tmp_path: Path) -> None:
-    check(mutations.goldens(), range(part * PER_PART, (part + 1) * PER_PART), tmp_path)
+def test_mutated_goldens_are_read_as_they_must_be(part: int, apart: mutations.Apart) -> None:
+    check(mutations.goldens(), range(part * PER_PART, (part + 1) * PER_PART), apart)
 
 
-def test_mutated_logs_of_a_thousand_records_are_read_as_they_must_be(tmp_path: Path) -> None:
+def test_mutated_logs_of_a_thousand_records_are_read_as_they_must_be(apart: mutations.Apart) -> None:
     """NumPy casts more than 500 elements in another way, in which it crashed."""
-    logs = mutations.goldens()
-    wrong = {
-        found.name: told
-        for found in (mutations.long_mutation(SEED, number, logs) for number in range(OF_LONG_LOGS))
-        if (told := not_slow(found.wrong(found.damaged(logs), tmp_path)))
-    }
-    assert not wrong
+    check(mutations.goldens(), range(OF_LONG_LOGS), apart, least=1)
 
 
-def test_a_lengthened_log_has_a_thousand_records(tmp_path: Path) -> None:
+def test_a_lengthened_log_has_a_thousand_records_and_its_clock_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
-    path.write_bytes(mutations.lengthened(log_of("paddle.seg")))
-    assert max(run.observations for run in properties.runs(path)) > mutations.MANY_RECORDS
+    path.write_bytes(mutations.lengthened(log_of("frameworks.monai")))
+    (run,) = properties.runs(path)
+    assert run.observations > mutations.MANY_RECORDS
+    assert run.clock == ("2026-11-20T10:00:01.750", "2026-11-20T10:17:00.250")
 
 
-def test_mutated_logs_of_the_corpora_are_read_as_they_must_be(tmp_path: Path) -> None:
+def test_mutated_logs_of_the_corpora_are_read_as_they_must_be(apart: mutations.Apart) -> None:
     found = mutations.corpora()
     if not found:
         pytest.skip("no corpus is at hand: make corpus")
-    check(found, range(OF_CORPORA), tmp_path)
+    check(found, range(OF_CORPORA), apart)
+
+
+def test_a_native_crash_is_a_failure_of_one_mutation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(properties, "broken", lambda path: os.abort() if path.read_bytes() else [])
+    found = mutations.Mutation(log_of("paddle.seg"), "", ())
+    with closing(mutations.Apart(tmp_path)) as apart:
+        assert apart.wrong(found, b"crash") == ["death: SIGABRT"]
+        assert apart.wrong(found, b"") == []
+
+
+def test_neighbours_of_a_log_that_ends_its_reader_are_read(tmp_path: Path) -> None:
+    logs = mutations.goldens()
+    found = (mutations.mutation(SEED, number, logs) for number in range(IN_FOLDER))
+    assert properties.neighbours_lost([each.changed(each.damaged(logs)) for each in found], tmp_path / "logs") == []
+
+
+def test_a_native_crash_in_a_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = record_run.read
+
+    def crashes(path: Path) -> Any:
+        return os.kill(os.getpid(), signal.SIGBUS) if path.name == "0001.log" else real(path)
+
+    monkeypatch.setattr(record_run, "read", crashes)
+    (wrong,) = properties.neighbours_lost([log.read_bytes() for log in mutations.goldens()[:5]], tmp_path / "logs")
+    assert wrong.startswith("death: logs/0001.log: was not read: the process that read it ended (SIGBUS)")
 
 
 @pytest.mark.parametrize("log", FOUND, ids=lambda path: path.stem)
@@ -73,12 +110,9 @@ def test_a_mutation_is_the_same_whenever_it_is_made() -> None:
         assert (first, first.damaged(logs)) == (again, again.damaged(logs))
 
 
-@pytest.mark.parametrize("name", [*operators.DAMAGES, *operators.HARMLESS, *operators.OF_LONG_LOGS])
+@pytest.mark.parametrize("name", [*operators.DAMAGES, *operators.HARMLESS])
 def test_every_operator_changes_a_log(name: str) -> None:
-    text, operator = (
-        log_of("paddle.clas_static").read_bytes(),
-        {**operators.DAMAGES, **operators.HARMLESS, **operators.OF_LONG_LOGS}[name],
-    )
+    text, operator = log_of("paddle.clas_static").read_bytes(), {**operators.DAMAGES, **operators.HARMLESS}[name]
     assert any(operator(text, Random(seed)) != text for seed in range(5))
     operator(b"", Random(1))
 

@@ -14,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve properdocs test test-all test-rest test-parsers test-ingest test-site test-runners faults corpus reference check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
+.PHONY: help site serve properdocs test test-all test-rest test-parsers test-ingest test-site test-runners faults corpus reference check plans fresh format bench fuzz audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -102,22 +102,17 @@ audit: $(VENV)/audit.stamp ## look up known vulnerabilities of every locked depe
 fuzz: $(VENV)/test.stamp ## read mutated logs: 100,000 short ones, 200 long ones, and 10 folders of 1,000 with a native crash
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
-# Coverage-guided, for so many seconds each; atheris is installed for this alone, and has no wheels for every Python.
-fuzz-readers: $(VENV)/fuzz.stamp
-	@$(BIN)/python -m tests.fuzz.readers $(FUZZ)
-
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
 LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(OLDEST) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 LOCK_GROUP = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
   --no-emit-find-links --python-version $(OLDEST) $(UPGRADE)
-LOCKED = audit build fuzz generator site test
+LOCKED = audit build generator site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --extra site --output-file requirements/site.txt
 	@$(LOCK) --extra site --extra dask --extra objects --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
-	@$(LOCK_GROUP) --group fuzz --output-file requirements/fuzz.txt
 	@$(LOCK_GROUP) --group generator --constraint requirements/site.txt --output-file requirements/generator.txt
 	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
@@ -150,10 +145,9 @@ $(VENV)/python.stamp: requirements/build.txt
 	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@
 
-$(VENV)/fuzz.stamp: $(VENV)/test.stamp
 $(VENV)/generator.stamp: $(VENV)/site.stamp
 
-$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/fuzz.stamp $(VENV)/generator.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/generator.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
 	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@

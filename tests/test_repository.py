@@ -14,7 +14,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = ["README.md", "README.zh.md"]
-LOCKS = ["audit.txt", "build.txt", "fuzz.txt", "generator.txt", "site.txt", "test.txt"]
+LOCKS = ["audit.txt", "build.txt", "generator.txt", "site.txt", "test.txt"]
 PIN = re.compile(
     r"(?P<name>[a-z0-9-]+)==(?P<version>[\w.]+)(?: ; [^\\\n]+)? \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
 )

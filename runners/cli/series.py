@@ -116,19 +116,15 @@ def aim(wanted: Wanted) -> str:
 
 
 def time_of(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
-    """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
+    """Return how long runs take, by the median of each case's completed runs; without any, when each is stopped."""
     medians = {run.folder.parent: _median_seconds(run) for run in runs}
-    known = [medians[run.folder.parent] for run in runs]
-    seconds = sum(run.spec.timeout_seconds if each is None else each for run, each in zip(runs, known, strict=True))
-    time = duration(seconds + cool_down_seconds * max(len(runs) - 1, 0))
     text = f"{counted(len(runs), 'run')} of {counted(len(medians), 'case')}"
-    unknown = known.count(None)
-    if not unknown:
-        return f"{text}, about {time}, by the median of each case's earlier runs"
-    if all(run.record.smoke for run in runs):
-        longest = duration(max(run.spec.timeout_seconds for run in runs))
-        return f"{text} with few iterations each; one that takes longer than {longest} is stopped"
-    return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
+    known = [seconds for run in runs if (seconds := medians[run.folder.parent])]
+    if len(known) < len(runs):
+        longest = duration(max((run.spec.timeout_seconds for run in runs), default=0))
+        return f"{text}; one that takes longer than {longest} is stopped"
+    time = duration(sum(known) + cool_down_seconds * max(len(runs) - 1, 0))
+    return f"{text}, about {time}, by the median of each case's earlier runs"
 
 
 def _median_seconds(planned: PlannedRun) -> float | None:

@@ -231,7 +231,7 @@ def test_a_trial_runs_few_iterations_and_nothing_of_it_is_published(two_recipes,
     words = ["run", two_recipes[0], "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--smoke"]) == 0
     said = capfd.readouterr().out
-    assert "2 runs of 2 cases with few iterations each; one that takes longer than 1 min is stopped" in said
+    assert "2 runs of 2 cases; one that takes longer than 1 min is stopped" in said
     assert said.count(": completed, 5 records read as ngc.pytorch_resnet50, about ") == 2
     assert said.count(" images/s; a smoke run, which no result counts") == 2
     assert "every case ran; leave --smoke out to measure" in said

@@ -191,19 +191,6 @@ def _number(path: str) -> int:
     return int(name) if name.isdecimal() else 0
 
 
-def earlier_figure(found: FiguresFound, current: CaseFigure) -> CaseFigure | None:
-    """Return the figure of the last round, or version, before the current one on the same hardware."""
-    others = [
-        case
-        for case in found.cases
-        if case.value is not None
-        and case is not current
-        and (case.hardware, case.unit) == (current.hardware, current.unit)
-    ]
-    # By number first: the clocks of hosts differ.
-    return max(others, key=lambda case: (max(map(_number, case.runs)), case.start or ""), default=None)
-
-
 # --- Running them -----------------------------------------------------------------------------------------------------
 
 

@@ -23,21 +23,9 @@ from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.run import STOPPED
 
-#: Commands of earlier versions, with those that do the same now.
-MOVED = {
-    "submit": "python -m ingest submit FOLDER... --submitter NAME",
-    "stop": "python -m runners collect --stop",
-}
-
 
 class _Commands(click.Group):
     """A group that lists its commands in the order of their use."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; refuse one that moved."""
-        if cmd_name in MOVED:
-            raise RunnerError(f"there is no command {cmd_name} any more; use {MOVED[cmd_name]}")
-        return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of `add_command`."""

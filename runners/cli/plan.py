@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import click
-import msgspec
 
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import Asked, Wanted, asked_options
@@ -17,8 +16,7 @@ from perfledger.runners.targets import AnyTarget, shown
 
 @click.command("plan")
 @asked_options
-@click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
-def plan(asked: Asked, scripts: bool) -> int:
+def plan(asked: Asked) -> int:
     """Show what `run` would start.
 
     Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
@@ -29,13 +27,11 @@ def plan(asked: Asked, scripts: bool) -> int:
     runs = series.runs(firsts)
     target = series.target.for_series(runs, series.cool_down_seconds)
     # As a list: a case that cannot run is refused before anything is printed.
-    print_lines([*_plan_lines(firsts, runs, target, scripts), *_order_lines(series, runs, asked.wanted)])
+    print_lines([*_plan_lines(firsts, runs, target), *_order_lines(series, runs, asked.wanted)])
     return COMPLETED
 
 
-def _plan_lines(
-    firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool
-) -> Iterator[str]:
+def _plan_lines(firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], target: AnyTarget) -> Iterator[str]:
     """Yield what each case executes, and the runs in their order; contacts no host.
 
     Raises:
@@ -47,8 +43,6 @@ def _plan_lines(
             places.add(place)
             yield place
         yield f"{run.folder.parent.name} runs\n  {command_line(run)}\n"
-        if with_jobs:
-            yield f"by this job:\n{msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()}\n"
     for number, run in enumerate(runs, start=1):
         yield f"[{number}/{len(runs)}] {run.folder}"
 

@@ -101,14 +101,14 @@ def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> Non
 
 
 def result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
-    """Yield a table of the cases that ran, against the last round where there is one, and what to do next."""
+    """Yield a table of the cases that ran, and what to do next."""
     rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
     if not any(rows):
         earlier = (run for first in firsts for run in finished_runs(first.folder.parent))
         if any(run.disturbed and not run.smoke for run in earlier):
             yield "results leave out disturbed runs; repeat them with --resume --if-busy wait, or with --if-busy count"
         return
-    heads = ["case", "repeats", "median", "95 % interval", "spread", "last round"]
+    heads = ["case", "repeats", "median", "95 % interval", "spread"]
     yield ""
     yield from aligned([heads, *filter(None, rows)])
     raw_logs = firsts[0].folder.parents[3]
@@ -120,14 +120,10 @@ def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
     if found is None or current is None or not current.value:
         return []
     low, high = current.interval or (0.0, 0.0)
-    before = batches.earlier_figure(found, current)
-    change = "" if before is None or not before.value else f"{100 * (current.value / before.value - 1):+.1f} %"
-    named = "" if before is None else before.round or before.version or "without a round"
     return [
         f"{folder.parent.name}/{folder.name}",
         str(current.repeats),
         f"{current.value:.4g} {current.unit}",
         f"{low:.4g} to {high:.4g}" if current.interval else f"from {MANY} repeats on",
         "" if current.spread is None else f"{100 * current.spread:.1f} %",
-        f"{change} ({named})" if change else "",
     ]

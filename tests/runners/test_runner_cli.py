@@ -110,13 +110,6 @@ def test_the_time_of_a_plan_is_not_that_of_trials(capsys, write_recipe, tmp_path
     assert "1 run of 1 case, about 4 min" in capsys.readouterr().out
 
 
-def test_a_plan_can_print_what_the_nodes_are_sent(capsys, write_recipe):
-    assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
-    _, sent = capsys.readouterr().out.split("by this job:\n")
-    job = json.loads(sent.rpartition("\n\n[1/1] ")[0])
-    assert (job["command"], job["device"]) == ([["bash"], ["-c"], ["echo here"], ["bash"], ["plain"]], "cpu")
-
-
 def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):
     path = write_recipe("true")
     assert main(["plan", str(path), "--on", "ssh:a.invalid,b.invalid", "--case", "nodes=2,devices=2"]) == 0

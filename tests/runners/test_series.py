@@ -17,7 +17,7 @@ from msgspec import structs
 
 from perfledger.runners import batch, display, recipes, transport
 from perfledger.runners import run as running
-from perfledger.runners.batch import Aim, current_figure, earlier_figure, order, until_narrow
+from perfledger.runners.batch import Aim, current_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
@@ -155,17 +155,12 @@ def test_earlier_runs_count_on_the_same_hardware_only(write_recipe, tmp_path, ea
     assert len(numbers) - len(earlier) == made
 
 
-def test_the_last_round_on_the_same_hardware_is_compared():
+def test_the_last_run_names_the_current_figure():
     rounds = [figure(None, 2, hardware="A", round=name, start=name) for name in ("2026Q1", "2026Q2")]
     other = figure(None, 2, hardware="B", round="2026Q4", start="2026Q4")
     now = CaseFigure(runs=("case/9/train.log",), value=3, unit="images/s", repeats=1, hardware="A", start="2026Q3")
     found = FiguresFound(cases=(*rounds, other, now))
     assert current_figure(found) == now
-    assert earlier_figure(found, now) == rounds[1]
-    assert earlier_figure(FiguresFound(cases=(now, other)), now) is None
-    # The clock of its host is behind.
-    last = CaseFigure(runs=("case/8/train.log",), value=2, unit="images/s", repeats=1, hardware="A", start="2025Q1")
-    assert earlier_figure(FiguresFound(cases=(*rounds, last, now)), now) == last
 
 
 @pytest.fixture

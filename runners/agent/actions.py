@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from .tools import (
     NOTHING,
     PROGRAM,
     SIGNALS,
+    WITH_DAEMON,
     Disturbance,
     Refused,
     as_json,
@@ -192,12 +192,13 @@ class Actions:
             time.sleep(0.1)
         for process in processes_with(*self.variables):
             kill(process, signal.SIGKILL)
-        for tool in ("docker", "podman"):
-            if shutil.which(tool):
-                tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+        for tool in WITH_DAEMON:
+            tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
 
     def forget(self) -> "dict[str, Any]":
         """Remove what a check has written, unless something ran."""
+        import shutil
+
         if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
             shutil.rmtree(self.folder, ignore_errors=True)
             with contextlib.suppress(OSError):

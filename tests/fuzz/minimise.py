@@ -9,7 +9,7 @@ _MOST = 500
 
 
 def minimal(text: bytes, fails: Callable[[bytes], bool]) -> bytes:
-    """Return a part of a failing text that fails as well: of its lines, then of what stands on these.
+    """Return a part of a failing text that fails as well: remove lines, then bytes of the lines.
 
     Source: A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
     """

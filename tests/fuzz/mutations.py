@@ -56,7 +56,7 @@ def excerpt(log: Path) -> bytes:
 
 
 def lengthened(log: Path, least: int = 0) -> bytes:
-    """Return a log of so many bytes or more, with more than a thousand records: they repeat, and the clock goes on."""
+    """Repeat the records of a log, more than a thousand times and to so many bytes; the clock goes on."""
     lines = [each + b"\n" for each in log.read_bytes().split(b"\n")]
     try:
         records = [each for session in read(log).sessions for each in session.records if len(each)]

@@ -155,7 +155,7 @@ def _stamped(text: bytes, chance: Random) -> bytes:
     return b"\n".join(form % (*day, *time) + line for time, line in zip(times, lines, strict=True))
 
 
-#: After these anything may be read, but nothing that the log does not say.
+#: Anything may be read after these that the damaged log says.
 DAMAGES: Mapping[str, Operator] = {
     "bits": _bits,
     "cut": _cut,
@@ -192,7 +192,7 @@ def _bars(text: bytes, chance: Random) -> bytes:
 
 
 def _redrawn(text: bytes, chance: Random) -> bytes:
-    """Let a progress bar stand on the line of a record, which was printed over it."""
+    """Print a record over a progress bar, on the same line."""
     return _between(text, chance, lambda line: b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + line)
 
 

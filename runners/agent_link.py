@@ -27,8 +27,6 @@ T = TypeVar("T")
 
 #: The folder of the agent's modules; the name of the folder is that of the package.
 AGENT = Path(__file__).with_name("agent")
-#: The file of the agent in the folder of a job, where nodes share folders.
-ARCHIVE = "agent.pyz"
 #: Python before 3.8 writes no earlier date into an archive; a fixed one keeps the hash of the archive stable.
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 MARK = "perfledger "
@@ -108,11 +106,6 @@ def _version(_folder: Path) -> tuple[str, str]:
     return hashlib.sha256(packed).hexdigest()[:32], base64.b64encode(packed).decode()
 
 
-def program(folder: Path) -> str:
-    """Return what Python starts as the agent, where the folder contains its archive."""
-    return str(folder / ARCHIVE / AGENT.name)
-
-
 def question(argv: Sequence[str], action: str, **values: Any) -> str:
     """Return the line of JSON that BOOT reads, with texts as they are; see `encoded` of the agent.
 
@@ -121,7 +114,7 @@ def question(argv: Sequence[str], action: str, **values: Any) -> str:
         action: a method of the agent's `Actions`.
         values: the rest of the question.
     """
-    name = {"above": str(AGENT.parent)} if argv[0] == sys.executable else {"agent": _version(AGENT)[0]}
+    name = {"above": str(AGENT.parent)} if sys.executable in argv else {"agent": _version(AGENT)[0]}
     return json.dumps(msgspec.to_builtins({**name, "action": action, **values}), ensure_ascii=False) + "\n"
 
 

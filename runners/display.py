@@ -13,7 +13,7 @@ from perfledger.runners.nodes import printable
 #: How often a line says that a run goes on.
 LIVE_SECONDS = 60
 #: States that are printed at once.
-AT_ONCE = ("waiting", "unreachable", "busy")
+AT_ONCE = ("unreachable", "busy")
 #: Characters of a log's line that are printed.
 LINE_WIDTH = 200
 

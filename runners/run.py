@@ -58,22 +58,28 @@ _STATED_BY = {"tokens_per_step": "sequence_length"}
 
 
 class StopSignals(Struct):
-    """Number of Ctrl-C and SIGTERM so far; they are counted, so that none interrupts the writing of a file."""
+    """Number of signals so far; they are counted, so that none interrupts the writing of a file.
+
+    `outcome` is that of a run which the last one stops: Slurm sends SIGUSR1 before the time limit of a job.
+    """
 
     count: int = 0
+    outcome: str = "stopped"
 
 
 @contextmanager
 def count_signals() -> Iterator[StopSignals]:
-    """Count both signals within the context; raise KeyboardInterrupt from the third on."""
+    """Count Ctrl-C, SIGTERM and SIGUSR1 within the context; raise KeyboardInterrupt from the third on."""
     signals = StopSignals()
 
-    def request(_number: int, _frame: FrameType | None) -> None:
+    def request(number: int, _frame: FrameType | None) -> None:
         signals.count += 1
+        signals.outcome = "timeout" if number == signal.SIGUSR1 else "stopped"
         if signals.count > COUNTED_SIGNALS:
             raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    counted = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    before = {number: signal.signal(number, request) for number in counted}
     try:
         yield signals
     finally:
@@ -298,7 +304,6 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
             if not (lost and given_up):
                 raise
     known = record.pending_warnings(folder)
-    record.note_warnings(folder, target.late_warnings(job))
     alone = collect(folder, launched, lost).alone
     finished = earlier.finished_run(folder)
     for warning in finished.warnings:
@@ -467,7 +472,7 @@ class Supervisor:
         now = time.monotonic()
         if self.supervision.signals.count > self.answered:
             self.answered += 1
-            return "stopped"
+            return self.supervision.signals.outcome
         if self.asked is not None:
             return ""
         if self.begun is not None and now - self.begun > self.job.facts.timeout_seconds + MARGIN_SECONDS:

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.slurm import PARTITION, Slurm
+from perfledger.runners.sbatch import PARTITION, Partition
+from perfledger.runners.slurm import Slurm, own_job
 from perfledger.runners.transport import HOST, Local, Ssh
 
-FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
+FORMS = "it is local, ssh:HOST1,HOST2, slurm:PARTITION or, inside of a Slurm job, slurm"
 #: The targets that `launch.json` can name.
 AnyTarget = Local | Ssh | Slurm
+#: What `--on` can name: a partition is where a job is submitted, whose nodes are the target.
+AnyPlace = AnyTarget | Partition
 
 
-def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyTarget:
-    """Return the target that `--on` names.
+def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyPlace:
+    """Return the target, or the partition, that `--on` names.
 
     Raises:
         RunnerError: the target is unknown, or an option is for another kind of target.
@@ -30,10 +33,12 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
     if kind == "ssh":
         # Absolute, since a run may be collected from another folder.
         return Ssh(_hosts(on, rest), ssh_config and str(Path(ssh_config).absolute()))
+    if on == "slurm":
+        return own_job()
     if kind == "slurm":
-        if rest and not PARTITION.fullmatch(rest):
+        if not PARTITION.fullmatch(rest):
             raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
-        return Slurm(rest, tuple(sbatch))
+        return Partition(rest, tuple(sbatch))
     raise RunnerError(f"--on {on}: this target is unknown; {FORMS}")
 
 
@@ -43,8 +48,6 @@ def shown(target: AnyTarget, run: PlannedRun) -> str:
     Raises:
         RunnerError: the target has too few nodes for it.
     """
-    if isinstance(target, Slurm):
-        return f"submitted by\n  {target.commands(run)[0]}"
     target.prepare(run)
     return f"on {', '.join(target.public_names()[: run.spec.nodes]) or 'this machine'}"
 

@@ -115,16 +115,15 @@ class Meeting(Struct, frozen=True):
     master_port: int
 
 
-Kind = Literal["unreachable", "waiting", "running", "lost", "ended"]
+Kind = Literal["unreachable", "running", "lost", "ended"]
 
 
 class NodeState(Struct, frozen=True):
-    """State of one node, from its agent; `gone`: the scheduler saw the agent end before it wrote `host.json`."""
+    """State of one node, from its agent."""
 
     kind: Kind
     log_bytes: int = 0
     last_line: str = ""
-    gone: bool = False
     outcome: str = ""
     cause: str = ""
 
@@ -132,7 +131,7 @@ class NodeState(Struct, frozen=True):
 class JobState(Struct, frozen=True):
     """State of a job: the worst of the states of its nodes.
 
-    `kind` is unreachable (the state of a node is unknown), waiting, running, or, if no node is running any more, lost
+    `kind` is unreachable (the state of a node is unknown), running, or, if no node is running any more, lost
     (an agent ended before it wrote `host.json`) or ended; `cause` is the reason. `outcome` is that of a lost job
     according to the scheduler. `failed`: a node has not completed, while others may still run. The log is the longest
     of all nodes.
@@ -204,18 +203,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:
         """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
         return self
-
-    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:
-        """Return the target for all runs of a command, one after the other with so many seconds between; see `release`.
-
-        Args:
-            runs: as many as there can be.
-            cool_down_seconds: between two of them.
-        """
-        return self
-
-    def release(self) -> None:
-        """Give back the allocation of a series after its last run."""
 
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
@@ -303,15 +290,19 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             return None
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
-        # On standard input of the agent alone, which hands them to the run in its environment.
-        secrets = secret_values(spec.secrets)
-        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets)):
+        if refusal := self.begin(job, spec):
             try:
                 self.stop(job)
             except RunnerError as error:
                 raise UncertainStartError(refusal) from error
             raise RunnerError(refusal)
         return checked
+
+    def begin(self, job: Job, spec: JobSpec) -> str:
+        """Start the run on every node; return why it did not start on one, empty if it started on all."""
+        # On standard input of the agent alone, which hands them to the run in its environment.
+        secrets = secret_values(spec.secrets)
+        return self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets))
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -359,17 +350,13 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Verify the files of a node, which are here already on this kind of target."""
         verify(job.node(rank))
 
-    def late_warnings(self, job: Job) -> Warnings:
-        """Return warnings of nodes that were checked after `start` returned."""
-        return Warnings()
-
     def hardware(self, spec: JobSpec) -> list[str]:
         """Return the hardware of each host, in order of rank, as `run.json` of such a run would state it.
 
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        places = self.places(spec.device)
+        places = self.places()
         alone = asdict(Meeting(["localhost"], "", 0))
         questions = [
             Question(argv, question(argv, "hardware", spec=spec, identity="", rank=0, **alone))
@@ -378,8 +365,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         answers = ask_agents(questions, HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 
-    def places(self, device: str) -> dict[str, list[str]]:
-        """Return the commands that run the agent once per host, by host name; `device` is that of the recipe."""
+    def places(self) -> dict[str, list[str]]:
+        """Return the commands that run the agent once per host, by host name."""
         raise NotImplementedError
 
     def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
@@ -459,7 +446,7 @@ class Local(Target, frozen=True, tag="local"):
         """Return this machine."""
         return Meeting(["localhost"], "127.0.0.1", job.port)
 
-    def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
+    def places(self) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
 
 
@@ -535,7 +522,7 @@ class Ssh(Target, frozen=True, tag="ssh"):
         asked = question(argv, "send", identity=job.facts.identity, rank=rank)
         fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
 
-    def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
+    def places(self) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 

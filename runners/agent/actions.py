@@ -127,7 +127,6 @@ class Actions:
             "kind": "running" if running else "lost",
             "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
             "last_line": self.without_secrets(last_line(log)),
-            "gone": os.path.exists(self.path("gone")),
         }
         # Checked last, because the job may have ended just now.
         if os.path.exists(self.path("host.json")):

@@ -4,11 +4,10 @@
   started, 3 host.json could not be written, 130 stopped;
 - `setup FILE`: run the setup steps of this file;
 - `environment JOB SCRATCH`: write environment.json, as a process of its own so that it can be ended;
-- `sample JOB`: print telemetry of accelerators whose tool does not print it a row a second;
-- `batch FOLDER` and `node FOLDER ACTION`: in a job of Slurm; `series FOLDER`: in one that many runs share.
+- `sample JOB`: print telemetry of accelerators whose tool does not print it a row a second.
 """
 
-from . import run, setup, slurm, telemetry
+from . import run, setup, telemetry
 
 
 def main(command: str, folder: str, *words: str) -> int:
@@ -19,10 +18,4 @@ def main(command: str, folder: str, *words: str) -> int:
         return setup.set_up(folder)
     if command == "environment":
         return run.write_environment(folder, *words)
-    if command == "sample":
-        return telemetry.sample(folder)
-    if command == "batch":
-        return slurm.SlurmBatch(folder).run()
-    if command == "series":
-        return slurm.SlurmSeries(folder).run()
-    return slurm.on_node(folder, *words)
+    return telemetry.sample(folder)

@@ -15,6 +15,7 @@ from perfledger.runners.display import complain
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import printable
+from perfledger.runners.sbatch import Partition
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import UnreachableError
 
@@ -30,7 +31,11 @@ def check(asked: Asked) -> int:
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
     warn_of_unpinned(each.recipe for each in asked.chosen)
-    return check_hosts(series.firsts(), series.target)
+    firsts = series.firsts()
+    if isinstance(series.target, Partition):
+        print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(series.needs(firsts)))}")
+        return COMPLETED
+    return check_hosts(firsts, series.target)
 
 
 def check_hosts(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:

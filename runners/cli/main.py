@@ -49,7 +49,7 @@ def main(words: Sequence[str]) -> int:
     """Run a command of the command line and return its exit status."""
     try:
         # Not `cli.main`, which would print an empty line when it is interrupted, and end with 1.
-        with cli.make_context(as_called("python -m runners"), list(words)) as context:
+        with cli.make_context(as_called("python -m runners"), list(words), obj=tuple(words)) as context:
             status = int(cli.invoke(context) or COMPLETED)
         # Python would do so at its end, and complain there if nobody reads any more.
         sys.stdout.flush()

@@ -17,7 +17,7 @@ from perfledger.runners.cases import Choices, RecipeCase, select_cases
 from perfledger.runners.job import ContainerTool, RunnerError, checked
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.settings import IfBusy, Settings
-from perfledger.runners.targets import AnyTarget, parse_target
+from perfledger.runners.targets import AnyPlace, parse_target
 from perfledger.runners.wrappers import CONTAINERS
 
 #: Repeats that `ingest` needs for an interval.
@@ -62,7 +62,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     """The cases that a command plans, checks or runs, with their hosts, their number, and the folder of their logs."""
 
     chosen: tuple[Chosen, ...]
-    target: AnyTarget
+    target: AnyPlace
     settings: Settings
     site: str
     wanted: Wanted = Wanted()
@@ -192,7 +192,11 @@ target_options = _packed(
     "target",
     parse_target,
     click.option(
-        "--on", default="local", metavar="TARGET", show_default=True, help="local, ssh:HOST,... or slurm:PARTITION."
+        "--on",
+        default="local",
+        metavar="TARGET",
+        show_default=True,
+        help="local, ssh:HOST,..., slurm:PARTITION, or slurm inside of a job.",
     ),
     click.option("--ssh-config", default="", metavar="FILE", help="Use this ssh configuration instead of your own."),
     click.option(
@@ -296,7 +300,7 @@ asked_options = _packed(
 )
 
 
-def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyTarget, settings: Settings, site: str) -> Asked:
+def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyPlace, settings: Settings, site: str) -> Asked:
     return Asked(chosen=chosen, target=target, settings=settings, site=site)
 
 

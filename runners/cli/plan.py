@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 import click
@@ -11,7 +12,8 @@ from perfledger.runners.cli.options import Asked, Wanted, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import command_line, print_lines
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.targets import AnyTarget, shown
+from perfledger.runners.sbatch import Partition
+from perfledger.runners.targets import shown
 
 
 @click.command("plan")
@@ -25,22 +27,22 @@ def plan(asked: Asked) -> int:
     series = series_of(asked)
     firsts = series.firsts()
     runs = series.runs(firsts)
-    target = series.target.for_series(runs, series.cool_down_seconds)
+    place = series.target
+    if isinstance(place, Partition):
+        places = [f"submitted by\n  {shlex.join(place.argv(series.needs(firsts)))}"] * len(firsts)
+    else:
+        places = [shown(place, run) for run in firsts]
     # As a list: a case that cannot run is refused before anything is printed.
-    print_lines([*_plan_lines(firsts, runs, target), *_order_lines(series, runs, asked.wanted)])
+    print_lines([*_plan_lines(firsts, runs, places), *_order_lines(series, runs, asked.wanted)])
     return COMPLETED
 
 
-def _plan_lines(firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], target: AnyTarget) -> Iterator[str]:
-    """Yield what each case executes, and the runs in their order; contacts no host.
-
-    Raises:
-        RunnerError: the target or the settings do not allow a case.
-    """
-    places: set[str] = set()
-    for run in firsts:
-        if (place := shown(target, run)) not in places:
-            places.add(place)
+def _plan_lines(firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], places: Sequence[str]) -> Iterator[str]:
+    """Yield where and what each case executes, and the runs in their order."""
+    shown_places: set[str] = set()
+    for run, place in zip(firsts, places, strict=True):
+        if place not in shown_places:
+            shown_places.add(place)
             yield place
         yield f"{run.folder.parent.name} runs\n  {command_line(run)}\n"
     for number, run in enumerate(runs, start=1):

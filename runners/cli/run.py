@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -18,6 +17,7 @@ from perfledger.runners.earlier import finished_runs
 from perfledger.runners.ingest_link import case_figures, check_ingest
 from perfledger.runners.job import PlannedRun
 from perfledger.runners.run import RunContext, Supervision, supervise
+from perfledger.runners.sbatch import Partition
 from perfledger.runners.targets import AnyTarget
 from perfledger.schema.figures import FiguresFound
 
@@ -25,7 +25,9 @@ from perfledger.schema.figures import FiguresFound
 @click.command("run")
 @asked_options
 @click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
-def run(asked: Asked, resume: bool) -> int:
+@click.option("--wait", is_flag=True, help="With slurm:PARTITION: show what the job prints until it ends.")
+@click.pass_context
+def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
     """Run recipes and collect their logs.
 
     All of their cases run in random order, or those that --case chooses. RECIPE is a name that `list` prints, or a
@@ -37,18 +39,21 @@ def run(asked: Asked, resume: bool) -> int:
     # Before earlier runs are waited for: a case that cannot run is refused at once.
     firsts = series.firsts()
     _announce(series, firsts, resume)
+    target = series.target
+    if isinstance(target, Partition):
+        return target.submit(series.needs(firsts), context.obj, wait)
     settled: Mapping[Path, int] = {}
     if resume:
         with supervise(len(batches.unfinished_of(firsts))) as supervision:
             status, others = batches.finish_earlier(firsts, supervision)
         if status:
             return status
-        settled = batches.settled_counts(firsts, series.target, others)
+        settled = batches.settled_counts(firsts, target, others)
     runs = series.runs(firsts, settled)
     if not runs and not series.wanted.until_ci:
         print("nothing is left to run")
         return COMPLETED
-    return _run(series, firsts, runs, asked.settings.if_busy == "wait")
+    return _run(series, target, firsts, runs, asked.settings.if_busy == "wait")
 
 
 def _announce(series: Series, firsts: Sequence[PlannedRun], resume: bool) -> None:
@@ -61,7 +66,9 @@ def _announce(series: Series, firsts: Sequence[PlannedRun], resume: bool) -> Non
         print(time_of(runs, series.cool_down_seconds), flush=True)
 
 
-def _run(series: Series, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRun], waits: bool) -> int:
+def _run(
+    series: Series, target: AnyTarget, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRun], waits: bool
+) -> int:
     """Make the runs, or with `--until-ci` as many as its aim needs, and print the figures of their cases."""
     wanted, refused = series.wanted, set[Path]()
     if len(fixed) > 1:
@@ -71,27 +78,15 @@ def _run(series: Series, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRu
         if wanted.until_ci:
             narrow = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
-            earlier = batches.earlier_numbers(firsts, series.target)
+            earlier = batches.earlier_numbers(firsts, target)
             runs = batches.until_narrow(firsts, narrow, series.seed, supervision.figures, earlier, refused)
-        most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
-        with _series_on(series.target, most, series.cool_down_seconds) as place:
-            context = RunContext(place, supervision, waits)
-            status = batches.run_all(runs, series.cool_down_seconds, context, refused)
+        context = RunContext(target, supervision, waits)
+        status = batches.run_all(runs, series.cool_down_seconds, context, refused)
     for line in result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:
         print("every case ran; leave --smoke out to measure")
     return status
-
-
-@contextmanager
-def _series_on(target: AnyTarget, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Iterator[AnyTarget]:
-    """Yield the target for a series of runs, and release its allocation at the end."""
-    place = target.for_series(runs, cool_down_seconds)
-    try:
-        yield place
-    finally:
-        place.release()
 
 
 def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:

@@ -20,8 +20,9 @@ from perfledger.runners.command import Numbered
 from perfledger.runners.earlier import finished_runs
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.sbatch import Needs, needs
 from perfledger.runners.settings import Settings
-from perfledger.runners.targets import AnyTarget
+from perfledger.runners.targets import AnyPlace
 
 #: Iterations of a smoke run.
 SMOKE_ITERATIONS = 5
@@ -33,7 +34,7 @@ class Series(Struct, frozen=True):
     """The batches of one command, where they run, and the seed of their order, which all runs record."""
 
     batches: tuple[Batch, ...]
-    target: AnyTarget
+    target: AnyPlace
     wanted: Wanted
     seed: int
 
@@ -60,6 +61,11 @@ class Series(Struct, frozen=True):
         fixed = 1 if wanted.smoke else MANY if wanted.until_ci else wanted.repeats
         repeats = {run.folder.parent: fixed or own[run.record.recipe.name] for run in firsts}
         return batches.order(firsts, repeats, self.seed, settled)
+
+    def needs(self, firsts: Sequence[PlannedRun]) -> Needs:
+        """Return what a job of Slurm needs for as many runs as there can be."""
+        many = self.wanted.until_ci and self.wanted.max_repeats
+        return needs(list(firsts) * many if many else self.runs(firsts), self.cool_down_seconds)
 
 
 def series_of(asked: Asked) -> Series:
@@ -94,7 +100,7 @@ def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
     return tuple(found.values())
 
 
-def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:
+def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyPlace, file: str) -> tuple[Settings, AnyPlace]:
     """Return settings and target after the additions of the site for a recipe."""
     found = sites.find(file, recipe.folder)
     kind, names = target.site_names()

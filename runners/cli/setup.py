@@ -14,7 +14,8 @@ from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
 from perfledger.runners.settings import Settings
 from perfledger.runners.setup import set_up
-from perfledger.runners.targets import AnyTarget
+from perfledger.runners.targets import AnyPlace
+from perfledger.runners.transport import Local, Ssh
 
 
 @click.command("setup")
@@ -24,7 +25,7 @@ from perfledger.runners.targets import AnyTarget
 @work_option
 @site_option
 def setup(
-    chosen: tuple[str, ...], target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str
+    chosen: tuple[str, ...], target: AnyPlace, container: ContainerTool | Literal["none"], work: str, site: str
 ) -> int:
     """Install what recipes need.
 
@@ -39,7 +40,7 @@ def setup(
     failures = []
     for each, (_, place), wanted in zip(loaded, placed, steps, strict=True):
         try:
-            set_up(place, wanted)
+            set_up(place if isinstance(place, Ssh) else Local(), wanted)
         except RunnerError as error:  # the other recipes do not need this one
             failures.append(f"recipe {each.name}: {error}")
     if failures:

@@ -207,7 +207,7 @@ def launch_json(placed: Placed, **change: object) -> Path:
     return placed.run.folder
 
 
-@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm("p", ("--account=a",))])
+@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm("7", ("n1", "n2"), "gpu")])
 def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
     placed = planned(write_recipe("true"), target, tmp_path)
     with open_launch(launch_json(placed)) as launch:
@@ -234,7 +234,9 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
         ({"target": {"kind": "ssh", "hosts": ["-oProxyCommand=id", "b"]}}, "it names an invalid host"),
         ({"target": {"kind": "ssh", "hosts": ["a", 1]}}, r"\$\.target\.hosts"),
         ({"target": {"kind": "ssh", "hosts": ["a", "b"], "config": "raw_logs/config"}}, "a relative ssh configuration"),
-        ({"target": {"kind": "slurm", "partition": "--wrap=id"}}, "it names an invalid partition"),
+        ({"target": {"kind": "slurm", "number": "7 --all", "hosts": ["a", "b"]}}, "it names an invalid Slurm job"),
+        ({"target": {"kind": "slurm", "number": "7", "hosts": ["a", "-b"]}}, "it names an invalid Slurm job or node"),
+        ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* field `number`"),
         ({"target": {"kind": "local"}}, "its job takes 2 nodes, and this machine is one"),
         ({"target": {"kind": "elsewhere"}}, "elsewhere"),
     ],

@@ -9,29 +9,25 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-import zipfile
-from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from perfledger.runners import agent_link, slurm_queue
-from perfledger.runners import slurm as cluster
+from perfledger.runners import sbatch
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
+from perfledger.runners.sbatch import Needs, Partition
 from perfledger.runners.settings import Settings
 from perfledger.runners.slurm import Slurm
-from perfledger.runners.transport import Local, Warnings
+from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.clusters import slurm_cluster
-from tests.runners.home import RECORD, folder_of, load
-from tests.runners.jobs import CPU, GPU, planned
-from tests.runners.node import ended, polls, tool
+from tests.runners.home import RECORD, folder_of, load, until
+from tests.runners.jobs import CPU, Placed, planned
+from tests.runners.node import ended, tool
 
 TWO = {"nodes": "2", "devices": "2"}
-SLURM = Slurm()
+NODES = ("blade1", "blade2")
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +37,27 @@ def started_cluster():
 
 
 @pytest.fixture
-def slurm(started_cluster, monkeypatch):
-    """Yield the cluster that this test's commands use, and empty it at the end."""
+def slurm(started_cluster, tmp_path, monkeypatch):
+    """Yield the cluster that this test's commands use, and empty it at the end; jobs print below `tmp_path`."""
     for name, value in started_cluster.variables.items():
         monkeypatch.setenv(name, value)
+    # The runner in a job finds its modules there, and waits as little as that of a test.
+    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+    monkeypatch.setattr(sbatch, "MODULE", "tests.runners.quick")
+    monkeypatch.setattr(sbatch, "FOLLOW_SECONDS", 0.1)
+    monkeypatch.chdir(tmp_path)
     yield started_cluster
     started_cluster.call("scancel", "--user=root")
-    deadline = time.monotonic() + 20
-    while started_cluster.call("squeue", "--noheader") and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: not started_cluster.call("squeue", "--noheader"))
+
+
+@pytest.fixture
+def nodes(slurm):
+    """Return the nodes of a job that has no runner in it: that of the test is outside of it, as `collect` may be."""
+    argv = ["salloc", "--no-shell", "--nodes=2", "--exclusive", "--mem=0", "--quiet"]
+    subprocess.run(argv, env={**os.environ, **slurm.variables}, check=True, capture_output=True, timeout=60)
+    number = slurm.call("squeue", "--noheader", "--states=RUNNING", "--format=%i").strip()
+    return Slurm(number, NODES, "debug")
 
 
 def log(started, rank=0):
@@ -60,194 +68,119 @@ def host(started, rank=0):
     return json.loads((started.node(rank) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm, write_recipe, tmp_path, monkeypatch):
+def begun_on_both(started):
+    """Wait until the command has printed a line on both nodes."""
+    until(lambda: all((started.node(rank) / "train.log").exists() and log(started, rank) for rank in (0, 1)))
+
+
+def jobs(slurm) -> list[str]:
+    """Return the numbers of the jobs that Slurm knows."""
+    return slurm.call("squeue", "--noheader", "--states=all", "--format=%i").split()
+
+
+# --- Runs on the nodes of a job ---------------------------------------------------------------------------------------
+
+
+def test_a_run_on_two_nodes_knows_its_place_and_returns_warnings(nodes, write_recipe, tmp_path, monkeypatch):
     change_agent(monkeypatch, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
-    started = planned(path, SLURM, tmp_path, TWO)
-    assert started.start() == Warnings()
+    started = planned(path, nodes, tmp_path, TWO)
+    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.start().warnings)
     assert started.over().kind == "ended"
     started.fetch()
     place = f"blade1,blade2 127.0.0.1:{started.job.port}"
     assert [log(started, rank) for rank in (0, 1)] == [f"0 {place} blade1\n", f"1 {place} blade2\n"]
     assert [host(started, rank)["outcome"] for rank in (0, 1)] == ["completed", "completed"]
-    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.target.late_warnings(started.job).warnings)
-
-
-def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, write_recipe, tmp_path):
-    if shutil.which("mpirun") is None:
-        pytest.skip("mpirun is missing (openmpi-bin on Debian)")
-    path = write_recipe('echo "rank $OMPI_COMM_WORLD_RANK on $SLURMD_NODENAME"', more='\n[launcher]\nname = "mpirun"\n')
-    started = planned(path, SLURM, tmp_path, TWO)
-    started.start()
-    assert started.over().kind == "ended"
-    # Open MPI may print notices of its own among the ranks' lines.
-    assert sorted(re.findall(r"rank \d on \w+", log(started, 0))) == ["rank 0 on blade1", "rank 1 on blade2"]
-    assert log(started, 1) == ""
-    assert host(started, 1)["outcome"] == "completed"
-
-
-def begun_on_both(started):
-    """Wait until the command has printed a line on both nodes."""
-    for _ in polls():
-        if all((started.node(rank) / "train.log").exists() and log(started, rank) for rank in (0, 1)):
-            return
-    raise AssertionError(started.look())
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "timeout"])
-def test_a_stopped_job_records_why_on_every_node(slurm, write_recipe, tmp_path, outcome):
-    started = planned(write_recipe('sleep 300 & echo "$!"; wait'), SLURM, tmp_path, TWO)
+def test_a_stopped_run_records_why_on_every_node_and_leaves_them_to_the_next(nodes, write_recipe, tmp_path, outcome):
+    started = planned(write_recipe('sleep 300 & echo "$!"; wait'), nodes, tmp_path / "first", TWO)
     started.start()
     begun_on_both(started)
     children = [int(log(started, rank)) for rank in (0, 1)]
-    if outcome == "timeout":
-        # Where its number was not kept, a job is found by its name.
-        (started.incoming / "slurm.number").unlink()
-        assert started.look().kind == "running"
     started.stop(outcome)
     assert started.over().kind == "ended"
     assert [host(started, rank)["outcome"] for rank in (0, 1)] == [outcome, outcome]
     assert all(map(ended, children))
     started.stop()
+    following = planned(write_recipe("echo next"), nodes, tmp_path / "second", TWO)
+    following.start()
+    assert following.over().kind == "ended"
+    assert log(following, 1) == "next\n"
 
 
-def test_a_waiting_job_can_be_removed_from_the_queue(slurm, write_recipe, tmp_path):
-    first = planned(write_recipe("echo begun; sleep 300"), SLURM, tmp_path / "first", TWO)
-    first.start()
-    assert first.printing().kind == "running"
-    second = planned(write_recipe("echo begun"), SLURM, tmp_path / "second", TWO)
-    second.start()
-    state = second.look()
-    assert (state.kind, state.cause, state.failed) == ("waiting", "Slurm says PENDING", False)
-    second.stop()
-    state = second.over()
-    assert (state.kind, state.outcome) == ("lost", "stopped")
-    assert not (second.node(0) / "train.log").exists()
+def test_a_node_that_refuses_says_why_by_its_name(nodes, write_recipe, tmp_path):
+    started = planned(write_recipe(command=["no such program"]), nodes, tmp_path, TWO)
+    with pytest.raises(RunnerError, match=r"blade1: .*no such program(.|\n)*blade2: .*no such program"):
+        started.start()
 
 
-def test_a_node_that_refuses_ends_the_job_with_its_reason(slurm, write_recipe, tmp_path):
-    started = planned(write_recipe(command=["no such program"]), SLURM, tmp_path, TWO)
-    started.start()
-    state = started.over()
-    assert (state.kind, state.outcome) == ("lost", "failed")
-    assert "node 0 refused: " in state.cause
-    assert "node 1 refused: " in state.cause
-    assert "no such program" in state.cause
+def test_a_run_that_does_not_start_on_a_node_says_why(nodes, write_recipe, tmp_path):
+    started = planned(write_recipe("sleep 300"), nodes, tmp_path, TWO)
+    started.incoming.mkdir(parents=True)
+    for rank in (0, 1):
+        started.node(rank).mkdir()
+    (started.node(1) / "train.log").write_text("kept\n")
+    with pytest.raises(RunnerError, match="blade2: the run did not start: a run was already started in"):
+        started.start()
+    assert started.over().kind == "lost"
+    assert log(started, 1) == "kept\n"
 
 
-def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
-    slurm, write_recipe, tmp_path, monkeypatch
-):
-    slow = '(write_file(self.path("begun"), "") or time.sleep(2) or [])'
-    change_agent(monkeypatch, 'return {"warnings": [each', f'return {{"warnings": {slow} + [each')
-    started = planned(write_recipe("true"), SLURM, tmp_path)
-    started.start()
-    assert any((started.node(0) / "begun").exists() for _ in polls())
-    assert started.look().cause == "its nodes are being checked"
-    started.stop()
-    state = started.over()
-    assert (state.kind, state.outcome) == ("lost", "stopped")
-    assert not (started.node(0) / "train.log").exists()
+def test_a_python_that_a_node_lacks_is_refused_with_the_remedy(nodes, write_recipe, tmp_path, monkeypatch):
+    started = planned(write_recipe("true"), nodes, tmp_path, TWO)
+    monkeypatch.setattr(sys, "executable", "/mine/alone/python")
+    said = "blade2: srun cannot start /mine/alone/python there; put this Python and Perfledger into a folder that all"
+    with pytest.raises(RunnerError, match=said):
+        started.start()
 
 
-# What is asked for the state of a job, by the tools of clusters that keep accounts or do not.
-FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
+def elsewhere(started: Placed, rank: int) -> None:
+    """Make a node's process look like one of another machine, whose processes are not seen here."""
+    (started.node(rank) / "pid").write_text("999999999\n")
+    (started.node(rank) / "machine").write_text("another boot\nanother machine\n")
 
 
-@pytest.mark.parametrize(
-    ("squeue", "sacct", "scontrol", "kind", "outcome"),
-    [
-        ("echo RUNNING", "exit 1", "exit 1", "running", ""),
-        ("echo CONFIGURING", "exit 1", "exit 1", "waiting", ""),
-        ("echo TIMEOUT", "exit 1", "exit 1", "lost", "timeout"),
-        (FORGOTTEN, "echo '      OUT_OF_MEMORY '", "exit 1", "lost", "oom"),
-        (FORGOTTEN, "echo 'CANCELLED by 1000'", "exit 1", "lost", "stopped"),
-        (FORGOTTEN, "echo NODE_FAIL", "exit 1", "lost", ""),
-        (
-            "true",
-            "echo 'accounting storage is disabled' >&2; exit 1",
-            "echo JobId=7 JobState=TIMEOUT",
-            "lost",
-            "timeout",
-        ),
-        (FORGOTTEN, "exit 1", "exit 1", "lost", ""),
-        ("echo 'Unable to contact slurm controller' >&2; exit 1", "echo COMPLETED", "exit 1", "unreachable", ""),
-    ],
-)
-def test_the_state_comes_from_the_queue_or_the_accounting(
-    write_recipe, tmp_path, monkeypatch, squeue, sacct, scontrol, kind, outcome
-):
-    for name, program in {"squeue": squeue, "sacct": sacct, "scontrol": scontrol}.items():
-        path = tool(tmp_path / "tools", name, program)
-    monkeypatch.setenv("PATH", path)
-    started = planned(write_recipe("true"), SLURM, tmp_path)
-    started.incoming.mkdir()
-    (started.incoming / "slurm.number").write_text("7\n")
-    state = cluster.slurm_state(started.job)
-    assert (state.kind, state.outcome) == (kind, outcome)
-
-
-def test_a_job_whose_number_was_not_kept_is_not_lost_while_slurm_does_not_answer(write_recipe, tmp_path, monkeypatch):
-    started = planned(write_recipe("true"), SLURM, tmp_path)
-    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "squeue", "echo 'Unable to contact controller' >&2; exit 1"))
-    assert cluster.slurm_state(started.job).kind == "unreachable"
-    with pytest.raises(RunnerError, match="Slurm does not answer: Unable to contact controller"):
-        started.stop()
-    tool(tmp_path / "tools", "squeue", "true")
-    assert cluster.slurm_state(started.job).kind == "lost"
-
-
-def test_a_query_for_gpus_asks_slurm_for_one_node(tmp_path, monkeypatch):
-    path = tool(
-        tmp_path / "tools", "srun", f'echo "$*" >{tmp_path}/asked; while [ "$1" != python3 ]; do shift; done; exec "$@"'
-    )
-    monkeypatch.setenv("PATH", path)
-    target = Slurm("v100", ("--account=me",))
-    (named,) = target.hardware(CPU)
-    assert named.endswith("cores (CPU)")
-    asked = (tmp_path / "asked").read_text()
-    assert asked.startswith("--nodes=1 --ntasks=1 --partition=v100 --account=me python3 -I -S -c ")
-    assert target.hardware(GPU) == ["unknown"]
-    assert "--gpus-per-node=1" in (tmp_path / "asked").read_text()
-
-
-def test_a_job_that_slurm_ends_says_so(slurm, write_recipe, tmp_path):
-    started = planned(write_recipe("trap '' TERM; echo begun; sleep 300"), SLURM, tmp_path)
-    started.start()
-    started.printing()
-    number = (started.incoming / "slurm.number").read_text().strip()
-    slurm.call("scancel", "--signal=KILL", "--full", number)
-    slurm.call("scancel", number)
-    state = started.over()
-    assert (state.kind, state.outcome, state.cause) == ("lost", "stopped", "Slurm says CANCELLED of its job")
-    assert log(started) == "begun\n"
-
-
-def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(slurm, write_recipe, tmp_path):
-    started = planned(write_recipe('echo "$$"; sleep 300'), SLURM, tmp_path, TWO)
+def test_whether_a_node_still_runs_is_known_from_its_step(nodes, write_recipe, tmp_path):
+    started = planned(write_recipe('echo "$$"; sleep 300'), nodes, tmp_path, TWO)
     started.start()
     begun_on_both(started)
-    os.kill(int((started.node(1) / "pid").read_text()), signal.SIGKILL)
+    process = int((started.node(1) / "pid").read_text())
+    elsewhere(started, 1)
+    state = started.look()
+    assert (state.kind, state.failed, state.cause) == ("running", False, "")
+    os.kill(process, signal.SIGKILL)
     state = started.until(lambda state: state.failed)
     assert state.kind == "running"
     started.stop()
     state = started.over()
-    assert (state.kind, state.failed) == ("lost", True)
+    assert (state.kind, state.failed, state.outcome) == ("lost", True, "")
+    assert state.cause == "node 1: its step has ended, and it wrote no host.json"
     assert host(started, 0)["outcome"] == "stopped"
 
 
-def test_a_refusal_of_sbatch_is_reported_and_leaves_nothing(slurm, write_recipe, tmp_path):
-    started = planned(write_recipe("true"), Slurm(partition="nowhere"), tmp_path)
-    with pytest.raises(RunnerError, match=r"sbatch did not take the job: .*Invalid partition"):
-        started.start()
-    assert not started.incoming.exists()
-
-
-def test_a_controller_that_does_not_answer_leaves_the_job_as_it_is(slurm, write_recipe, tmp_path, monkeypatch):
-    started = planned(write_recipe("echo begun; sleep 300"), SLURM, tmp_path)
+def test_a_job_that_slurm_ends_says_so(nodes, slurm, write_recipe, tmp_path):
+    started = planned(write_recipe("trap '' TERM; echo begun; sleep 300"), nodes, tmp_path)
     started.start()
     started.printing()
+    slurm.call("scancel", "--signal=KILL", "--full", nodes.number)
+    slurm.call("scancel", nodes.number)
+    until(lambda: not slurm.call("squeue", "--noheader"))
+    state = started.over()
+    assert (state.kind, state.outcome, state.cause) == ("lost", "stopped", "Slurm says CANCELLED of its job")
+    assert log(started) == "begun\n"
+    # What Slurm has ended is not stopped again.
+    started.stop()
+
+
+def test_a_controller_that_does_not_answer_leaves_the_run_as_it_is(nodes, slurm, write_recipe, tmp_path, monkeypatch):
+    started = planned(write_recipe("echo begun; sleep 300"), nodes, tmp_path)
+    started.start()
+    started.printing()
+    process = (started.node(0) / "pid").read_text()
+    elsewhere(started, 0)
     text = (slurm.folder / "slurm.conf").read_text()
     port = text.partition("SlurmctldPort=")[2].split()[0]
     text = text.replace(f"SlurmctldPort={port}", "SlurmctldPort=1").replace("MessageTimeout=60", "MessageTimeout=1")
@@ -257,81 +190,65 @@ def test_a_controller_that_does_not_answer_leaves_the_job_as_it_is(slurm, write_
         state = started.look()
         assert (state.kind, state.log_bytes) == ("unreachable", 6)
         assert "Slurm does not answer" in state.cause
-        with pytest.raises(RunnerError, match="could not be asked to end"):
+        with pytest.raises(RunnerError, match="Slurm does not answer"):
             started.stop()
     assert started.look().kind == "running"
+    (started.node(0) / "pid").write_text(process)
+    started.stop()
+    assert started.over().kind == "ended"
 
 
-def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch):
-    started = planned(write_recipe("true"), SLURM, tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RunnerError, match=r"sbatch: it cannot be started here: No such file.*install it"):
-        started.start()
-    assert not started.incoming.exists()
-
-
-def test_the_arguments_of_sbatch(write_recipe, tmp_path):
-    target = Slurm("v100", ("--account=me", "--time=1"))
-
-    def submission(folder: Path, launcher: str) -> list[str]:
-        path = write_recipe(timeout=601, device="gpu", more=f'\n[launcher]\nname = "{launcher}"\n')
-        placed = planned(path, target, folder, {"nodes": "2", "devices": "16"})
-        return target.submission(placed.job, placed.run.spec)
-
-    asked = submission(tmp_path / "100%", "torchrun")
-    assert asked[:2] == ["sbatch", "--parsable"]
-    assert asked[2].startswith("--job-name=perfledger-tiny-")
-    assert asked[3] == f"--output={tmp_path}/100%%/raw/tiny/1/incoming/slurm.log"
-    assert asked[4:] == [
-        "--open-mode=append", "--no-requeue", "--nodes=2", "--ntasks-per-node=1", "--exclusive", "--mem=0",
-        "--time=41", "--gpus-per-node=8", "--partition=v100", "--account=me", "--time=1",
-    ]  # fmt: skip
-    assert "--ntasks-per-node=8" in submission(tmp_path / "b", "mpirun")
-
-
-def test_a_run_becomes_one_folder_and_counts_when_the_batch_is_resumed(slurm, write_recipe, tmp_path):
-    path = write_recipe(f'{RECORD} record 1; echo "rank $RANK on $SLURMD_NODENAME"', more='RANK = "{node_rank}"\n')
-    words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--case", "nodes=2,devices=2", "--resume"]
-    assert main(["run", str(path), *words]) == 0
-    folder = folder_of(tmp_path, "cpu-n2d2-bs1-fp32") / "1"
-    assert (folder / "train.log").read_text().endswith("rank 0 on blade1\n")
-    assert (folder / "node1/train.log").read_text().endswith("rank 1 on blade2\n")
-    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
-    assert not {each.name for each in folder.iterdir()} & {"incoming", "launch.json"}
-    # The partition is asked for its hardware, and finds that the run counts.
-    assert main(["run", str(path), *words]) == 0
-    assert [each.name for each in folder.parent.iterdir()] == ["1"]
+# What is asked for the state of a job, by the tools of clusters that keep accounts or do not.
+FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
 
 
 @pytest.mark.parametrize(
-    ("stated", "kept", "gone"),
+    ("squeue", "sacct", "kind", "outcome"),
     [
-        ((), {"--exclusive", "--mem=0", "--gpus-per-node=8"}, set()),
-        (("--exclusive=no",), {"--mem=0", "--gpus-per-node=8"}, {"--exclusive", "--exclusive=no"}),
-        (("--exclusive=user",), {"--exclusive=user", "--mem=0"}, {"--exclusive"}),
-        (("--mem-per-gpu=64G",), {"--mem-per-gpu=64G", "--exclusive"}, {"--mem=0"}),
-        (("--gres=gpu:h100:8",), {"--gres=gpu:h100:8"}, {"--gpus-per-node=8"}),
-        (("--account=mine",), {"--exclusive", "--mem=0", "--gpus-per-node=8", "--account=mine"}, set()),
+        ('[ "$4" = --format=%j ] || echo TIMEOUT', "exit 1", "lost", "timeout"),
+        (FORGOTTEN, "echo '      OUT_OF_MEMORY '", "lost", "oom"),
+        (FORGOTTEN, "echo 'CANCELLED by 1000'", "lost", "stopped"),
+        (FORGOTTEN, "echo NODE_FAIL", "lost", ""),
+        ("true", "echo 'accounting storage is disabled' >&2; exit 1", "lost", ""),
+        ("echo 'Unable to contact slurm controller' >&2; exit 1", "echo COMPLETED", "unreachable", ""),
     ],
 )
-def test_an_argument_of_the_user_takes_the_place_of_ours(write_recipe, tmp_path, stated, kept, gone):
-    path = write_recipe("true", device="gpu", shape="1n8d", more='\n[launcher]\nname = "torchrun"\n')
-    placed = planned(path, Slurm("gpu", stated), tmp_path)
-    words = set(placed.target.submission(placed.job, placed.run.spec))
-    assert kept <= words
-    assert not gone & words
-    (asked,) = placed.target.places("gpu").values()
-    assert ("--gpus-per-node=1" in asked) == ("--gres=gpu:h100:8" not in stated)
+def test_the_outcome_of_a_lost_run_comes_from_the_queue_or_the_accounting(
+    write_recipe, tmp_path, monkeypatch, squeue, sacct, kind, outcome
+):
+    for name, program in {"squeue": squeue, "sacct": sacct}.items():
+        path = tool(tmp_path / "tools", name, program)
+    monkeypatch.setenv("PATH", path)
+    started = planned(write_recipe("true"), Slurm("7", NODES), tmp_path)
+    started.node(0).mkdir(parents=True)
+    state = started.look()
+    assert (state.kind, state.outcome) == (kind, outcome)
 
 
-def test_secrets_reach_the_nodes_and_stand_in_no_file(slurm, write_recipe, tmp_path, monkeypatch):
+def test_the_hardware_of_each_node_is_known(nodes):
+    first, second = nodes.hardware(CPU)
+    assert first == second
+    assert first.endswith("cores (CPU)")
+
+
+def test_a_launcher_that_starts_the_other_nodes_works_on_the_first_alone(write_recipe, tmp_path, monkeypatch):
+    path = write_recipe("true", more='\n[launcher]\nname = "mpirun"\n')
+    (tmp_path / "a").mkdir()
+    monkeypatch.setenv("SLURMD_NODENAME", "blade1")
+    planned(path, Slurm("7", NODES), tmp_path / "a", TWO)
+    monkeypatch.setenv("SLURMD_NODENAME", "blade2")
+    with pytest.raises(RunnerError, match="its launcher works on the node blade1; start the runner there, or submit"):
+        planned(path, Slurm("7", NODES), tmp_path / "b", TWO)
+
+
+def test_secrets_reach_the_nodes_and_stand_in_no_file(nodes, write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "hush-0123456789-hush")
     path = write_recipe('echo "it is $MY_TOKEN"')
-    started = planned(path, SLURM, tmp_path, settings=Settings(secrets=("MY_TOKEN",)))
+    started = planned(path, nodes, tmp_path, TWO, settings=Settings(secrets=("MY_TOKEN",)))
     started.start()
     assert started.over().kind == "ended"
     started.fetch()
-    assert log(started) == f"it is {'*' * 20}\n"
+    assert log(started, 1) == f"it is {'*' * 20}\n"
     files = [each for each in (tmp_path / "raw").rglob("*") if each.is_file()]
     assert files
     assert not [each for each in files if b"hush-" in each.read_bytes()]
@@ -351,7 +268,7 @@ exec SRUN "${words[@]}"
 """
 
 
-def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(slurm, write_recipe, tmp_path, monkeypatch):
+def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(nodes, write_recipe, tmp_path, monkeypatch):
     # The plugin is not installed here: this srun takes its options off, and everything else is Slurm's own.
     path = write_recipe(
         'echo "$RANK $WORD $PWD $SLURMD_NODENAME"', more='RANK = "{node_rank}"\n[container]\nimage = "a/b"\n'
@@ -359,7 +276,7 @@ def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(slurm, write_recipe, tm
     program = PYXIS.replace("LOG", f"{tmp_path}/options").replace("SRUN", str(shutil.which("srun")))
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "srun", program))
     settings = Settings(container="pyxis", variables={"WORD": "said"})
-    started = planned(path, SLURM, tmp_path, TWO, settings)
+    started = planned(path, nodes, tmp_path, TWO, settings)
     started.start()
     assert started.over().kind == "ended"
     started.fetch()
@@ -371,146 +288,188 @@ def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(slurm, write_recipe, tm
     assert any(each.startswith(f"--container-mounts={words[0][2]}:{words[0][2]},") for each in given)
 
 
-def test_pyxis_is_for_slurm_and_must_be_installed(slurm, write_recipe, tmp_path):
+def test_pyxis_is_for_slurm_and_must_be_installed(nodes, write_recipe, tmp_path):
     path = write_recipe("true", more='[container]\nimage = "a/b"\n')
     with pytest.raises(RunnerError, match="--container pyxis is a part of Slurm; choose another"):
         planned(path, Local(), tmp_path / "a", settings=Settings(container="pyxis"))
     (tmp_path / "b").mkdir()
-    started = planned(path, SLURM, tmp_path / "b", settings=Settings(container="pyxis"))
-    started.start()
-    assert "srun knows no --container-image here: pyxis is not installed" in started.over().cause
+    started = planned(path, nodes, tmp_path / "b", settings=Settings(container="pyxis"))
+    with pytest.raises(RunnerError, match="srun knows no --container-image here: pyxis is not installed"):
+        started.start()
 
 
-def submitted(slurm) -> list[str]:
-    """Return the names of the jobs that Slurm knows, in the order of their numbers."""
-    lines = slurm.call("squeue", "--noheader", "--states=all", "--format=%i %j").splitlines()
-    return [name for _, name in sorted((int(line.split()[0]), line.split()[1]) for line in lines)]
+# --- Jobs that are submitted ------------------------------------------------------------------------------------------
 
 
-def test_all_runs_of_a_series_share_one_allocation_and_nothing_of_it_is_left(slurm, write_recipe, tmp_path):
+def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
+    return ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", *more]
+
+
+def test_all_runs_of_a_command_are_made_by_the_runner_in_one_job(slurm, write_recipe, tmp_path, capfd):
     path = write_recipe(f'{RECORD} record 1; echo "$SLURM_JOB_ID on $SLURMD_NODENAME"')
-    before = len(submitted(slurm))
-    words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--repeats", "2", "--seed", "1"]
-    # Those of one node run in the allocation that the largest needs.
-    assert main(["run", str(path), *words, "--case", "nodes=1|2,devices=2"]) == 0
-    assert len(submitted(slurm)) == before + 1
+    before = len(jobs(slurm))
+    # Those of one node run in the job that the largest needs.
+    more = ("--repeats", "2", "--seed", "1", "--case", "nodes=1|2,devices=2", "--wait")
+    assert main(words(path, tmp_path, *more)) == 0
+    assert len(jobs(slurm)) == before + 1
     logs = sorted((tmp_path / "raw").rglob("[12]/train.log"))
     assert len(logs) == 4
-    said = {log.parent.parent.name + "/" + log.parent.name: log.read_text().splitlines()[-1] for log in logs}
-    assert len({each.split()[0] for each in said.values()}) == 1, said
-    assert {each.split()[-1] for each in said.values()} == {"blade1"}
-    assert not any("incoming" in each.name for each in (tmp_path / "raw").rglob("*"))
-    assert any(not (tmp_path / "raw/.slurm").exists() for _ in polls())
-    assert any(not slurm.call("squeue", "--noheader") for _ in polls())
+    said = [log.read_text().splitlines()[-1].split() for log in logs]
+    assert {(number, node) for number, _, node in said} == {(jobs(slurm)[-1], "blade1")}
+    folder = folder_of(tmp_path, "cpu-n2d2-bs1-fp32") / "1"
+    assert (folder / "node1/train.log").read_text().endswith(" on blade2\n")
+    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
+    assert not {each.name for each in folder.iterdir()} & {"incoming", "launch.json"}
+    printed = capfd.readouterr().out
+    assert "[4/4]" in printed
+    assert printed.count("completed") == 4
+    # In another job, the nodes are asked for their hardware, and the runs count.
+    assert main(words(path, tmp_path, *more, "--resume")) == 0
+    assert "nothing is left to run" in capfd.readouterr().out
+    assert len(list((tmp_path / "raw").rglob("run.json"))) == 4
 
 
-def test_an_allocation_goes_on_where_a_run_was_brought_home_before_its_batch_program_was_over(tmp_path):
-    folder, brought_home, stays = (tmp_path / name for name in ("allocation/1", "first", "second"))
-    for each in (folder / "queue", brought_home, stays):
-        each.mkdir(parents=True)
-    (folder / "series.json").write_text('{"idle_seconds": 0}')
-    for each, program in ((brought_home, "import shutil, sys; shutil.rmtree(sys.argv[2])"), (stays, "")):
-        with zipfile.ZipFile(each / agent_link.ARCHIVE, "w") as archive:
-            archive.writestr("agent/__main__.py", program)
-    for number, run in enumerate((brought_home, stays)):
-        (folder / "queue" / run.name).write_text(str(run))
-        os.utime(folder / "queue" / run.name, (number, number))
-    assert subprocess.run([sys.executable, "-I", agent_link.AGENT, "series", folder], timeout=60).returncode == 0
-    assert not brought_home.exists()
-    assert (stays / "over").exists()
-    assert not (tmp_path / "allocation").exists()
+def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, write_recipe, tmp_path):
+    if shutil.which("mpirun") is None:
+        pytest.skip("mpirun is missing (openmpi-bin on Debian)")
+    program = f'{RECORD} record 1; echo "rank $OMPI_COMM_WORLD_RANK on $SLURMD_NODENAME"'
+    path = write_recipe(program, more='\n[launcher]\nname = "mpirun"\n')
+    assert main(words(path, tmp_path, "--case", "nodes=2,devices=2", "--wait")) == 0
+    (folder,) = (each.parent for each in (tmp_path / "raw").rglob("run.json"))
+    # Open MPI may print notices of its own among the ranks' lines.
+    found = re.findall(r"rank \d on \w+", (folder / "train.log").read_text())
+    assert sorted(found) == ["rank 0 on blade1", "rank 1 on blade2"]
+    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
 
 
-def series(path, tmp_path, choices=None, target=SLURM, runs=2):
-    """Return jobs of a series that share an allocation."""
-    (tmp_path / "raw").mkdir()
-    placed = [planned(path, target, tmp_path / f"raw/{number}", choices) for number in range(runs)]
-    place = target.for_series([each.run for each in placed], 0)
-    return [replace(each, target=place) for each in placed]
+def begun_in_a_job(slurm, path, tmp_path) -> str:
+    """Submit a series, return at once, and wait until its first run has begun; return the number of the job."""
+    assert main(words(path, tmp_path, "--case", "nodes=2,devices=2")) == 0
+    number = jobs(slurm)[-1]
+    # Both nodes, or what is asked may find one that is not ready for a signal yet.
+    until(lambda: [each.read_text() for each in (tmp_path / "raw").rglob("node?/train.log")] == ["begun\n"] * 2, 120)
+    return number
 
 
-def test_a_stopped_run_of_a_series_leaves_the_allocation_to_the_next(slurm, write_recipe, tmp_path):
-    first, second = series(write_recipe('sleep 300 & echo "$!"; wait'), tmp_path, TWO)
-    first.start()
-    begun_on_both(first)
-    first.stop()
-    assert first.over().kind == "ended"
-    assert host(first)["outcome"] == "stopped"
-    # What is over is not stopped again, though its number is that of the next.
-    second.start()
-    begun_on_both(second)
-    assert (first.incoming / "slurm.number").read_text() == (second.incoming / "slurm.number").read_text()
-    assert any((first.incoming / "over").exists() for _ in polls())
-    first.stop()
-    assert second.look().kind == "running"
-    second.stop("timeout")
-    assert second.over().kind == "ended"
-    assert host(second, 1)["outcome"] == "timeout"
-    second.target.release()
+def run_json(tmp_path):
+    """Wait until the one run is finished, and return its record."""
+    until(lambda: any((tmp_path / "raw").rglob("run.json")) and not any((tmp_path / "raw").rglob("launch.json")))
+    (path,) = (tmp_path / "raw").rglob("run.json")
+    return load(path)
 
 
-def test_a_run_of_a_series_that_a_node_refuses_is_over_and_the_next_one_runs(slurm, write_recipe, tmp_path):
-    refused, good = series(write_recipe("echo good"), tmp_path)
-    spec = msgspec.structs.replace(refused.run.spec, command=(("no such program",),))
-    refused.target.start(refused.job, spec)
-    state = refused.over()
-    assert (state.kind, state.outcome) == ("lost", "failed")
-    assert "no such program" in state.cause
-    good.start()
-    assert good.over().kind == "ended"
-    assert log(good) == "good\n"
-    good.target.release()
+@pytest.mark.parametrize(
+    ("argv", "outcome"),
+    [
+        (["scancel"], "stopped"),
+        (["scancel", "--batch", "--signal=TERM"], "stopped"),
+        # So Slurm warns of the time limit.
+        (["scancel", "--batch", "--signal=USR1"], "timeout"),
+    ],
+)
+def test_a_job_that_slurm_ends_stops_and_collects_its_run(slurm, write_recipe, tmp_path, argv, outcome):
+    path = write_recipe("echo begun; sleep 300", batches="1, 2")
+    slurm.call(*argv, begun_in_a_job(slurm, path, tmp_path))
+    found = run_json(tmp_path)
+    assert found["outcome"] == outcome
+    assert [node["outcome"] for node in found["nodes"]] == [outcome, outcome]
+    until(lambda: not slurm.call("squeue", "--noheader"))
+    assert len(list((tmp_path / "raw").rglob("run.json"))) == 1
 
 
-def test_an_allocation_that_has_ended_is_followed_by_another(slurm, write_recipe, tmp_path):
-    lost, good = series(write_recipe("echo begun; sleep 3"), tmp_path)
-    lost.start()
-    lost.printing()
-    slurm.call("scancel", (lost.incoming / "slurm.number").read_text().strip())
-    assert lost.over().kind in ("ended", "lost")
-    good.start()
-    assert good.over().kind == "ended"
-    numbers = {(each.incoming / "slurm.number").read_text() for each in (lost, good)}
-    assert len(numbers) == 2
-    good.target.release()
+def test_a_runner_that_is_killed_in_its_job_leaves_the_run_to_collect(slurm, write_recipe, tmp_path, monkeypatch):
+    number = begun_in_a_job(slurm, write_recipe("echo begun; sleep 300"), tmp_path)
+    slurm.call("scancel", "--batch", "--signal=KILL", number)
+    until(lambda: not slurm.call("squeue", "--noheader"))
+    assert main(["collect", str(tmp_path / "raw")]) == 1
+    assert run_json(tmp_path)["outcome"] in ("failed", "stopped")
 
 
-def test_an_allocation_ends_by_itself_where_the_runner_is_gone(slurm, write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "IDLE_SECONDS", 1)
-    one, _ = series(write_recipe("echo done"), tmp_path)
-    one.start()
-    assert one.over().kind == "ended"
-    assert any(not slurm.call("squeue", "--noheader") for _ in polls())
-    assert not Path(one.target.allocation.folder).exists()
+def test_a_refusal_of_sbatch_is_reported_and_leaves_nothing(slurm, write_recipe, tmp_path, capfd):
+    argv = words(write_recipe("true"), tmp_path)
+    argv[argv.index("slurm:debug")] = "slurm:nowhere"
+    assert main(argv) == 2
+    assert re.search(r"sbatch did not take the job: .*invalid partition", capfd.readouterr().err, re.IGNORECASE)
+    assert not (tmp_path / "raw").exists()
+    assert main(["check", *argv[1:2], *argv[4:]]) == 2
+    assert "sbatch would not take the job" in capfd.readouterr().err
 
 
-def test_a_series_that_is_stopped_in_the_queue_leaves_nothing(slurm, write_recipe, tmp_path):
-    other = planned(write_recipe("echo begun; sleep 300"), SLURM, tmp_path / "other", TWO)
-    other.start()
-    other.printing()
-    waiting, _ = series(write_recipe("echo begun"), tmp_path)
-    waiting.start()
-    assert waiting.look().cause == "Slurm says PENDING"
-    waiting.stop()
-    assert (waiting.over().kind, waiting.look().outcome) == ("lost", "stopped")
-    waiting.target.release()
-    assert not Path(waiting.target.allocation.folder).exists()
+def test_slurm_says_whether_it_would_take_a_job(slurm, write_recipe, capfd):
+    assert main(["check", str(write_recipe("true")), "--on", "slurm:debug"]) == 0
+    assert "the job checks its nodes itself; Slurm says: sbatch: Job " in capfd.readouterr().out
 
 
-def test_an_allocation_lasts_for_all_runs_but_not_longer_than_its_partition_allows(write_recipe, tmp_path, monkeypatch):
+def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch, capfd):
+    argv = words(write_recipe("true"), tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(argv) == 2
+    assert re.search(r"sbatch: it cannot be started here: No such file.*install it", capfd.readouterr().err)
+
+
+def test_a_runner_outside_of_a_job_is_refused_with_the_remedy(write_recipe, monkeypatch, capfd):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert main(["run", str(write_recipe("true")), "--on", "slurm"]) == 2
+    assert "this is not inside of a Slurm job; --on slurm:PARTITION submits one" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("python", ["/mine/alone/python", "/bin/true"])
+def test_a_job_whose_node_lacks_the_runner_says_so(python):
+    script = sbatch.SCRIPT.format(python=python, command="echo begun")
+    found = subprocess.run(["sh"], input=script, capture_output=True, text=True, timeout=60)
+    there = python == "/bin/true"
+    assert (found.returncode, found.stdout) == ((0, "begun\n") if there else (2, ""))
+    assert ("with Perfledger cannot be started on" in found.stderr) != there
+
+
+def wanted(path, folder, choices) -> Needs:
+    """Return what a job needs for one run of a recipe."""
+    return sbatch.needs([planned(path, Local(), folder, choices).run], 0)
+
+
+def test_the_arguments_of_sbatch(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    target = Partition("v100", ("--account=me",))
+
+    def submission(folder: Path, launcher: str) -> list[str]:
+        path = write_recipe(timeout=601, device="gpu", more=f'\n[launcher]\nname = "{launcher}"\n')
+        return target.argv(wanted(path, folder, {"nodes": "1", "devices": "8"}))
+
+    assert submission(tmp_path / "a", "torchrun") == [
+        "sbatch", "--parsable", "--job-name=perfledger", "--output=slurm-%j.out", "--no-requeue",
+        "--signal=B:USR1@120", "--nodes=1", "--ntasks-per-node=1", "--exclusive", "--mem=0", "--time=41",
+        "--gpus-per-node=8", "--partition=v100", "--account=me",
+    ]  # fmt: skip
+    assert "--ntasks-per-node=8" in submission(tmp_path / "b", "mpirun")
+
+
+@pytest.mark.parametrize(
+    ("stated", "kept", "gone"),
+    [
+        ((), {"--exclusive", "--mem=0", "--gpus-per-node=8"}, set()),
+        (("--exclusive=no",), {"--mem=0", "--gpus-per-node=8"}, {"--exclusive", "--exclusive=no"}),
+        (("--exclusive=user",), {"--exclusive=user", "--mem=0"}, {"--exclusive"}),
+        (("--mem-per-gpu=64G",), {"--mem-per-gpu=64G", "--exclusive"}, {"--mem=0"}),
+        (("--gres=gpu:h100:8",), {"--gres=gpu:h100:8"}, {"--gpus-per-node=8"}),
+        (("--time=15",), {"--time=15", "--exclusive"}, {"--time=60"}),
+        (("--account=mine",), {"--exclusive", "--mem=0", "--gpus-per-node=8", "--account=mine"}, set()),
+    ],
+)
+def test_an_argument_of_the_user_takes_the_place_of_ours(stated, kept, gone):
+    words = set(Partition("gpu", stated).argv(Needs(nodes=1, tasks=1, gpus=8, seconds=3600)))
+    assert kept <= words
+    assert not gone & words
+
+
+def test_a_job_lasts_for_all_runs_but_not_longer_than_its_partition_allows(write_recipe, tmp_path, monkeypatch):
     path = write_recipe(timeout=3600, device="gpu", more='\n[launcher]\nname = "torchrun"\n')
-    small, large = (planned(path, Slurm("v100"), tmp_path / each, {"devices": each}).run for each in ("1", "8"))
-    limit = tool(tmp_path / "tools", "sinfo", "echo 'v100 infinite'")
-    monkeypatch.setenv("PATH", limit)
-    place = Slurm("v100").for_series([small, large, large], 600)
-    (line,) = place.commands(small)
-    assert "--nodes=1 --ntasks-per-node=1 --exclusive --mem=0 --time=240 --gpus-per-node=8 --partition=v100" in line
-    tool(tmp_path / "tools", "sinfo", "echo 'v100 1:30:00'")
-    assert "--time=90" in place.commands(small)[0]
-    # What the user states comes last, and holds.
-    stated = Slurm("v100", ("--time=15",)).for_series([small, large], 600)
-    assert stated.commands(small)[0].endswith("--partition=v100 --time=15")
-    assert "--time=170" in stated.commands(small)[0]
+    small, large = (planned(path, Local(), tmp_path / each, {"devices": each}).run for each in ("1", "8"))
+    series = sbatch.needs([small, large, large], 600)
+    assert series == Needs(nodes=1, tasks=1, gpus=8, seconds=3 * 4200 + 1800)
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "sinfo", "echo infinite"))
+    assert "--time=240" in Partition("v100").argv(series)
+    tool(tmp_path / "tools", "sinfo", "echo 1:30:00")
+    assert "--time=90" in Partition("v100").argv(series)
 
 
 @pytest.mark.parametrize(
@@ -526,4 +485,4 @@ def test_an_allocation_lasts_for_all_runs_but_not_longer_than_its_partition_allo
     ],
 )
 def test_times_of_slurm(text, seconds):
-    assert slurm_queue.slurm_seconds(text) == seconds
+    assert sbatch.slurm_seconds(text) == seconds

@@ -14,12 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfledger.runners import fetch, launch_json, nodes, record, slurm
+from perfledger.runners import fetch, launch_json, nodes, record
 from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import ProgramResult
-from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Job, Ssh
-from tests.runners.arrivals import arrive, begun, launched, lost
+from tests.runners.arrivals import arrive, begun, launched
 
 HEAD = b'perfledger {"files": true}\n'
 
@@ -196,31 +194,3 @@ def test_an_ssh_configuration_among_the_logs_is_not_used(place, refused, write_r
             launched(folder)
     else:
         assert launched(folder).target.config == str(tmp_path / place)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"warnings": 1}', "[" * 9999])
-def test_what_a_node_of_a_cluster_did_not_write_itself_is_a_warning(text, write_recipe, tmp_path):
-    folder = begun(write_recipe("true"), tmp_path)
-    job = Job(launched(folder).job, folder)
-    (lost(folder, 0) / "check.json").write_text(text)
-    assert Slurm().late_warnings(job).warnings == ("what its check found cannot be read",)
-
-
-@pytest.mark.parametrize("text", ["--user=me", "12 --all", "", "12\n13"])
-def test_the_number_of_a_job_is_a_number(text, write_recipe, tmp_path, monkeypatch):
-    folder = begun(write_recipe("true"), tmp_path)
-    job, asked = Job(launched(folder).job, folder), []
-    lost(folder, 0)
-    (job.incoming / "slurm.number").write_text(text)
-    answer = ProgramResult(0, "77\n", "")
-    monkeypatch.setattr(slurm, "ask_slurm", lambda argv, text="": asked.append(argv) or answer)
-    Slurm().stop(job)
-    assert [argv[-1] for argv in asked[1:]] == ["77", "77"]
-
-
-def test_a_link_in_the_place_of_a_refusal_publishes_no_other_file(write_recipe, tmp_path, monkeypatch):
-    folder = begun(write_recipe("true"), tmp_path)
-    job = Job(launched(folder).job, folder)
-    (tmp_path / "secret").write_text("secret")
-    (lost(folder, 0) / "refused").symlink_to(tmp_path / "secret")
-    assert "secret" not in slurm._ended_state(job, "FAILED", "it failed").cause

@@ -368,14 +368,14 @@ def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
 def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):
     progress = display.Progress(1)
     progress.state("running", "step 1")
-    progress.state("waiting", "waiting Slurm says PENDING")
-    progress.state("waiting", "waiting Slurm says PENDING")
+    progress.state("busy", "waiting until idle: it computes")
+    progress.state("busy", "waiting until idle: it computes")
     progress.state("unreachable", "out of reach for 5 s: n1")
     progress.state("running", "back")
     monkeypatch.setattr(display, "LIVE_SECONDS", 0)
     progress.state("running", "step 9")
     lines = [line.partition(":")[2][6:] for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["waiting Slurm says PENDING", "out of reach for 5 s: n1", "back", "step 9"]
+    assert lines == ["waiting until idle: it computes", "out of reach for 5 s: n1", "back", "step 9"]
 
 
 def test_a_live_line_says_where_the_log_grows(write_recipe, tmp_path, capfd, monkeypatch):

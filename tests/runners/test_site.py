@@ -17,6 +17,7 @@ from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipes import load
+from perfledger.runners.sbatch import Partition
 from perfledger.runners.settings import Settings
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
@@ -368,9 +369,10 @@ sbatch = ["--account=mine"]
         found.of("hosts", ["one", "other"])
     ssh = Ssh(("one", "two"))
     assert ssh.at_site(found.addresses(ssh.hosts), ()).addresses == ("10.0.0.1", "")
-    slurm = Slurm("gpu", ("--account=other",))
-    kind, names = slurm.site_names()
-    assert slurm.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
+    partition = Partition("gpu", ("--account=other",))
+    kind, names = partition.site_names()
+    assert partition.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
+    assert Slurm("7", ("n1", "n2"), "gpu").site_names() == (kind, names)
     assert Local().at_site((), ()) == Local()
 
 

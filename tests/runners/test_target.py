@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from perfledger.runners.job import RunnerError
+from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.targets import parse_target
 from perfledger.runners.transport import Local, Ssh
+from tests.runners.node import tool
 
 
 @pytest.mark.parametrize(
@@ -18,9 +20,7 @@ from perfledger.runners.transport import Local, Ssh
         ("local", Local()),
         ("ssh:gpu1", Ssh(("gpu1",))),
         ("ssh:me@10.0.0.1,gpu_2.example.org,fe80::1", Ssh(("me@10.0.0.1", "gpu_2.example.org", "fe80::1"))),
-        ("slurm:v100-32g", Slurm("v100-32g")),
-        ("slurm:", Slurm("")),
-        ("slurm", Slurm("")),
+        ("slurm:v100-32g", Partition("v100-32g")),
     ],
 )
 def test_targets(on, target):
@@ -30,11 +30,21 @@ def test_targets(on, target):
 @pytest.mark.parametrize(
     "on",
     ["", "docker", "local:1", "ssh", "ssh:", "ssh:a,", "ssh:-oProxyCommand=true", "ssh:a b", "ssh:a;b", "ssh:$(b)",
-     "ssh:a\nb", "ssh:me@-x", "ssh:@a", "ssh:gp\u00fc", "slurm:-x", "slurm:a b", "slurm:a,b"],
+     "ssh:a\nb", "ssh:me@-x", "ssh:@a", "ssh:gp\u00fc", "slurm:", "slurm:-x", "slurm:a b", "slurm:a,b"],
 )  # fmt: skip
 def test_an_invalid_target_is_refused_with_its_option(on):
     with pytest.raises(RunnerError, match="--on"):
         parse_target(on)
+
+
+def test_the_nodes_of_a_slurm_job_are_those_that_slurm_names(tmp_path, monkeypatch):
+    for name, value in {"JOB_ID": "7", "JOB_NODELIST": "n[1-2]", "JOB_PARTITION": "v100"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    monkeypatch.setenv("PATH", tool(tmp_path, "scontrol", '[ "$*" = "show hostnames n[1-2]" ] && printf "n1\nn2\n"'))
+    assert parse_target("slurm", sbatch=["--account=x"]) == Slurm("7", ("n1", "n2"), "v100")
+    tool(tmp_path, "scontrol", "exit 1")
+    with pytest.raises(RunnerError, match="the nodes of job 7 are not known"):
+        parse_target("slurm")
 
 
 def test_a_host_is_one_node():

@@ -105,17 +105,22 @@ def start(
     Raises:
         RunnerError: it is not installed.
     """
-    # Variables of the allocation that we may have been started in would override those of the target.
-    variables = {
+    try:
+        return subprocess.Popen(
+            argv, stdin=text, stdout=output, stderr=errors, start_new_session=True, env=users_variables()
+        )
+    except OSError as error:
+        message = f"{argv[0]}: it cannot be started here: {error.strerror}; install it or put it on PATH"
+        raise RunnerError(message) from error
+
+
+def users_variables() -> dict[str, str]:
+    """Return our variables without those of the Slurm job that we may work in, which its commands take for options."""
+    return {
         name: value
         for name, value in os.environ.items()
         if name in USERS_SLURM_VARIABLES or not name.startswith(("SLURM_", "PMI_", "PMIX_"))
     }
-    try:
-        return subprocess.Popen(argv, stdin=text, stdout=output, stderr=errors, start_new_session=True, env=variables)
-    except OSError as error:
-        message = f"{argv[0]}: it cannot be started here: {error.strerror}; install it or put it on PATH"
-        raise RunnerError(message) from error
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

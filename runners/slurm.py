@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.programs import ProgramResult, Question, ask
+from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
 from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, NodeState, Target
 
 #: How long a command of Slurm may take.
@@ -62,13 +62,15 @@ def job_state(number: str) -> str:
 class Slurm(Target, frozen=True, tag="slurm"):
     """The nodes of a Slurm job, each reached by a step of the job; their folders are shared with this machine.
 
-    `number` is that of the job, and `partition` the one that it runs in.
+    `number` is that of the job, and `partition` the one that it runs in. `gpus` are those of a node if the job was
+    given a number for all nodes, which Slurm would want of each step; 0 in other jobs.
     """
 
     has_pyxis: ClassVar[bool] = True
     number: str
     hosts: tuple[str, ...]
     partition: str = ""
+    gpus: int = 0
 
     def __post_init__(self) -> None:
         # srun would take other texts for options, and the logs may come from someone else.
@@ -80,6 +82,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return [
             "srun", f"--jobid={self.number}", f"--job-name={name}", "--overlap", "--export=ALL", "--nodes=1",
             "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none", f"--nodelist={self.hosts[rank]}",
+            *([f"--gpus={self.gpus}"] if self.gpus else []),
         ]  # fmt: skip
 
     def argv(self, rank: int) -> list[str]:
@@ -142,13 +145,16 @@ class Slurm(Target, frozen=True, tag="slurm"):
             "PERFLEDGER_IDENTITY": job.facts.identity,
             "PERFLEDGER_NODE_RANK": str(rank),
         }
-        # The launcher reads the nodes of the job from variables that a step would replace.
-        step = self.step(rank, _step_name(job, rank)) if job.facts.every_node or rank else []
-        argv = [*step, sys.executable, "-I", str(agent_link.AGENT), "run", str(folder)]
+        argv = [sys.executable, "-I", str(agent_link.AGENT), "run", str(folder)]
+        if job.facts.every_node or rank:
+            argv, outside = [*self.step(rank, _step_name(job, rank)), *argv], users_variables()
+        else:
+            # The launcher reads the nodes of the job from variables that a step would replace.
+            outside = dict(os.environ)
         _STEPS[:] = [each for each in _STEPS if each.poll() is None]
         with (folder / "host.log").open("wb") as log:
             process = subprocess.Popen(
-                argv, cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                argv, cwd=folder, env={**outside, **variables}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
         _STEPS.append(process)
@@ -204,7 +210,8 @@ def own_job() -> Slurm:
     nodes = ask_slurm(["scontrol", "show", "hostnames", os.environ.get("SLURM_JOB_NODELIST", "")])
     if not (hosts := tuple(nodes.output.split())):
         raise RunnerError(f"--on slurm: the nodes of job {number} are not known: {nodes.last_words}")
-    return Slurm(number, hosts, os.environ.get("SLURM_JOB_PARTITION", ""))
+    gpus = os.environ.get("SLURM_GPUS_ON_NODE", "") if "SLURM_GPUS" in os.environ else ""
+    return Slurm(number, hosts, os.environ.get("SLURM_JOB_PARTITION", ""), int(gpus or 0))
 
 
 def _step_name(job: Job, rank: int) -> str:

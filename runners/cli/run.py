@@ -15,9 +15,10 @@ from perfledger.runners.cli.series import Series, aim, series_of, time_of, warn_
 from perfledger.runners.cli.text import aligned, counted
 from perfledger.runners.earlier import finished_runs
 from perfledger.runners.ingest_link import case_figures, check_ingest
-from perfledger.runners.job import PlannedRun
+from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.run import RunContext, Supervision, supervise
 from perfledger.runners.sbatch import Partition
+from perfledger.runners.slurm import Slurm
 from perfledger.runners.targets import AnyTarget
 from perfledger.schema.figures import FiguresFound
 
@@ -33,6 +34,8 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
     All of their cases run in random order, or those that --case chooses. RECIPE is a name that `list` prints, or a
     .toml file.
     """
+    if wait and not isinstance(asked.target, Slurm | Partition):
+        raise RunnerError("--wait: it is for --on slurm:PARTITION; leave it out")
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
     warn_of_unpinned(each.recipe for each in asked.chosen)

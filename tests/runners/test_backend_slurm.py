@@ -308,8 +308,8 @@ def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
 def test_all_runs_of_a_command_are_made_by_the_runner_in_one_job(slurm, write_recipe, tmp_path, capfd):
     path = write_recipe(f'{RECORD} record 1; echo "$SLURM_JOB_ID on $SLURMD_NODENAME"')
     before = len(jobs(slurm))
-    # Those of one node run in the job that the largest needs.
-    more = ("--repeats", "2", "--seed", "1", "--case", "nodes=1|2,devices=2", "--wait")
+    # Those of one node run in the job that the largest needs; GPUs for all nodes are not wanted of each.
+    more = ("--repeats", "2", "--seed", "1", "--case", "nodes=1|2,devices=2", "--wait", "--sbatch=--gpus=4")
     assert main(words(path, tmp_path, *more)) == 0
     assert len(jobs(slurm)) == before + 1
     logs = sorted((tmp_path / "raw").rglob("[12]/train.log"))
@@ -405,6 +405,11 @@ def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch, ca
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(argv) == 2
     assert re.search(r"sbatch: it cannot be started here: No such file.*install it", capfd.readouterr().err)
+
+
+def test_waiting_for_a_job_is_for_slurm(write_recipe, capfd):
+    assert main(["run", str(write_recipe("true")), "--wait"]) == 2
+    assert "--wait: it is for --on slurm:PARTITION; leave it out" in capfd.readouterr().err
 
 
 def test_a_runner_outside_of_a_job_is_refused_with_the_remedy(write_recipe, monkeypatch, capfd):

@@ -130,15 +130,17 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def begin(self, job: Job, spec: JobSpec) -> str:
         """Start the run in a step on each node; return why it did not start on one."""
-        steps = {rank: self._begun(job, rank) for rank in job.ranks}
+        steps = {rank: self._start_step(job, rank) for rank in job.ranks}
         end = time.monotonic() + REQUEST_SECONDS["begin"]
-        while waiting := [rank for rank in job.ranks if not _has_begun(job, rank)]:
-            if time.monotonic() > end or any(steps[rank].poll() is not None for rank in waiting):
+        while (failed := _not_begun(job)) and time.monotonic() < end:
+            ended = [rank for rank, step in steps.items() if step.poll() is not None]
+            if failed := [rank for rank in _not_begun(job) if rank in ended]:
                 break
             time.sleep(0.05)
-        return "\n".join(f"{self.name(rank)}: {_why_not(job, rank)}" for rank in waiting if not _has_begun(job, rank))
+        return "\n".join(f"{self.name(rank)}: {_start_failure(job, rank)}" for rank in failed)
 
-    def _begun(self, job: Job, rank: int) -> subprocess.Popen[bytes]:
+    def _start_step(self, job: Job, rank: int) -> subprocess.Popen[bytes]:
+        """Start the run of a node; a launcher that starts the other nodes runs outside of a step."""
         folder = job.node(rank)
         variables = {
             "PERFLEDGER_JOB": str(folder),
@@ -149,7 +151,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         if job.facts.every_node or rank:
             argv, outside = [*self.step(rank, _step_name(job, rank)), *argv], users_variables()
         else:
-            # The launcher reads the nodes of the job from variables that a step would replace.
+            # It reads the nodes of the job from variables that a step would replace.
             outside = dict(os.environ)
         _STEPS[:] = [each for each in _STEPS if each.poll() is None]
         with (folder / "host.log").open("wb") as log:
@@ -174,19 +176,19 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return state
 
     def node_states(self, job: Job) -> dict[int, NodeState]:
-        """Read the folders of the nodes; whether one that another machine runs still goes on, Slurm knows."""
+        """Read the folders of the nodes, and ask Slurm whether runs on other machines still go on."""
         seen = Local().node_states(job)
-        if not (others := _not_seen(seen)):
+        if not (others := _hidden_ranks(seen)):
             return seen
         try:
             steps = ask_queue(self.number, "--steps", "--format=%j").split()
         except RunnerError as error:
             return {**seen, **{rank: replace(seen[rank], kind="unreachable", cause=str(error)) for rank in others}}
         end = time.monotonic() + SHARED_SECONDS
-        while any(_step_name(job, rank) not in steps for rank in _not_seen(seen)) and time.monotonic() < end:
+        while any(_step_name(job, rank) not in steps for rank in _hidden_ranks(seen)) and time.monotonic() < end:
             time.sleep(0.5)
             seen = Local().node_states(job)
-        for rank in _not_seen(seen):
+        for rank in _hidden_ranks(seen):
             goes_on = _step_name(job, rank) in steps
             seen[rank] = replace(seen[rank], kind="running", cause="") if goes_on else _lost(seen[rank])
         return seen
@@ -218,7 +220,7 @@ def _step_name(job: Job, rank: int) -> str:
     return f"{job.facts.identity}-{rank}"
 
 
-def _not_seen(seen: dict[int, NodeState]) -> list[int]:
+def _hidden_ranks(seen: dict[int, NodeState]) -> list[int]:
     """Return the nodes whose run has not ended and has no process on this machine."""
     return [rank for rank, state in seen.items() if state.kind not in ("running", "ended")]
 
@@ -229,12 +231,13 @@ def _lost(state: NodeState) -> NodeState:
     return replace(state, kind="lost", cause="its step has ended, and it wrote no host.json")
 
 
-def _has_begun(job: Job, rank: int) -> bool:
+def _not_begun(job: Job) -> list[int]:
+    """Return the nodes whose agent has not begun the run."""
     # A network file system may not show a new file until its folder is listed.
-    return any(each.name == "pid" for each in job.node(rank).iterdir())
+    return [rank for rank in job.ranks if "pid" not in (each.name for each in job.node(rank).iterdir())]
 
 
-def _why_not(job: Job, rank: int) -> str:
+def _start_failure(job: Job, rank: int) -> str:
     """Return why a node did not start the run, from what its agent and srun printed."""
     lines = (job.node(rank) / "host.log").read_text(encoding="utf-8", errors="replace").splitlines()
     # srun adds that the agent has exited.

@@ -123,14 +123,14 @@ def build_run(
     )
     folder = case_folder(recipe, case, raw_logs) / str(numbered.repeat)
     record = _record(written, case, settings, spec, numbered)
-    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
+    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case, numbered.smoke), spec=spec)
 
 
-def _wanted(recipe: LaunchRecipe, case: RecipeCase) -> WantedRecords:
-    """Return the records that the log must have, and those that it must have after fewer iterations."""
+def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> WantedRecords:
+    """Return the records that the log must have; a smoke run prints fewer."""
     asked, iterations = recipe.records, int(case.slots["iterations"])
-    of_trial = max(1, asked.at_least * iterations // recipe.iterations) if iterations < recipe.iterations else 0
-    return WantedRecords(asked.format, asked.at_least, asked.node, of_trial)
+    fewer = max(1, asked.at_least * iterations // recipe.iterations)
+    return WantedRecords(asked.format, min(fewer, asked.at_least) if smoke else asked.at_least, asked.node)
 
 
 def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:

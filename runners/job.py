@@ -182,15 +182,11 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class WantedRecords(Struct, frozen=True):
-    """The records that must be in the log, of one format; `node` is the node that prints them.
-
-    `of_trial` are enough for a run with fewer iterations than the recipe's, which then is a trial; 0 for any other.
-    """
+    """The records that must be in the log, of one format; `node` is the node that prints them."""
 
     format: str
     at_least: int
     node: Literal["first", "last"] = "first"
-    of_trial: int = 0
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):

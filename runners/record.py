@@ -188,15 +188,13 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
     known = _known(launch.plan, nodes, top, _hardware(top, launch.job.device), outcome)
     found = log_figures(folder / LOG, msgspec.to_builtins(replace(known, smoke=False)))
-    short, is_smoke = judged(found, launch, outcome)
-    short = "nothing was logged" if short and is_empty(folder / LOG) else short
-    has_reason = is_smoke or bool(short) or outcome != "completed"
+    short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
+    has_reason = known.smoke or bool(short) or outcome != "completed"
     hosts, noted = launch.target.public_names(), pending_warnings(folder)
     told = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
     record = replace(
         known,
         outcome="short" if outcome == "completed" and short else outcome,
-        smoke=known.smoke or is_smoke,
         records=_records(found, launch, has_reason),
         warnings=(
             *(published(text, hosts) for text in told),
@@ -235,20 +233,6 @@ def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
     chosen = {(node.host.gpu_variable, node.host.gpus) if node.host else ("", "") for node in nodes}
     variable, gpus = chosen.pop()
     return {variable: gpus} if gpus and not chosen else {}
-
-
-def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
-    """Return why a log has too few records, empty if it has enough; and whether the run is a smoke run."""
-    counts, wanted = count_records(found), launch.records
-    short = shortfall(counts, wanted)
-    if (
-        short
-        and outcome == "completed"
-        and wanted.of_trial
-        and not shortfall(counts, replace(wanted, at_least=wanted.of_trial))
-    ):
-        return "", True
-    return short, launch.plan.smoke
 
 
 def _records(found: FiguresFound, launch: Launch, has_reason: bool) -> Records:

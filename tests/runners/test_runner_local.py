@@ -171,7 +171,7 @@ def test_launch_json_is_written_before_the_run_starts(write_recipe, tmp_path):
         assert sorted(file.name for file in folder.iterdir()) == ["incoming", "launch.json"]
         launch = load(folder / "launch.json")
         assert launch["schema"] == "perfledger.launch/1"
-        assert launch["records"] == {"format": "ngc.pytorch_resnet50", "at_least": 1, "node": "first", "of_trial": 0}
+        assert launch["records"] == {"format": "ngc.pytorch_resnet50", "at_least": 1, "node": "first"}
         assert launch["plan"]["case"]["model"] == "Loop"
         assert launch["target"] == {"kind": "local"}
 

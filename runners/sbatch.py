@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Literal, Self
+from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ NOT_EXCLUSIVE = "--exclusive=no"
 MODULE = "perfledger.runners"
 #: Becomes the runner by exec, so that the runner gets the signals of Slurm.
 SCRIPT = """#!/bin/sh
-{python} -c 'import perfledger.runners' || {{
+{python} -c 'import perfledger.runners' 2>/dev/null || {{
   echo "runners: {python} with Perfledger cannot be started on $(hostname);" \\
     "put both into a folder that this machine and the nodes share" >&2
   exit 2
@@ -148,7 +148,8 @@ class Partition(Struct, frozen=True):
                     raise RunnerError(f"sbatch did not take the job: {said[-1] if said else 'it printed nothing'}")
                 log = Path(f"slurm-{number}.out")
                 print(f"submitted as Slurm job {number}, which prints to {log}; `scancel {number}` ends it", flush=True)
-                _follow(log, process)
+                if wait:
+                    _follow(log, process)
                 return process.wait()
             finally:
                 end(process)
@@ -156,17 +157,13 @@ class Partition(Struct, frozen=True):
 
 def _follow(log: Path, process: subprocess.Popen[bytes]) -> None:
     """Print what is added to a file until a process has ended."""
-    file: IO[str] | None = None
-    over = False
+    shown, over = 0, False
     while not over:
         over = process.poll() is not None
-        if file is None and log.exists():
-            file = log.open(encoding="utf-8", errors="replace")
-        if file and (added := file.read()):
-            print(added, end="", flush=True)
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        print(text[shown:], end="", flush=True)
+        shown = len(text)
         time.sleep(0 if over else FOLLOW_SECONDS)
-    if file:
-        file.close()
 
 
 def slurm_seconds(text: str) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,14 @@ from typing import Any
 import msgspec
 
 from perfledger.ingest import cli as ingest
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record.run import runs_of
 from perfledger.runners import agent_link, ingest_link, run, slurm
 from perfledger.runners.cli import main
 from perfledger.schema.figures import FiguresFound
 from tests.runners.agents import all_of, kept, modules, replacing
+from tests.runners.arrivals import LINE
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = ingest_link.ask_ingest
@@ -36,8 +42,19 @@ def agent() -> Path:
     return kept(all_of(*(replacing(old, new) for old, new in WAITS.items()))(modules(AGENT)))
 
 
+@functools.cache
+def compile_patterns() -> None:
+    """Read a log, which compiles the patterns of all formats: copies of this process that read logs need not do it."""
+    with tempfile.NamedTemporaryFile(suffix=".log") as log:
+        for step in range(1, 9):
+            log.write(LINE.format(step=step).encode())
+        log.flush()
+        runs_of(Input(Path(log.name), "train.log"), layout.load("perfledger"), "")
+
+
 def printed(folder: Path, *words: str) -> str:
     """Return what `python -m ingest` prints in a folder, without the second that its start takes."""
+    compile_patterns()
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), contextlib.chdir(folder):
         ingest.main(words)

@@ -18,7 +18,7 @@ from perfledger.ingest.common import processes
 from perfledger.ingest.common.processes import Death, Worker
 from perfledger.ingest.record.folders import FolderRead, LocalFolder
 from perfledger.ingest.record.remote import StoredFolder
-from perfledger.parsers.engine.registry import formats
+from perfledger.parsers.engine.detect import index_formats
 from perfledger.schema.records import Problem
 from perfledger.schema.redaction.redact import redact_record
 
@@ -48,7 +48,7 @@ class Processes:
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order."""
         if jobs and not self.fresh:
-            formats()  # once, for all copies of this process
+            index_formats()  # once, for all copies of this process
         waiting, ready = deque(enumerate(jobs)), dict[int, FolderRead]()
         idle, busy, dead = list[Worker](), dict[Worker, int](), list[int]()
         try:

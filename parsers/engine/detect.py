@@ -125,6 +125,11 @@ def _known() -> _Known:
     return _Known(formats())
 
 
+def index_formats() -> None:
+    """Load the formats and index them by their words, so that copies of this process need not do it."""
+    _known().searched(Chunk(b"", first_line=1, offset=0, bytes=0, lines=0))
+
+
 @dataclass(frozen=True)
 class _Searched:
     """A chunk, and the readings that may have a record in it, by the id of their format."""

@@ -97,7 +97,11 @@ class Node:
 
     def _place(self) -> dict[str, Any]:
         identity, folder = self.request["identity"], self.job.parent.parent
-        named = {"PERFLEDGER_IDENTITY": identity, "PERFLEDGER_NODE_RANK": str(self.request["rank"])}
+        named = {
+            "PERFLEDGER_JOB": str(self.job),
+            "PERFLEDGER_IDENTITY": identity,
+            "PERFLEDGER_NODE_RANK": str(self.request["rank"]),
+        }
         given = {**named, "TMPDIR": str(folder), **self.variables}
         return {"env": {**os.environ, **given}, "cwd": folder}
 
@@ -128,6 +132,11 @@ def prepared(
 def kernel(proc: Path | str = "/proc", sys: Path | str = "/sys") -> Change:
     """Return a change of the agent that makes it read another kernel's files."""
     return replacing('PROC, SYS = "/proc", "/sys"', f'PROC, SYS = "{proc}", "{sys}"')
+
+
+def sampled(rows: int = 1, name: str = "telemetry.csv") -> str:
+    """Return bash that waits until a file of telemetry of its job has this number of rows."""
+    return f'until [ "$(wc -l <"$PERFLEDGER_JOB/{name}")" -gt {rows} ]; do sleep 0.02; done'
 
 
 def tool(folder: Path, name: str, program: str) -> str:

@@ -13,10 +13,11 @@ from perfledger.runners import agent_link
 from perfledger.runners.cli import main
 from perfledger.runners.transport import Local
 from tests.runners.home import RECORD, folder_of, load, words
+from tests.runners.node import sampled
 
 pytestmark = pytest.mark.usefixtures("bash")
 #: Prints where the command was started from: the program of its parent process, which is the agent.
-PROGRAM = f"{RECORD} record 1; sleep 0.4; readlink /proc/$PPID/exe"
+PROGRAM = f"{RECORD} record 1; {sampled()}; readlink /proc/$PPID/exe"
 
 
 @pytest.fixture(params=[f"3.{minor}" for minor in range(6, 14)])

@@ -16,7 +16,7 @@ from perfledger.runners.job import DeclaredAccelerator, RunnerError
 from perfledger.runners.settings import Settings
 from perfledger.runners.site import SitePlace
 from tests.runners.home import RECORD
-from tests.runners.node import kernel, nvidia_smi, prepared, tool
+from tests.runners.node import kernel, nvidia_smi, prepared, sampled, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -99,7 +99,7 @@ def environment_of(node):
 @pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"gpu_data": rows}], ids=["ROCm 6", "ROCm 7"])
 def test_gpus_of_amd_are_described_as_amd_smi_states_them(write_recipe, tmp_path, wrap):
     path = amd_smi(tmp_path / "tools", wrap)
-    tool(tmp_path / "tools", "torchrun", "sleep 1.2")
+    tool(tmp_path / "tools", "torchrun", sampled(2))
     recipe = write_recipe(device="gpu", shape="1n2d", more='[launcher]\nname = "torchrun"\n')
     node = prepared(recipe, tmp_path / "job", PATH=path)
     found = environment_of(node)
@@ -132,7 +132,7 @@ def test_a_free_gpu_of_amd_is_chosen_by_the_variable_that_gives_some(
 ):
     for name, each in {"PATH": amd_smi(tmp_path / "tools", busy=[0]), **given}.items():
         monkeypatch.setenv(name, each)
-    recipe = write_recipe(f'{RECORD} record 1; echo "sees ${variable}"; sleep 1.2', device="gpu")
+    recipe = write_recipe(f'{RECORD} record 1; echo "sees ${variable}"; {sampled()}', device="gpu")
     assert main(["run", str(recipe), "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     assert f"sees {used}\n" in (folder / "train.log").read_text()
@@ -166,7 +166,7 @@ def test_a_busy_gpu_of_amd_is_refused(write_recipe, tmp_path):
 )
 def test_npus_of_ascend_are_described_and_chosen(write_recipe, tmp_path, printed, name, used, memory):
     path = tool(tmp_path / "tools", "npu-smi", f'[ "$*" = info ] && cat <<"END"\n{printed}\nEND')
-    program = 'echo "sees $ASCEND_RT_VISIBLE_DEVICES"; sleep 1.2'
+    program = f'echo "sees $ASCEND_RT_VISIBLE_DEVICES"; {sampled()}'
     node = prepared(write_recipe(program, device="gpu"), tmp_path / "job", PATH=path)
     found = environment_of(node)
     assert node.log() == f"sees {used}\n"
@@ -187,7 +187,7 @@ def test_a_site_declares_an_accelerator(write_recipe, tmp_path):
     (tmp_path / "said").write_text("memory_mib, used_mib, power_watts\n128, 100, 91.5\n128, 1, 92")
     declared = DeclaredAccelerator(name="Gaudi 3", probe=f"cat {tmp_path}/said", variable="HABANA_VISIBLE_DEVICES")
     settings = Settings(place=SitePlace(accelerator=declared))
-    program = 'echo "sees $HABANA_VISIBLE_DEVICES"; sleep 1.2'
+    program = f'echo "sees $HABANA_VISIBLE_DEVICES"; {sampled()}'
     node = prepared(write_recipe(program, device="gpu"), tmp_path / "job", settings=settings)
     found = environment_of(node)
     assert node.log() == "sees 1\n"  # the other one's memory is in use
@@ -252,7 +252,7 @@ def test_why_clocks_are_slowed_down_is_recorded(write_recipe, tmp_path, monkeypa
     other = {*FIELDS} - {field}
     path = nvidia_smi(tmp_path / "tools", {**T0, field: "0x0000000000000048"}, refused=[*other])
     monkeypatch.setenv("PATH", path)
-    recipe = write_recipe(f"{RECORD} record 1; sleep 1", device="gpu")
+    recipe = write_recipe(f"{RECORD} record 1; {sampled()}", device="gpu")
     assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     count = len((folder / "telemetry.csv").read_text().splitlines()) - 1
@@ -285,7 +285,7 @@ def test_samples_without_reasons_say_nothing_of_clocks(printed):
 
 def test_the_machine_is_sampled_beside_its_gpus(write_recipe, tmp_path, monkeypatch, only_run):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", T0))
-    recipe = write_recipe(f"{RECORD} record 1; sleep 1.2", device="gpu")
+    recipe = write_recipe(f"{RECORD} record 1; {sampled()}; {sampled(name='telemetry-host.csv')}", device="gpu")
     assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()
     assert "telemetry-host.csv" in run["files"]

@@ -16,7 +16,7 @@ from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.home import RECORD, folder_of, load, running, until, words
-from tests.runners.node import ended
+from tests.runners.node import ended, sampled
 
 KEYS = {
     "schema", "suite", "case", "format", "repeat", "recipe", "argv", "environment_variables", "environment", "start",
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("bash")
 
 
 def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, capfd, only_run):
-    path = write_recipe(f'{RECORD} record 1; record 2; sleep 1; echo "on stderr $OMP_NUM_THREADS" >&2')
+    path = write_recipe(f'{RECORD} record 1; record 2; {sampled()}; echo "on stderr $OMP_NUM_THREADS" >&2')
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--round", "2026Q4"]) == 0
     folder, run = only_run()
     assert folder == folder_of(tmp_path) / "1"

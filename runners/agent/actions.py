@@ -4,14 +4,12 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 
 from .masking import secret_texts, without
 from .tools import (
     FULL,
-    NOTHING,
     PROGRAM,
     SIGNALS,
     WITH_DAEMON,
@@ -28,7 +26,6 @@ from .tools import (
     read_json,
     read_text,
     send_answer,
-    tool_output,
     write_file,
 )
 
@@ -98,11 +95,13 @@ class Actions:
 
     def begin(self) -> "dict[str, Any]":
         """Start the job in a session of its own, so that it outlives the connection and the launcher."""
+        import subprocess
+
         if os.path.exists(self.path("pid")):
             raise Refused(f"the job in {self.folder} has been started before")
         with open(self.path("host.log"), "wb") as log:
             process = subprocess.Popen(
-                self.argv(), cwd=self.folder, env=self.environment(), stdin=NOTHING, stdout=log, stderr=log,
+                self.argv(), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
         while not os.path.exists(self.path("pid")):
@@ -185,6 +184,8 @@ class Actions:
 
     def sweep(self) -> None:
         """Wait 3 s for the processes of the job to end, then kill them, and its container."""
+        from .programs import tool_output
+
         for _ in range(30):
             if not any(processes_with(*self.variables)):
                 break

@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 from .devices import Row, named
-from .tools import tool_output, without_unknown
+from .programs import tool_output
+from .tools import without_unknown
 
 # Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {

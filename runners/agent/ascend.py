@@ -6,7 +6,8 @@ Programs number the chips in this order. Source: "npu-smi info" of Huawei's "npu
 import re
 
 from .devices import Row, named
-from .tools import first_match, tool_output, without_unknown
+from .programs import tool_output
+from .tools import first_match, without_unknown
 
 # NPU and name, health, power and temperature.
 FIRST = re.compile(r"\|\s*(\d+)\s+([A-Za-z0-9][\w.-]*)\s*\|\s*\w+\s*\|\s*([\d.]+|NA|-)\s+([\d.]+|NA|-)\s")

@@ -12,8 +12,9 @@ from typing import Any
 from .devices import GPU_SETTINGS, busy_gpu, gpu_values
 from .job import NodeJob
 from .machine import BUSY_PERCENT, processor_times
+from .programs import last_words, run_tool
 from .record import source_record
-from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, last_words, run_tool, utc, write_file
+from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, utc, write_file
 from .vendors import NVIDIA, VENDORS
 
 SPACE_NEEDED = 64 * 1024 * 1024

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Dict, NamedTuple
 
 from .machine import cpu_cores, cpu_model, usable_cores
-from .tools import first_match, number, run_tool, tool_output, without_unknown
+from .programs import run_tool, tool_output
+from .tools import first_match, number, without_unknown
 
 # Python 3.6 has no `dict[str, str]`.
 Row = Dict[str, str]

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import sys
 
+from .programs import NOTHING, clean, last_words
 from .spec import EnvironmentName
-from .tools import HOOK_SECONDS, NOTHING, Refused, clean, first_match, last_words, read_text, write_file
+from .tools import HOOK_SECONDS, Refused, first_match, read_text, write_file
 
 
 class PythonEnvironment:

@@ -14,22 +14,19 @@ from typing import Any
 from .environments import PythonEnvironment, after_prologue
 from .masking import mask, secret_texts, without
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
+from .programs import LONGEST_LIST, last_words, run_tool, tool_output
 from .spec import Word, job_spec
 from .tools import (
     HOOK_SECONDS,
-    LONGEST_LIST,
     MARK,
     PREPARE_SECONDS,
     WITH_DAEMON,
     Refused,
     kill,
-    last_words,
     processes_with,
     program_text,
     read_json,
     read_text,
-    run_tool,
-    tool_output,
 )
 from .vendors import NVIDIA, vendor_here
 

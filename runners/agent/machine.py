@@ -10,7 +10,8 @@ import re
 import resource
 from typing import Any
 
-from .tools import PROC, SYS, first_match, read_text, tool_output
+from .programs import tool_output
+from .tools import PROC, SYS, first_match, read_text
 
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10

@@ -8,7 +8,8 @@ import re
 from typing import Any
 
 from .machine import infiniband_ports
-from .tools import LONGEST_LIST, read_text, without_unknown
+from .programs import LONGEST_LIST
+from .tools import read_text, without_unknown
 
 # Variables that make it report how ranks are connected; see `NCCL_VARIABLES` in job.py, with the file that it goes to.
 # Source: "Environment Variables" of the NCCL documentation.

@@ -3,7 +3,8 @@
 import re
 
 from .devices import Row
-from .tools import first_match, run_tool, tool_output
+from .programs import run_tool, tool_output
+from .tools import first_match
 
 # Queried fields, and our key for each. Source: `nvidia-smi --help-query-gpu`.
 GPU_FIELDS = [

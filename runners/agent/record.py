@@ -7,17 +7,8 @@ from typing import Any
 from .devices import gpu_facts, gpu_record
 from .job import NodeJob
 from .machine import infiniband_ports, machine_facts
-from .tools import (
-    PREPARE_SECONDS,
-    PROC,
-    WITH_DAEMON,
-    first_match,
-    number,
-    read_text,
-    run_tool,
-    tool_output,
-    without_unknown,
-)
+from .programs import run_tool, tool_output
+from .tools import PREPARE_SECONDS, PROC, WITH_DAEMON, first_match, number, read_text, without_unknown
 
 
 def container_record(job: NodeJob) -> "dict[str, str]":

@@ -20,11 +20,11 @@ from .machine import kernel_kills
 from .masking import secret_texts, without
 from .nccl import NCCL_FOLDER, nccl_report, unused_infiniband
 from .nvidia import slowdowns
+from .programs import NOTHING
 from .record import environment_record, source_record
 from .telemetry import Sampler
 from .tools import (
     NEVER,
-    NOTHING,
     PREPARE_SECONDS,
     PROGRAM,
     Refused,

@@ -8,8 +8,9 @@ import sys
 
 from .environments import PythonEnvironment, after_prologue
 from .job import fill
+from .programs import NOTHING
 from .spec import EnvironmentName
-from .tools import NOTHING, Refused, encoded, read_text
+from .tools import Refused, encoded, read_text
 
 MYPY = False
 if MYPY:

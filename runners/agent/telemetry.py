@@ -10,7 +10,8 @@ import time
 from .guard import Guard
 from .job import NodeJob
 from .machine import disk_bytes, processor_times
-from .tools import NEVER, NOTHING, PROC, PROGRAM, first_match, kill, read_text, utc
+from .programs import NOTHING
+from .tools import NEVER, PROC, PROGRAM, first_match, kill, read_text, utc
 
 # The columns that `sample` prints of each accelerator, by the keys of a device.
 SAMPLE_COLUMNS = {

@@ -1,12 +1,10 @@
-"""Files, tools, processes and answers: what all modules of the agent use."""
+"""Files, texts, processes and answers: what all modules of the agent use."""
 
 import contextlib
 import json
 import os
 import re
-import select
 import signal
-import subprocess
 import sys
 import time
 
@@ -27,10 +25,7 @@ PREPARE_SECONDS = 7200
 HOOK_SECONDS = 300
 # Container tools whose images are known to this host, and whose containers have names.
 WITH_DAEMON = ("docker", "podman")
-NEVER, NOTHING = float("inf"), subprocess.DEVNULL
-# Limits of a tool's output in bytes; some print without end.
-LONGEST = 1 << 18
-LONGEST_LIST = 1 << 22
+NEVER = float("inf")
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
 
 
@@ -76,49 +71,6 @@ def read_json(path: str) -> "dict[str, Any]":
     with open(path, "rb") as file:
         found: "dict[str, Any]" = json.loads(os.fsdecode(file.read()))
     return found
-
-
-def clean(data: bytes) -> str:
-    """Return what a tool printed as text: UTF-8 where it is, without control characters other than tab and newline."""
-    text = data.decode("utf-8", "replace").replace("\0", "").replace("\r", "")
-    return re.sub(r"[\x01-\x08\x0b-\x1f\x7f]", " ", text)
-
-
-def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **options: "Any") -> "tuple[int, str]":
-    """Run a tool, and return exit status and output; the status is 127 if it cannot be started, -9 if it was killed.
-
-    A tool that hangs or prints without end is killed, with its process group.
-    """
-    options = {"stderr": NOTHING, **options}
-    try:
-        process = subprocess.Popen(argv, stdin=NOTHING, stdout=subprocess.PIPE, start_new_session=True, **options)
-    except (OSError, ValueError) as error:
-        return 127, str(error)
-    assert process.stdout is not None
-    data, end = b"", time.monotonic() + seconds
-    while len(data) <= longest and select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
-        chunk = os.read(process.stdout.fileno(), 1 << 16)
-        if not chunk:
-            break
-        data += chunk
-    try:
-        process.wait(max(0, end - time.monotonic()) if len(data) <= longest else 0)
-    except subprocess.TimeoutExpired:
-        kill(process.pid, signal.SIGKILL, group=True)
-        process.wait()
-    process.stdout.close()
-    return process.returncode, clean(data[:longest])
-
-
-def last_words(said: str) -> str:
-    """Return the last line that a program printed."""
-    return (said.strip().splitlines() or ["it says nothing"])[-1]
-
-
-def tool_output(*argv: str, **options: "Any") -> str:
-    """Return the output of a tool, stripped; empty if it fails or is missing."""
-    status, text = run_tool(list(argv), **options)
-    return "" if status else text.strip()
 
 
 def read_text(path: str) -> str:

@@ -5,8 +5,8 @@ import shutil
 
 from . import amd, ascend, nvidia
 from .devices import LIVE, Row, Vendor, named
+from .programs import tool_output
 from .spec import SiteDevice
-from .tools import tool_output
 
 NVIDIA = Vendor(
     name="NVIDIA",

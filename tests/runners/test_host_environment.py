@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners.agent import tools
+from perfledger.runners.agent import programs
 from perfledger.runners.settings import Settings
 from tests.runners.node import ended, kernel, nvidia_smi, prepared, tool
 
@@ -190,7 +190,7 @@ def test_files_are_json_whatever_the_tools_print(write_recipe, tmp_path, printed
     [("品 é".encode(), "品 é"), (b"a\xffb\xc3", "a\ufffdb\ufffd"), (b"a\x01b", "a b"), (b"a\0\r\nb\tc", "a\nb\tc")],
 )
 def test_what_tools_print_becomes_text_without_control_characters(printed, text):
-    assert tools.clean(printed) == text
+    assert programs.clean(printed) == text
 
 
 def test_the_python_that_will_train_answers_for_its_packages(write_recipe, tmp_path):

@@ -309,7 +309,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         seen = self.node_states(job)
         if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
             observers = [rank for rank in seen if rank > 0 and seen[rank].kind == "running"]
-            self.tell(job, "dismiss", observers, Reply)
+            self.tell(job, "finish", observers, Reply)
         return worst(job, seen)
 
     def node_states(self, job: Job) -> dict[int, NodeState]:

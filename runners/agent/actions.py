@@ -174,14 +174,6 @@ class Actions:
             self.sweep()
         return {}
 
-    def dismiss(self) -> "dict[str, Any]":
-        """Stop an observer, once: a second signal would kill it."""
-        try:
-            os.mkdir(self.path("dismissed"))
-        except FileExistsError:
-            return {}
-        return self.finish()
-
     def sweep(self) -> None:
         """Wait 3 s for the processes of the job to end, then kill them, and its container."""
         from .programs import tool_output

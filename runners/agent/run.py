@@ -55,7 +55,6 @@ class Runner:
         self.outcome = ""
         self.status = 143
         self.scratch = ""
-        self.warnings: "list[str]" = []
         self.sampler: "Sampler | None" = None
 
     def run(self) -> int:

@@ -55,7 +55,7 @@ test-parsers test-ingest test-site test-runners: test-%: $(VENV)/test.stamp ## r
 
 # TIMES=20 is shorter.
 faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times
-	@$(BIN)/python -m pytest -n 0 -s --times $(or $(TIMES),100) tests/ingest/test_kills.py tests/ingest/test_system_faults.py
+	@$(BIN)/python -m pytest -n 0 -s -p no:faulthandler --times $(or $(TIMES),100) tests/ingest/test_kills.py tests/ingest/test_system_faults.py
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from perfledger.schema.redaction.rules import FOLDER, naming_rules
+from perfledger.schema.redaction.rules import naming_rules
+from perfledger.schema.redaction.shapes import words
 
 _TIMEOUT_SECONDS = 0.25
 #: Names of one log; only a log that is made to be slow has more.
@@ -17,13 +18,6 @@ _MOST_NAMES = 1000
 #: Characters of a name that is replaced everywhere; shorter names occur within other words.
 _SHORTEST = 4
 USER = "<user>"
-
-
-class CommonNames(Struct, frozen=True):
-    """Names that are ordinary words of logs."""
-
-    generic: str
-    common: frozenset[str]
 
 
 class Names(Struct, frozen=True, dict=True):
@@ -72,13 +66,13 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
             hosts.setdefault(_short(name), f"host-{len(hosts) + 1}")
         else:
             users.setdefault(name)
-    words = {**hosts, **dict.fromkeys(users, USER)}
-    return Names(tuple(hosts.items()), tuple((name, by) for name, by in words.items() if _is_specific(name)))
+    found = {**hosts, **dict.fromkeys(users, USER)}
+    return Names(tuple(hosts.items()), tuple((name, by) for name, by in found.items() if _is_specific(name)))
 
 
 def may_name(distinct: Iterable[bytes]) -> bool:
     """Return whether texts may contain names, from their distinct lines (`schema.distinct_lines`)."""
-    return any(naming_rules().likely_in(each.lower()) for each in distinct)
+    return any(naming_rules().may_match(each.decode("utf-8", "replace").lower()) for each in distinct)
 
 
 def _named(text: str) -> Iterator[tuple[int, str, str]]:
@@ -87,8 +81,7 @@ def _named(text: str) -> Iterator[tuple[int, str, str]]:
     try:
         for rule, begin, end in naming_rules().places(text):
             for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS):
-                for kind in rule.naming:
-                    found += [(at, kind, text[at:last]) for at, last in match.spans(kind)]
+                found += [(at, kind, text[at:last]) for at, last, kind in rule.hidden(match) if kind in rule.naming]
     except TimeoutError:
         return
     yield from found
@@ -99,16 +92,8 @@ def _short(name: str) -> str:
     return name.partition(".")[0]
 
 
-@cache
-def _common() -> tuple[Any, frozenset[str]]:
-    import regex
-
-    found = msgspec.toml.decode((FOLDER / "names.toml").read_bytes(), type=CommonNames)
-    return regex.compile(found.generic), found.common
-
-
 def _is_specific(name: str) -> bool:
     """Return whether a name is specific to a host or a user, and not an ordinary word of logs."""
-    generic, common = _common()
     plain = name.lower()
-    return len(name) >= _SHORTEST and not plain.isdigit() and plain not in common and not generic.fullmatch(plain)
+    is_ordinary = plain in words().common or re.fullmatch(words().generic, plain)
+    return len(name) >= _SHORTEST and not plain.isdigit() and not is_ordinary

@@ -13,8 +13,8 @@ from msgspec import Struct
 from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.records import from_json, to_json
 from perfledger.schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
-from perfledger.schema.redaction.rules import Kind, RedactionRule, every_rule
-from perfledger.schema.redaction.views import View, decoded, other_views
+from perfledger.schema.redaction.rules import Kind, every_rule
+from perfledger.schema.redaction.views import decoded, views
 from perfledger.schema.visible import visible
 
 Record = TypeVar("Record", bound=Struct)
@@ -42,17 +42,6 @@ class Finding(NamedTuple):
     line: int
 
 
-class RedactedBlock(NamedTuple):
-    """Consecutive lines, redacted, and the findings in them; `lines` is None if a pattern took too long.
-
-    Lines of findings are counted from the first line of the whole text.
-    """
-
-    size: int
-    lines: Sequence[str] | None
-    found: Sequence[Finding]
-
-
 @lru_cache(maxsize=1 << 14)
 def redacted(text: str, names: Names = NO_NAMES) -> str:
     """Return the text without secrets and with its control characters spelled out.
@@ -67,32 +56,28 @@ def redacted(text: str, names: Names = NO_NAMES) -> str:
         return UNREADABLE
 
 
-def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[RedactedBlock]:
-    """Redact consecutive lines, each without a line break, and yield them in blocks.
+def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[str], list[Finding]]:
+    """Return consecutive lines, each without a line break, redacted, and the findings in them.
 
     Neighbours are redacted together, since a name may be on one line and its secret on the next. After a few timeouts
     all further blocks are cut out, so that a log that is made to be slow cannot stall us.
     """
-    late = 0
+    text: list[str] = []
+    found: list[Finding] = []
+    timeouts = 0
     for begin, end in _blocks(lines):
         # With the lines around it: they may contain the name, the beginning or the end of a secret in this block.
         first = max(begin - 1, 0)
-        seen = _block(lines[first : end + 1], names) if late < _MOST_TIMEOUTS else None
-        late += seen is None
-        if seen is None:
-            yield RedactedBlock(end - begin, None, ())
+        try:
+            if timeouts >= _MOST_TIMEOUTS:
+                raise TimeoutError
+            block, findings = _redacted("\n".join(lines[first : end + 1]), names, _TIMEOUT_SECONDS / 4)
+        except TimeoutError:
+            timeouts += 1
+            text += [UNREADABLE] * (end - begin)
             continue
-        found = [each._replace(line=each.line + first) for each in seen[1] if begin <= each.line + first < end]
-        yield RedactedBlock(end - begin, seen[0][begin - first :][: end - begin], found)
-
-
-def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[str], list[Finding]]:
-    """Return consecutive lines, redacted, and the findings in them."""
-    text: list[str] = []
-    found: list[Finding] = []
-    for block in redacted_lines(lines, names):
-        text += [UNREADABLE] * block.size if block.lines is None else block.lines
-        found += block.found
+        text += block.split("\n")[begin - first : end - first]
+        found += [each._replace(line=each.line + first) for each in findings if begin <= each.line + first < end]
     return text, found
 
 
@@ -184,16 +169,6 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield begin, len(lines)
 
 
-def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]] | None:
-    """Return the lines redacted, and the findings in them; None if a pattern takes too long."""
-    try:
-        text, found = _redacted("\n".join(lines), names, _TIMEOUT_SECONDS / 4)
-    except TimeoutError:
-        return None
-    apart = text.split("\n")
-    return (apart, found) if len(apart) == len(lines) else None
-
-
 class _Span(NamedTuple):
     """A part of a text to replace, and what found it."""
 
@@ -225,21 +200,25 @@ def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Findin
 
 def _spans(text: str, names: Names, seconds: float) -> Iterator[_Span]:
     """Yield the parts of a text to replace, found in the text or in another reading of it."""
-    for view in (View(text), *other_views(text)):
-        for rule, begin, end in every_rule().places(view.text):
-            for match in rule.regex.finditer(view.text, begin, end, timeout=seconds):
-                if not view.edits or view.edited(*match.span()):
-                    yield from _of_match(view, rule, names, match)
-        for at, word in _long_words(view.text):
-            for found in _in_word(word):
-                begin, end = at + found.begin, at + found.end
-                if not view.edits or view.edited(begin, end):
-                    begin, end = view.original_span(begin, end)
-                    yield found._replace(begin=begin, end=end)
-        for match in names.regex.finditer(view.text, timeout=seconds) if names.everywhere else ():
-            if not view.edits or view.edited(*match.span()):
-                by = names.pseudonym(match[1])
-                yield _Span(*view.original_span(*match.span()), by, "user" if by == USER else "host", "known-name")
+    for view in views(text):
+        for each in _spans_of_view(view.text, names, seconds):
+            begin, end = view.original_span(each.begin, each.end)
+            yield each._replace(begin=begin, end=end)
+
+
+def _spans_of_view(text: str, names: Names, seconds: float) -> Iterator[_Span]:
+    for rule, first, last in every_rule().places(text):
+        for match in rule.regex.finditer(text, first, last, timeout=seconds):
+            for begin, end, group in rule.hidden(match):
+                by = names.host(text[begin:end]) if group == "host" else USER if group == "user" else rule.by
+                yield _Span(begin, end, by, "user" if group == "user" else rule.kind, rule.id)
+    for at, word in _long_words(text):
+        for found in _in_word(word):
+            yield found._replace(begin=at + found.begin, end=at + found.end)
+    for match in names.regex.finditer(text, timeout=seconds) if names.everywhere else ():
+        begin, end = match.span()
+        by = names.pseudonym(match[1])
+        yield _Span(begin, end, by, "user" if by == USER else "host", "known-name")
 
 
 def _long_words(text: str) -> Iterator[tuple[int, str]]:
@@ -263,12 +242,6 @@ def _in_word(word: str) -> tuple[_Span, ...]:
         for match in rule.regex.finditer(word, timeout=_TIMEOUT_SECONDS)
         for begin, end, _ in rule.hidden(match)
     )
-
-
-def _of_match(view: View, rule: RedactionRule, names: Names, match: Any) -> Iterator[_Span]:
-    for begin, end, group in rule.hidden(match):
-        by = names.host(view.text[begin:end]) if group == "host" else USER if group == "user" else rule.by
-        yield _Span(*view.original_span(begin, end), by, "user" if group == "user" else rule.kind, rule.id)
 
 
 def _merged(spans: Iterable[_Span]) -> list[_Span]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -13,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from perfledger.schema.redaction.shapes import is_random, private_length
+from perfledger.schema.redaction.shapes import is_random, private_length, words
 
 if TYPE_CHECKING:
-    from ahocorasick_rs import BytesAhoCorasick
+    from ahocorasick_rs import AhoCorasick
 
-FOLDER = Path(__file__).resolve().parent
-_LINE_END = re.compile("\n")
-_LINE_END_OF_BYTES = re.compile(b"\n")
+_FOLDER = Path(__file__).resolve().parent
 #: Our rules, in their order.
-FILES = ("keys.toml", "machine.toml")
+_FILES = ("keys.toml", "machine.toml")
+#: Lines that a rule may search, from a line with one of its literals.
+_MOST_LINES = 3
 Kind = Literal["key", "address", "host", "user", "job", "path"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
@@ -31,12 +30,13 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     """A rule as `keys.toml` and `machine.toml` contain it; the head of `keys.toml` explains the fields."""
 
     id: str
+    pattern: str
     kind: Kind = "key"
-    pattern: str = ""
     by: str = "<token>"
     needs: tuple[str, ...] = ()
     hint: str = ""
     outline: str = ""
+    lines: int = 1
     random: float = 0.0
     word: bool = False
 
@@ -52,127 +52,125 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         """The hint, compiled."""
         return re.compile(self.hint)
 
-    def hinted(self, text: str) -> bool:
-        """Return whether a text contains the hint of the rule."""
-        return not self.hint or bool(self.hint_regex.search(text))
-
     @cached_property
     def outline_regex(self) -> re.Pattern[str]:
         """The outline, compiled."""
-        return re.compile(self.outline)
-
-    def outlined(self, distinct: str) -> bool:
-        """Return whether the distinct lines of a text, in small letters, contain the outline of the rule."""
-        return not self.outline or bool(self.outline_regex.search(distinct))
+        return re.compile(_alternatives(self.outline), re.MULTILINE)
 
     @cached_property
     def naming(self) -> tuple[str, ...]:
         """The groups of the pattern that match names."""
         return tuple(each for each in ("host", "user") if each in self.regex.groupindex)
 
-    @cached_property
-    def _hiding(self) -> tuple[str, ...]:
-        return (*self.naming, *(["hide"] if "hide" in self.regex.groupindex else []))
-
     def hidden(self, match: Any) -> Iterator[tuple[int, int, str]]:
         """Yield begin, end and group of each part of a match that is removed; without a group it is the whole match."""
-        spans = [(*span, name) for name in self._hiding for span in match.spans(name)]
-        for begin, end, name in spans if self._hiding else [(*match.span(), "hide")]:
+        groups = [*self.naming, *(["hide"] if "hide" in self.regex.groupindex else [])]
+        spans = [(*span, name) for name in groups for span in match.spans(name)]
+        for begin, end, name in spans or [(*match.span(), "hide")]:
             text = match.string[begin:end]
             if self.kind == "path":
                 end = begin + private_length(text)
-            if end > begin and not (self.random and not is_random(text, self.random)):
+            is_word = name != "hide" and text.lower() in words().common
+            if end > begin and not is_word and (not self.random or is_random(text, self.random)):
                 yield begin, end, name
 
 
-class RedactionRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The rules of a file, in their order."""
+class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """The rules of a file, in their order, and the parts of their patterns."""
 
     rule: tuple[RedactionRule, ...]
+    parts: dict[str, str] = {}
+
+    def rules(self) -> Iterator[RedactionRule]:
+        """Yield the rules with their parts filled in."""
+        for rule in self.rule:
+            pattern = _alternatives(rule.pattern)
+            for name, part in self.parts.items():
+                pattern = pattern.replace(f"{{{name}}}", f"(?:{_alternatives(part)})")
+            yield msgspec.structs.replace(rule, pattern=pattern)
+
+
+def _alternatives(pattern: str) -> str:
+    """Return a pattern of all lines of a text."""
+    return "|".join(pattern.strip("\n").split("\n"))
 
 
 @dataclass(frozen=True)
 class RuleSet:
     """Rules, and their literals: every text that a rule matches contains one of the rule's literals."""
 
-    rules: tuple[RedactionRule, ...]
+    rules: Sequence[RedactionRule]
 
     @cached_property
-    def _literals(self) -> dict[bytes, set[int]]:
-        found: dict[bytes, set[int]] = {}
-        for number, rule in enumerate(self.rules):
-            for need in rule.needs:
-                found.setdefault(need.lower().encode(), set()).add(number)
-        return found
+    def _rules_of_literals(self) -> dict[str, list[RedactionRule]]:
+        literals = sorted({need for rule in self.rules for need in rule.needs})
+        return {each: [rule for rule in self.rules if each in rule.needs] for each in literals}
 
     @cached_property
-    def _automaton(self) -> BytesAhoCorasick:
-        from ahocorasick_rs import BytesAhoCorasick
+    def _automaton(self) -> AhoCorasick:
+        from ahocorasick_rs import AhoCorasick
 
-        return BytesAhoCorasick(list(self._literals))
-
-    @cached_property
-    def _rules_of_literals(self) -> list[set[int]]:
-        return list(self._literals.values())
+        return AhoCorasick(list(self._rules_of_literals))
 
     @cached_property
-    def _always(self) -> tuple[int, ...]:
-        return tuple(number for number, rule in enumerate(self.rules) if not rule.needs and not rule.word)
+    def _by_literal(self) -> list[list[RedactionRule]]:
+        return list(self._rules_of_literals.values())
 
     @cached_property
-    def of_words(self) -> tuple[RedactionRule, ...]:
+    def _hinted(self) -> list[RedactionRule]:
+        return [rule for rule in self.rules if rule.hint]
+
+    @cached_property
+    def of_words(self) -> list[RedactionRule]:
         """The rules that look at single words."""
-        return tuple(rule for rule in self.rules if rule.word)
+        return [rule for rule in self.rules if rule.word]
 
     def places(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
-        """Yield the rules that may match a text, and where: lines with a literal of the rule, and two after each."""
-        found = self._lines_with_literals(text.lower().encode("utf-8", "replace"))
-        starts = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1] if found else []
-        for number in sorted((*found, *self._always)):
-            rule = self.rules[number]
-            if not rule.needs:
-                if rule.hinted(text):
-                    yield rule, 0, len(text)
-                continue
-            begin = end = 0
-            for line in (*found[number], len(starts)):
-                if line > end:
-                    if end:
-                        yield rule, starts[begin], starts[end] - 1
-                    begin = line
-                end = min(line + 3, len(starts) - 1)
+        """Yield the rules that may match a text, and where: lines with a literal of the rule, and some after each."""
+        yield from ((rule, 0, len(text)) for rule in self._hinted if rule.hint_regex.search(text))
+        found: dict[str, tuple[RedactionRule, int, int]] = {}
+        begin, ends = 0, [-1]
+        for literal, at, _ in self._automaton.find_matches_as_indexes(_lower(text), overlapping=True):
+            if at > ends[0]:
+                begin, ends = text.rfind("\n", 0, at) + 1, _line_ends(text, at)
+            for rule in self._by_literal[literal]:
+                _, first, last = found.get(rule.id, (rule, begin, begin))
+                if begin > last + 1:
+                    yield rule, first, last
+                    first = begin
+                found[rule.id] = rule, first, ends[rule.lines - 1]
+        yield from found.values()
 
-    def _lines_with_literals(self, data: bytes) -> dict[int, dict[int, None]]:
-        """Return the lines with literals of each rule."""
-        matches = self._automaton.find_matches_as_indexes(data, overlapping=True)
-        ends = [match.start() for match in _LINE_END_OF_BYTES.finditer(data)] if matches else []
-        found: dict[int, dict[int, None]] = {}
-        for literal, begin, _ in matches:
-            line = bisect_left(ends, begin)
-            for number in self._rules_of_literals[literal]:
-                found.setdefault(number, {})[line] = None
-        return found
+    def may_match(self, distinct: str) -> bool:
+        """Return whether a rule may match a text, from its distinct lines in small letters."""
+        literals = {literal for literal, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
+        likely = {rule.id: rule for literal in literals for rule in self._by_literal[literal]}
+        return any(rule.outline_regex.search(distinct) for rule in likely.values())
 
-    def likely_in(self, distinct: bytes) -> list[RedactionRule]:
-        """Return the rules that may match a text, from its distinct lines in small letters; literals have no digits."""
-        lines = distinct.decode("utf-8", "replace")
-        found = {number for number, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
-        numbers = {each for literal in found for each in self._rules_of_literals[literal]}
-        likely = (self.rules[each] for each in sorted(numbers.union(self._always)))
-        return [rule for rule in likely if rule.outlined(lines)]
+
+def _lower(text: str) -> str:
+    """Return a text in small letters, without lone surrogates; it is as long as before.
+
+    The trap: a dotted capital I is the one letter that becomes two.
+    """
+    return text.encode("utf-8", "replace").decode().replace("\u0130", "I").lower()
+
+
+def _line_ends(text: str, at: int) -> list[int]:
+    """Return the ends of the lines that a rule may search: the line around a place, and the next ones."""
+    ends: list[int] = []
+    for _ in range(_MOST_LINES):
+        end = text.find("\n", at)
+        ends.append(len(text) if end < 0 else end)
+        at = ends[-1] + 1
+    return ends
 
 
 @cache
 def every_rule() -> RuleSet:
     """Return all rules."""
-    files = (msgspec.toml.decode((FOLDER / name).read_bytes(), type=RedactionRules) for name in FILES)
-    return RuleSet(tuple(rule for file in files for rule in file.rule))
-
-
-@cache
-def key_rules() -> RuleSet:
-    """Return the rules of keys and passwords."""
-    return RuleSet(tuple(each for each in every_rule().rules if each.kind == "key"))
+    files = (msgspec.toml.decode((_FOLDER / name).read_bytes(), type=RuleFile) for name in _FILES)
+    return RuleSet([rule for file in files for rule in file.rules()])
 
 
 @cache
@@ -180,4 +178,4 @@ def naming_rules() -> RuleSet:
     """Return the rules whose matches name a host or a user."""
     # By their text, since compiling all rules takes 0.25 s of every start.
     named = ("(?P<host>", "(?P<user>")
-    return RuleSet(tuple(rule for rule in every_rule().rules if any(each in rule.pattern for each in named)))
+    return RuleSet([rule for rule in every_rule().rules if any(each in rule.pattern for each in named)])

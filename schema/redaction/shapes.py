@@ -25,7 +25,7 @@ _ACCOUNT = re.compile(r"[a-z]{2,12}\d{0,8}")
 _PART = re.compile(r"[^/\\]+")
 
 
-class PathWords(Struct, frozen=True):
+class FolderWords(Struct, frozen=True):
     """Names of folders that say whether a path is private."""
 
     public: frozenset[str]
@@ -34,14 +34,19 @@ class PathWords(Struct, frozen=True):
     contents: frozenset[str]
 
 
-class _Words(Struct, frozen=True):
-    folders: PathWords
+class Words(Struct, frozen=True):
+    """The words of `names.toml`, which explains them."""
+
+    generic: str
+    common: frozenset[str]
     pairs: tuple[str, ...]
+    folders: FolderWords
 
 
 @cache
-def _words() -> _Words:
-    return msgspec.toml.decode(_WORDS.read_bytes(), type=_Words)
+def words() -> Words:
+    """Return the words by which names, paths and random texts are judged."""
+    return msgspec.toml.decode(_WORDS.read_bytes(), type=Words)
 
 
 @lru_cache(1 << 12)
@@ -64,7 +69,7 @@ def is_random(text: str, frequency: float) -> bool:
 
 @cache
 def _pair_frequency() -> dict[str, int]:
-    rows = zip(ascii_lowercase, _words().pairs, strict=True)
+    rows = zip(ascii_lowercase, words().pairs, strict=True)
     return {
         first + second: int(digit) for first, row in rows for second, digit in zip(ascii_lowercase, row, strict=True)
     }
@@ -76,24 +81,24 @@ def private_length(path: str) -> int:
 
     The last part, usually a file, a model or a data set, stays. It goes if it may be the folder of a person or group.
     """
-    words, parts = _words().folders, list(_PART.finditer(path))
+    folders, parts = words().folders, list(_PART.finditer(path))
     names = [part[0].lower().rstrip("0123456789") for part in parts]
-    public = words.public | words.contents if len(parts) == 2 else words.public
-    if words.homes.isdisjoint(names[:-1]) and (len(parts) < 2 or names[0] in public):
+    public = folders.public | folders.contents if len(parts) == 2 else folders.public
+    if folders.homes.isdisjoint(names[:-1]) and (len(parts) < 2 or names[0] in public):
         return 0
     last = len(parts) - 1
-    owner = _owner(names, words)
-    shared = owner is None or names[owner - 1] in words.groups
+    owner = _owner(names, folders)
+    shared = owner is None or names[owner - 1] in folders.groups
     account = shared and last <= (owner or 1) + 1 and _ACCOUNT.fullmatch(parts[last][0])
-    goes = last <= (owner or 0) or (account and words.contents.isdisjoint(names[-2:]))
+    goes = last <= (owner or 0) or (account and folders.contents.isdisjoint(names[-2:]))
     return parts[last].end() if goes else parts[last].start() - 1
 
 
-def _owner(names: list[str], words: PathWords) -> int | None:
+def _owner(names: list[str], folders: FolderWords) -> int | None:
     """Return the number of the part that names a person or a group; None if no folder says so."""
     for number, name in enumerate(names[:-1]):
         if number and len(name) == 1 and names[number + 1].startswith(name):
             return number + 1
-        if name in words.homes | words.groups and not (len(names[number + 1]) == 1 and number + 2 < len(names)):
+        if name in folders.homes | folders.groups and not (len(names[number + 1]) == 1 and number + 2 < len(names)):
             return number + 1
     return None

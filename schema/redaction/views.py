@@ -9,8 +9,7 @@ import base64
 import re
 import string
 import unicodedata
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -51,64 +50,48 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """A reading of a text: the text with some edits, which do not overlap, in order."""
+    """A reading of a text: the text itself, or another reading with edits, which do not overlap, in order."""
 
-    original: str
-    edits: tuple[Edit, ...] = ()
+    source: str | View
+    edits: Sequence[Edit] = ()
 
     @cached_property
     def text(self) -> str:
-        """The text with its edits."""
+        """The text with the edits."""
+        text = self.source if isinstance(self.source, str) else self.source.text
         ends = [0, *(each.end for each in self.edits)]
-        pieces = [f"{self.original[end : each.begin]}{each.by}" for end, each in zip(ends, self.edits, strict=False)]
-        return "".join([*pieces, self.original[ends[-1] :]])
+        pieces = [f"{text[end : each.begin]}{each.by}" for end, each in zip(ends, self.edits, strict=False)]
+        return "".join([*pieces, text[ends[-1] :]])
 
     @cached_property
-    def _begins(self) -> list[int]:
-        """Where the edits begin in the edited text."""
-        begins, shift = [], 0
-        for each in self.edits:
-            begins.append(each.begin + shift)
-            shift += len(each.by) - (each.end - each.begin)
-        return begins
+    def _places(self) -> list[tuple[int, int]]:
+        """Begin and end of each character in the source."""
+        places: list[tuple[int, int]] = []
+        at = 0
+        for begin, end, by in self.edits:
+            places += [*((each, each + 1) for each in range(at, begin)), *[(begin, end)] * len(by)]
+            at = end
+        return places + [(at + each, at + each + 1) for each in range(len(self.text) - len(places))]
 
     def original_span(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the part of the original text that a part of the edited text comes from."""
-        return (self.place(begin)[0], self.place(end - 1)[1]) if self.edits else (begin, end)
-
-    def place(self, at: int) -> tuple[int, int]:
-        """Return begin and end, in the original, of the character at a place of the edited text."""
-        number = bisect_right(self._begins, at) - 1
-        if number < 0:
-            return at, at + 1
-        edit, past = self.edits[number], at - self._begins[number] - len(self.edits[number].by)
-        return (edit.begin, edit.end) if past < 0 else (edit.end + past, edit.end + past + 1)
-
-    def edited(self, begin: int, end: int) -> bool:
-        """Return whether a part of the edited text contains an edit."""
-        return bisect_left(self._begins, begin) < bisect_left(self._begins, end)
+        """Return the part of the original text that a part of this reading comes from."""
+        if isinstance(self.source, str):
+            return begin, end
+        return self.source.original_span(self._places[begin][0], self._places[end - 1][1])
 
 
-def other_views(text: str) -> Iterator[View]:
-    """Yield the readings of a text that differ from it; hidden characters are removed first."""
+def views(text: str) -> Iterator[View]:
+    """Yield a text and its other readings; hidden characters are removed before breaks and escapes."""
     seen = View(text)
+    yield seen
     if not text.isascii() or "\x1b" in text or "\0" in text:
-        seen = View(text, tuple(Edit(*match.span(), "") for match in _UNSEEN.finditer(text)))
-        if seen.edits:
+        hidden = [Edit(*match.span(), "") for match in _UNSEEN.finditer(text)]
+        if hidden:
+            seen = View(seen, hidden)
             yield seen
-    for edits in (_breaks(seen.text), _escapes(seen.text)):
-        if found := tuple(edits):
-            yield View(text, tuple(_original(found, seen))) if seen.edits else View(text, found)
-
-
-def _original(edits: Iterable[Edit], seen: View) -> Iterator[Edit]:
-    """Yield edits of an edited text and the edits that made it, as edits of the original."""
-    moved = [Edit(seen.place(each.begin)[0], seen.place(each.end - 1)[1], each.by) for each in edits]
-    last = 0
-    for each in sorted((*moved, *seen.edits)):
-        if each.begin >= last:
-            yield each
-            last = each.end
+    for edits in (list(_breaks(seen.text)), list(_escapes(seen.text))):
+        if edits:
+            yield View(seen, edits)
 
 
 def _breaks(text: str) -> Iterator[Edit]:

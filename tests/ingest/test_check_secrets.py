@@ -45,7 +45,7 @@ def test_what_a_machine_says_of_itself_is_listed_on_demand_and_no_failure(check:
     called = check("a.log", "--all")
     assert called.code == 0
     assert called.out.splitlines() == [
-        "a.log:1: address (private-network-address)",
+        "a.log:1: address (network-address)",
         "a.log:1: path (path)",
         "1 files checked, keys and passwords found: 0; redacted on pages as well: address 1, path 1",
     ]

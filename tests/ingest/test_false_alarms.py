@@ -16,7 +16,7 @@ from tests.corpus import ROOT, corpus
 #: UUIDs of GPUs.
 OURS = {"path": 50}
 OTHERS = {
-    "paddle-perf": {"path": 154, "private-network-address": 74, "job-of-a-cluster": 2, "user-at-an-address": 1},
+    "paddle-perf": {"path": 154, "network-address": 74, "job-of-a-cluster": 2, "user-at-an-address": 1},
     "public": {
         "path": 2327,
         "path-of-windows": 1872,
@@ -24,9 +24,9 @@ OTHERS = {
         "user-at-an-address": 8,
         "named-host": 14,
         "internal-host": 2,
-        "host-of-slurm": 2,
+        "host-of-a-message": 2,
         "device-number": 16,
-        "public-network-address": 8,
+        "network-address": 8,
     },
 }
 

@@ -269,7 +269,7 @@ def test_records_name_no_host_address_or_folder(pair):
     collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /scratch/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in <path>/x are not at the recipe's commit",
-        "node 1 was lost: node 1: there is no space left in <path> (<private address>)",
+        "node 1 was lost: node 1: there is no space left in <path> (<address>)",
     ]
 
 
@@ -277,7 +277,7 @@ def test_what_a_run_states_is_committed_without_secrets(folder):
     token = "gh" + "p_" + "Qz7Wk3" * 6
     arrive(folder, 0, facts={**FACTS, "driver": f"of {token} on 10.0.0.7"})
     collect(folder, launched(folder))
-    assert load(folder / "run.json")["environment"]["driver"] == "of <token> on <private address>"
+    assert load(folder / "run.json")["environment"]["driver"] == "of <token> on <address>"
     assert not [path for path in folder.rglob("run.json") if token in path.read_text("utf-8")]
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from perfledger.ingest.check_secrets import found_in
 from perfledger.ingest.common.documents import decoded, read_bytes
-from perfledger.ingest.common.errors import UsageError, printable
+from perfledger.ingest.common.errors import UsageError, one_line
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.schema.figures import RunFigure
 from perfledger.schema.records import Run, RunJson
@@ -280,4 +280,4 @@ def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:
 def table(checks: Sequence[SubmissionCheck]) -> str:
     """Return a line per check; a line break in the name of a file is spelled out."""
     lines = (f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}" for each in checks)
-    return "\n".join(printable(each).replace("\n", "\\n") for each in lines)
+    return "\n".join(map(one_line, lines))

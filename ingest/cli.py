@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfledger import as_called, project_folder
-from perfledger.ingest.common.errors import UsageError, printable
+from perfledger.ingest.common.errors import UsageError, one_line, printable
 
 if TYPE_CHECKING:
     from perfledger.ingest.build import Inputs, State, Written
@@ -296,7 +296,7 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
     stale = builder.stale(state)
     for path in stale:
         print(
-            printable(as_called(f"{path}: is not what the logs say; run {PROGRAM} again and commit the result")),
+            one_line(as_called(f"{path}: is not what the logs say; run {PROGRAM} again and commit the result")),
             file=sys.stderr,
         )
     return NOTHING if stale else _status(state)
@@ -322,7 +322,7 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     found = named.logs_of(walk(paths))
     by_name = {each.name: beside.path_facts(each, named) for each in found.inputs}
     wrong = dict.fromkeys(message(problem) for each in by_name.values() for problem in each.problems)
-    lines = [printable(f"{name}: matches no template") for name, each in by_name.items() if each.path is None]
+    lines = [one_line(f"{name}: matches no template") for name, each in by_name.items() if each.path is None]
     print("\n".join([*lines, *wrong, f"{len(by_name)} paths, of which {len(lines)} fit no template"]))
     return NOT_ALL if lines or wrong else UNDERSTOOD
 
@@ -341,7 +341,7 @@ def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
     if not paths:
         raise UsageError("no PATH given; give the files or folders that are about to be committed")
     found = checking.check(paths, every=every)
-    print(printable("\n".join(found.lines)))
+    print("\n".join(map(one_line, found.lines)))
     return NOT_ALL if found.keys or found.unread else UNDERSTOOD
 
 
@@ -639,7 +639,7 @@ def verify(site: Path, inputs: Inputs, fast: bool) -> int:
     if not fast:
         _check_call(inputs)
     verified = verifying.fast(site) if fast else verifying.rebuilt(site, inputs)
-    _print_lines(map(printable, verified.wrong))
+    _print_lines(map(one_line, verified.wrong))
     print(printable(as_called(verified.summary)))
     return NOTHING if verified.wrong else UNDERSTOOD
 
@@ -820,4 +820,4 @@ def _passed_over(names: Sequence[str]) -> str:
     shown = ", ".join(f"{name} ({times})" if times > 1 else name for name, times in often)
     more = ", …" if sum(times for _, times in often) < len(names) else ""
     count = f"{len(names)} file{'' if len(names) == 1 else 's'}"
-    return printable(f"skipped: {count} that no format reads and that are not named like logs: {shown}{more}")
+    return one_line(f"skipped: {count} that no format reads and that are not named like logs: {shown}{more}")

@@ -6,5 +6,10 @@ class UsageError(Exception):
 
 
 def printable(text: str) -> str:
-    """Text that cannot move a terminal's cursor."""
+    """Return text that cannot move a terminal's cursor; its line breaks stay."""
     return "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)
+
+
+def one_line(text: str) -> str:
+    """Return printable text as one line, also if a name in it has line breaks."""
+    return printable(text).replace("\n", "\\n")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.errors import one_line
 from perfledger.ingest.common.files import MANY_LOGS
 from perfledger.schema.records import Problem, Reason, Run
 
@@ -88,14 +88,14 @@ def _line(group: ProblemGroup) -> str:
     first = message(group.problems[0])
     if len(group.problems) == 1:
         return first
-    return printable(f"{group.folder or '.'}/: {group.code}, {len(group.problems):,} times, such as ") + first
+    return one_line(f"{group.folder or '.'}/: {group.code}, {len(group.problems):,} times, such as ") + first
 
 
 def message(problem: Problem) -> str:
     """Return `path:line: what, and why`, one line in English; control characters of names are escaped."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
     args = {name: _worded(name, each) for name, each in problem.args.items()}
-    return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")
+    return one_line(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}")
 
 
 def _worded(name: str, argument: Any) -> Any:

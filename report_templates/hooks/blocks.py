@@ -23,6 +23,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.toc import get_toc
 
 from perfledger.ingest.site import forge
+from perfledger.ingest.site.render.text import past_markdown
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
@@ -33,8 +34,6 @@ _BLOCK = re.compile(f"{_TABLE}|{_CHART}", re.MULTILINE | re.DOTALL)
 #: Browsers show white space around line ends as one blank; in what is preformatted they show all of it.
 _PREFORMATTED = re.compile(r"(<pre\b.*?</pre>|<textarea\b.*?</textarea>)", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
-#: A sign of Markdown or of a log, as a reference of five to seven bytes; those of HTML and ends of lines stay.
-_REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(
     r'(?P<before> (?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
@@ -112,7 +111,7 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
     """
     parts = _PREFORMATTED.split(output)
     parts[::2] = map(_tight, parts[::2])
-    return _REFERENCE.sub(_as_itself, _PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts)))
+    return past_markdown(_PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts)))
 
 
 def on_post_build(config: Any) -> None:
@@ -174,11 +173,6 @@ def _render(page: Any, written: str, config: Any, files: Any) -> None:
 
     page.content = _HEADING.sub(linked, written)
     page.toc = get_toc(nest_toc_tokens(headings))
-
-
-def _as_itself(reference: re.Match[str]) -> str:
-    sign = chr(int(reference[1]))
-    return sign if sign.isprintable() else reference[0]
 
 
 def _forge(config: Any) -> forge.Forge | None:

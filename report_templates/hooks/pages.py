@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import logging
 import os
 import re
@@ -34,6 +33,7 @@ sys.path.insert(0, str(next(each for each in Path(__file__).resolve().parents if
 from perfledger import PROJECT_VARIABLE, TOP
 from perfledger.ingest.common import processes, project, sources, words
 from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.site.render.text import escape, verbatim
 
 #: The module whose `build` is replaced.
 SERVE: Any = serving
@@ -313,7 +313,7 @@ def _banner(title: str, message: str, colour: str) -> str:
         "padding:.6rem 1.2rem;font-size:.7rem"  # at the foot: a page that reloads stays where it was scrolled to
     )
     return (
-        f'<div id="pl-live" role="alert" tabindex="0" style="{style}"><strong>{html.escape(title)}</strong>'
+        f'<div id="pl-live" role="alert" tabindex="0" style="{style}"><strong>{escape(title)}</strong>'
         '<pre style="margin:.4rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace">'
-        f"{html.escape(chr(10).join(shown))}</pre></div>"
+        f"{chr(10).join(map(verbatim, shown))}</pre></div>"
     )

@@ -14,7 +14,7 @@ from tests.site.conftest import served
 
 Visit = Callable[..., Any]
 #: Texts as they are in addresses that a reader may be sent.
-HOSTILE = [quote(planted.TEXTS[each]) for each in ("image", "quote", "prototype")]
+HOSTILE = [*(quote(planted.TEXTS[each]) for each in ("image", "quote", "prototype")), "%E0%A4%A"]
 LISTS = (
     "", "zh/", "models/hostile/", "zh/models/hostile/", "runs/", "problems/", "zh/problems/", "audit/", "data/",
 )  # fmt: skip
@@ -41,7 +41,7 @@ def test_the_worst_pages_run_nothing_and_the_search_shows_text(visit: Visit, hos
     page.goto(hostile, wait_until="networkidle")
     field = page.locator("input.md-search__input")
     field.click()
-    for asked in ("image", "script", "<img src=x onerror=alert(1)>"):
+    for asked in ("image", "script", "<img src=x onerror=alert(1)>", "x" * 60_000):
         field.fill(asked)
         field.press("End")
         page.wait_for_timeout(100)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from xml.sax.saxutils import escape, quoteattr
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, Words, phrase
@@ -11,6 +10,8 @@ from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.hardware_names import chip
 from perfledger.ingest.site.model import Row, Site, written
+from perfledger.ingest.site.render import svg
+from perfledger.ingest.site.render.text import escape, past_markdown
 from perfledger.ingest.site.result_tables import own_marks
 from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.verdict_words import LEADS
@@ -21,6 +22,8 @@ AT_MOST = 500
 _COLOUR = "#16459b"
 #: Colour of a result whose loss diverged.
 _DIVERGED = "#b23a0c"
+#: Pixels from top to bottom.
+_HEIGHT = 20
 #: Pixels that a letter takes on average at the size of the text.
 _LETTER = 6.6
 #: Pixels on both sides of a text.
@@ -73,14 +76,23 @@ def _message(row: Row, words: Words, place: Text | None) -> str:
 
 def _drawn(name: str, message: str, diverged: bool) -> str:
     left, right = (round(len(text) * _LETTER) + 2 * _AROUND for text in (name, message))
-    written_out = "".join(
-        f'<text x="{start + _AROUND}" y="14" textLength="{wide - 2 * _AROUND}">{escape(text)}</text>'
-        for start, wide, text in ((0, left, name), (left, right, message))
+    parts = ((name, 0, left, "#3b4350"), (message, left, right, _DIVERGED if diverged else _COLOUR))
+    boxes = (svg.tag("rect", x=start, width=width, height=_HEIGHT, fill=fill) for _, start, width, fill in parts)
+    texts = (
+        svg.tag("text", escape(text), x=start + _AROUND, y=14, textLength=width - 2 * _AROUND, fill="#fff")
+        for text, start, width, _ in parts
     )
-    return (
-        f'<svg class="pl-badge" xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img"'
-        f" aria-label={quoteattr(f'{name}: {message}')}>\n"
-        f'<rect width="{left}" height="20" fill="#3b4350"/>'
-        f'<rect x="{left}" width="{right}" height="20" fill="{_DIVERGED if diverged else _COLOUR}"/>\n'
-        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{written_out}</g>\n</svg>\n'
+    drawn = svg.tag(
+        "svg",
+        *boxes,
+        *texts,
+        kind="pl-badge",
+        xmlns="http://www.w3.org/2000/svg",
+        width=left + right,
+        height=_HEIGHT,
+        role="img",
+        aria_label=f"{name}: {message}",
+        font_family="Verdana,DejaVu Sans,sans-serif",
+        font_size=11,
     )
+    return past_markdown(drawn)

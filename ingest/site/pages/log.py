@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.files import file_hash
@@ -30,7 +30,7 @@ from perfledger.ingest.read.names import names_of
 from perfledger.ingest.site import addresses, run_names
 from perfledger.ingest.site.model import Site, reason
 from perfledger.ingest.site.render.environment import environment
-from perfledger.ingest.site.render.text import verbatim
+from perfledger.ingest.site.render.text import escape, past_markdown, verbatim
 from perfledger.ingest.site.run_tables import fact_line, outcome
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
@@ -76,8 +76,6 @@ _READ = 1 << 14
 #: Last bytes of a long line that stay in memory.
 _KEPT = 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
-#: A sign that `verbatim` writes as a reference for Markdown; HTML needs those of line ends and its own signs alone.
-_REFERENCE = re.compile(r"&#(?!(?:10|13|38|60|62);)(\d{2,3});")
 #: Signs of the legend.
 KEYS = ("window", "used", "left_out", "fact", "outcome", "problem")
 
@@ -157,7 +155,7 @@ def document(site: Site, words: Words, run: Run) -> bytes:
         stated=json.dumps([run.path, run.sha256]),
         runs=[(language, Markup(address)) for language, address in _run_pages(site, run)],
         log=found,
-        sections=[(each, Markup(_REFERENCE.sub(_as_itself, lines))) for each, lines in sections(run, found)],
+        sections=[(each, _lines(lines)) for each, lines in sections(run, found)],
         left_out=anchors_left_out(run, found),
         marks=marked_lines(run),
         keys=[(name, phrase(f"log.key_{name}")) for name in KEYS],
@@ -174,9 +172,9 @@ def sections(run: Run, found: VisibleLog) -> list[tuple[LineRange, str]]:
     return [(each, _section(each, classes, ranges)) for each in found.ranges]
 
 
-def _as_itself(reference: re.Match[str]) -> str:
-    sign = chr(int(reference[1]))
-    return sign if sign.isprintable() else reference[0]
+def _lines(html: str) -> Markup:
+    """Return HTML of lines without references that only Markdown and attributes need."""
+    return Markup(past_markdown(html).replace("&#34;", '"'))
 
 
 def shows_lines(page: bytes) -> bool:

@@ -88,7 +88,7 @@ def draw(spec: Spec, width: int, say: Say, description: str = "") -> str:
 def _marked(mark: ChartMark, lines: Sequence[Text], pen: Pen, ink: str, *shapes: str) -> str:
     """Return the shapes of a value, which says more to who points at it and leads to where it comes from."""
     kind = f"pl-mark pl-ink-{ink}" if ink else "pl-mark"
-    said = svg.words("title", "\n".join(map(pen.say, lines)))
+    said = svg.words("title", *map(pen.say, lines))
     return svg.tag("a" if mark.href else "g", said, *shapes, kind=kind, href=mark.href)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from markupsafe import Markup
-from markupsafe import escape as escape_html
 
 from perfledger.ingest.common.numbers import ABSENT
 from perfledger.ingest.common.words import Text, Words, phrase
@@ -166,11 +165,11 @@ class Writer:
         if entry.page:
             text = f'<a href="{self.link(entry.page)}">{text}</a>'
         if entry.anchor:
-            text = f'<span id="{escape_html(entry.anchor)}">{text}</span>'
+            text = f'<span id="{escape(entry.anchor)}">{text}</span>'
         if entry.best:
             text = f'<strong class="pl-best" title="{self.say(phrase("table.best_figure"))}">{text}</strong>'
         if entry.tone:
-            text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
+            text = f'<span class="pl-tone pl-{escape(entry.tone)}">{text}</span>'
         if entry.verdict:
             text = f"{text} {self._verdict(entry.verdict)}"
         if entry.caution:
@@ -210,7 +209,7 @@ class Writer:
 
     def _value(self, column: Column, entry: Entry) -> str:
         value = value_of(self.words, column, entry)
-        return f' data-value="{escape_html(written(value))}"' if value is not None else ""
+        return f' data-value="{escape(written(value))}"' if value is not None else ""
 
     def _linked(self, text: Text, page: str | None) -> str:
         found = self.say(text)

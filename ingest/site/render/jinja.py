@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
@@ -23,7 +22,7 @@ from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.html_table import Writer, attributes
 from perfledger.ingest.site.render.template_errors import located
-from perfledger.ingest.site.render.text import code, code_block, command, escape, slug, title
+from perfledger.ingest.site.render.text import code, code_block, command, escape, slug, title, verbatim
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -107,13 +106,7 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     texts = {key: words.entries[key][language] for key in keys}
-    return _attribute(json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True))
-
-
-def _attribute(written: str) -> Markup:
-    """Return JSON as the value of an attribute: nothing may end it, or be Markdown; such signs are only in texts."""
-    safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
-    return Markup(safe.replace('"', "&quot;"))
+    return verbatim(json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True))
 
 
 def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str]) -> Markup:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+
+from perfledger.ingest.site.render.text import escape
 
 #: Pixels from one line of a text to the next.
 LINE = 17
@@ -28,7 +29,7 @@ SHAPES = {
 def tag(name: str, *inner: str, **attributes: object) -> str:
     """Return an element; `kind` is its class, and attributes that are empty are left out."""
     named = {"class" if key == "kind" else key.replace("_", "-"): value for key, value in attributes.items()}
-    written = "".join(f" {key}={quoteattr(_value(value))}" for key, value in named.items() if value != "")
+    written = "".join(f' {key}="{escape(_value(value))}"' for key, value in named.items() if value != "")
     return f"<{name}{written}>{''.join(inner)}</{name}>" if inner else f"<{name}{written}/>"
 
 
@@ -54,9 +55,9 @@ def marker(shape: str, x: float, y: float, *, is_filled: bool) -> str:
     return tag("path", d=outline, kind="pl-dot" if is_filled else "pl-dot pl-outline")
 
 
-def words(name: str, written: str) -> str:
+def words(name: str, *lines: str) -> str:
     """Return an element of words that are not drawn: `title` for who points at something, `desc` for who cannot see."""
-    return tag(name, escape(written))
+    return tag(name, "\n".join(map(escape, lines)))
 
 
 def _value(value: object) -> str:

@@ -21,6 +21,8 @@ _AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
 _TITLE = str.maketrans({"<": "‹", ">": "›", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
 #: An ampersand before a space begins no entity: `Wide & Deep` stays as it is.
 _ENTITY = re.compile(r"&(?! )")
+#: A sign of Markdown or of a log as a reference. Those of HTML and ends of lines stay; attributes are in double quotes.
+_REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|60|62);)(\d{2,6});")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -67,6 +69,11 @@ def verbatim(line: str) -> Markup:
     line = line.expandtabs()
     seen = line if line.isprintable() else "".join(_visible(each) for each in line)
     return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))
+
+
+def past_markdown(html: str) -> str:
+    """Return HTML that Markdown does not read any more, with the signs of Markdown as themselves: a byte for six."""
+    return _REFERENCE.sub(lambda found: sign if (sign := chr(int(found[1]))).isprintable() else found[0], html)
 
 
 def command(argv: Sequence[object]) -> Markup:

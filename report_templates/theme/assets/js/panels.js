@@ -24,7 +24,7 @@
   // Without results of ours the figures of others come first.
   const usual = () => (!window.plChips.count() && tabs.find((tab) => tab.hash === "#published"))
     || tabs.find((_, at) => !isEmpty(panels[at])) || tabs[0];
-  const targetOf = (hash) => hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+  const targetOf = (hash) => hash.length > 1 && document.getElementById(hash.slice(1));
 
   // Follows the address: a link into a tab, a hit of the search, the back button.
   function follow() {

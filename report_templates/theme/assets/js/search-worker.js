@@ -10,6 +10,7 @@
   const EXACT_TITLE = 10, PREFIX_TITLE = 6, EXACT_TEXT = 1, PREFIX_TEXT = 0.5;
   const TEASERS = 2; // sections shown below a page
   const SNIPPET = 180; // characters
+  const LONGEST = 300; // characters of a query that are searched: browsers refuse patterns of some ten thousand
   const BEFORE = 60; // characters of a snippet before the word
   let sections = [], same = [];
 
@@ -36,7 +37,7 @@
   /** The terms of a query: words that mean the same are one term. */
   function termsOf(query) {
     const terms = [];
-    let rest = query.replace(/["“”]/g, " ").trim();
+    let rest = query.slice(0, LONGEST).replace(/["“”]/g, " ").trim();
     for (const words of same) {
       const said = words.find((each) => rest.search(pattern(each).exact) >= 0);
       if (!said) continue;

@@ -15,6 +15,7 @@ it.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -130,7 +131,7 @@ def _folders(log: Input) -> Iterator[tuple[Path, str]]:
 
 
 def _read(path: Path, name: str, problems: list[Problem]) -> FactsFile | None:
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     try:
         return _parsed(read_tables(path), name)

@@ -84,6 +84,7 @@ class Kind:
 UNREAD = frozenset({*TEXTS, *THINGS})
 KINDS: Mapping[str, Kind] = {
     "changes.toml": Kind("changes.toml", TOML, as_other=frozenset({"empty"})),
+    "facts.toml": Kind("facts.toml", TOML, as_other=frozenset({"empty"})),
     "accelerators.toml": Kind("accelerators.toml", TOML, as_other=frozenset({"empty"})),
     "sources.toml": Kind("published/sources.toml", TOML),
     "table": Kind("published/{}.csv", CSV, SOURCES),

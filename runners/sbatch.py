@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.programs import Question, ask, contents, end, holding, start
-from perfledger.runners.slurm import SLURM_SECONDS, ask_slurm
+from perfledger.runners.programs import Question, ask
+from perfledger.runners.slurm import SLURM_SECONDS, ask_queue, ask_slurm
 
 #: A name must not begin with a dash: sbatch would take it for an option.
 PARTITION = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -26,7 +25,7 @@ MARGIN_SECONDS = 1800
 #: So long before the time limit of the job its runner is warned, to stop and collect its run.
 WARNING_SECONDS = 120
 #: Between two looks at what the job has printed.
-FOLLOW_SECONDS = 1.0
+FOLLOW_SECONDS = 5.0
 #: Our arguments of sbatch, and those of a user that take their place.
 REPLACED_BY: Mapping[str, tuple[str, ...]] = {
     "--exclusive": ("--exclusive", "--oversubscribe", "--share", "-s"),
@@ -135,35 +134,28 @@ class Partition(Struct, frozen=True):
         Raises:
             RunnerError: Slurm does not take the job.
         """
-        argv = [*self.argv(wanted), *(["--wait"] if wait else [])]
         command = shlex.join([sys.executable, "-m", MODULE, *words, "--on", "slurm"])
         script = SCRIPT.format(python=shlex.quote(sys.executable), command=command)
-        with holding(script) as text, holding("") as errors, start(argv, text, subprocess.PIPE, errors) as process:
-            try:
-                assert process.stdout is not None
-                number = process.stdout.readline().decode().strip().partition(";")[0]
-                if not number.isdecimal():
-                    process.wait()
-                    said = contents(errors).strip().splitlines()
-                    raise RunnerError(f"sbatch did not take the job: {said[-1] if said else 'it printed nothing'}")
-                log = Path(f"slurm-{number}.out")
-                print(f"submitted as Slurm job {number}, which prints to {log}; `scancel {number}` ends it", flush=True)
-                if wait:
-                    _follow(log, process)
-                return process.wait()
-            finally:
-                end(process)
+        answer = ask([Question(self.argv(wanted), script)], SLURM_SECONDS)[0]
+        number = answer.output.strip().partition(";")[0]
+        if answer.status or not number.isdecimal():
+            raise RunnerError(f"sbatch did not take the job: {answer.last_words}")
+        log = Path(f"slurm-{number}.out")
+        print(f"submitted as Slurm job {number}, which prints to {log}; `scancel {number}` ends it", flush=True)
+        return _follow(number, log) if wait else 0
 
 
-def _follow(log: Path, process: subprocess.Popen[bytes]) -> None:
-    """Print what is added to a file until a process has ended."""
+def _follow(number: str, log: Path) -> int:
+    """Print what a job adds to its output until it ends; return its exit status, which is not 0 if Slurm ended it."""
     shown, over = 0, False
     while not over:
-        over = process.poll() is not None
+        over = not ask_queue(number)
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         print(text[shown:], end="", flush=True)
         shown = len(text)
         time.sleep(0 if over else FOLLOW_SECONDS)
+    state, status = ask_queue(number, "--states=all", "--Format=State:40,exit_code:40").split()
+    return 0 if state == "COMPLETED" else int(status) // 256 or 1
 
 
 def slurm_seconds(text: str) -> int:

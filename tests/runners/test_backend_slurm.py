@@ -309,11 +309,11 @@ def test_all_runs_of_a_command_are_made_by_the_runner_in_one_job(slurm, write_re
     path = write_recipe(f'{RECORD} record 1; echo "$SLURM_JOB_ID on $SLURMD_NODENAME"')
     before = len(jobs(slurm))
     # Those of one node run in the job that the largest needs; GPUs for all nodes are not wanted of each.
-    more = ("--repeats", "2", "--seed", "1", "--case", "nodes=1|2,devices=2", "--wait", "--sbatch=--gpus=4")
+    more = ("--repeats", "1", "--seed", "1", "--case", "nodes=1|2,devices=2", "--wait", "--sbatch=--gpus=4")
     assert main(words(path, tmp_path, *more)) == 0
     assert len(jobs(slurm)) == before + 1
-    logs = sorted((tmp_path / "raw").rglob("[12]/train.log"))
-    assert len(logs) == 4
+    logs = sorted((tmp_path / "raw").rglob("1/train.log"))
+    assert len(logs) == 2
     said = [log.read_text().splitlines()[-1].split() for log in logs]
     assert {(number, node) for number, _, node in said} == {(jobs(slurm)[-1], "blade1")}
     folder = folder_of(tmp_path, "cpu-n2d2-bs1-fp32") / "1"
@@ -321,12 +321,12 @@ def test_all_runs_of_a_command_are_made_by_the_runner_in_one_job(slurm, write_re
     assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
     assert not {each.name for each in folder.iterdir()} & {"incoming", "launch.json"}
     printed = capfd.readouterr().out
-    assert "[4/4]" in printed
-    assert printed.count("completed") == 4
+    assert "[2/2]" in printed
+    assert printed.count("completed") == 2
     # In another job, the nodes are asked for their hardware, and the runs count.
     assert main(words(path, tmp_path, *more, "--resume")) == 0
     assert "nothing is left to run" in capfd.readouterr().out
-    assert len(list((tmp_path / "raw").rglob("run.json"))) == 4
+    assert len(list((tmp_path / "raw").rglob("run.json"))) == 2
 
 
 def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, write_recipe, tmp_path):
@@ -405,6 +405,14 @@ def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch, ca
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(argv) == 2
     assert re.search(r"sbatch: it cannot be started here: No such file.*install it", capfd.readouterr().err)
+
+
+@pytest.mark.parametrize(("ended", "status"), [("COMPLETED 0", 0), ("FAILED 512", 2), ("CANCELLED 0", 1)])
+def test_the_status_of_a_job_is_that_of_its_runner(write_recipe, tmp_path, monkeypatch, ended, status):
+    tool(tmp_path / "tools", "sbatch", "cat >/dev/null; echo '7;cluster'")
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "squeue", f'[ "$3" != --states=all ] || echo {ended}'))
+    monkeypatch.chdir(tmp_path)
+    assert main(words(write_recipe("true"), tmp_path, "--wait")) == status
 
 
 def test_waiting_for_a_job_is_for_slurm(write_recipe, capfd):

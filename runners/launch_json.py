@@ -41,8 +41,8 @@ class Launch(Struct, frozen=True):
     records: WantedRecords
 
     def __post_init__(self) -> None:
-        if fault := self.target.too_few(self.job.nodes):
-            raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
+        if self.job.nodes > len(self.target.ranks):
+            raise ValueError(f"its job takes {self.job.nodes} nodes, and its target has {len(self.target.ranks)}")
 
 
 def planned_launch(target: AnyTarget, run: PlannedRun) -> Launch:

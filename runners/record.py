@@ -190,7 +190,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     found = log_figures(folder / LOG, msgspec.to_builtins(replace(known, smoke=False)))
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
-    hosts, noted = launch.target.public_names(), pending_warnings(folder)
+    hosts, noted = launch.target.hosts, pending_warnings(folder)
     told = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
     record = replace(
         known,

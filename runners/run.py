@@ -26,7 +26,7 @@ from perfledger.runners.launch_json import LAUNCH_JSON, Launch, lock, open_launc
 from perfledger.runners.nodes import LOG, Outcome
 from perfledger.runners.record import Finished, Lost
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
+from perfledger.runners.transport import INCOMING, Job, Local, State, UncertainStartError
 from perfledger.schema.figures import FiguresFound, RunFigure
 from perfledger.schema.vocabulary import OPTIONS
 
@@ -239,7 +239,7 @@ def wait_idle(run: PlannedRun, session: RunContext) -> None:
         RunnerError: they were not idle in time, or one refuses the run in any case.
     """
     supervision, end = session.supervision, time.monotonic() + BUSY_SECONDS
-    while (why := session.target.busy(run)) and not supervision.signals.count:
+    while (why := "; ".join(session.target.check(run, "idle").warnings)) and not supervision.signals.count:
         if time.monotonic() >= end:
             remedy = "choose other hosts, or run it nevertheless with --if-busy run"
             raise RunnerError(f"{run.folder.parent.name}: not idle after {BUSY_SECONDS / 60:.0f} min: {why}; {remedy}")
@@ -292,7 +292,7 @@ def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
     return UNFINISHED
 
 
-def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervision, given_up: bool = False) -> str:
+def _collected(job: Job, launched: Launch, state: State, supervision: Supervision, given_up: bool = False) -> str:
     lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
     target, folder = launched.target, job.folder
     # Each step on its own: if one node cannot be stopped, the logs of the others are still fetched.
@@ -385,15 +385,15 @@ def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> Finishe
     return found
 
 
-def _cause(state: JobState) -> str:
+def _cause(state: State) -> str:
     return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
 
 
-def _outcome(state: JobState) -> Outcome:
+def _outcome(state: State) -> Outcome:
     return next((outcome for outcome in record.OUTCOMES if outcome == state.outcome), "failed")
 
 
-def _left(job: Job, state: JobState) -> str:
+def _left(job: Job, state: State) -> str:
     """Return why a run was left, and what to do about it."""
     alive = "it did not end when it was stopped"
     why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
@@ -419,7 +419,7 @@ class Supervisor:
         self.asked: float | None = None
         self.answered = 0
 
-    def watch(self) -> JobState:
+    def watch(self) -> State:
         """Return the last state of the job.
 
         Its kind is ended or lost if no node is running any more, unreachable if a host was silent for longer than the
@@ -436,7 +436,7 @@ class Supervisor:
             pause(wait, self.supervision.signals, self.answered)
             wait = min(wait * LONGER, LONGEST_PAUSE)
 
-    def _shown(self, state: JobState) -> str:
+    def _shown(self, state: State) -> str:
         if state.kind == "unreachable":
             return f"out of reach for {time.monotonic() - self.heard:.0f} s: {state.cause}"
         if state.kind != "running":
@@ -445,7 +445,7 @@ class Supervisor:
             f"running: {state.last_line or 'nothing printed yet'} (the log grows in {self.target.log_place(self.job)})"
         )
 
-    def _remember(self, state: JobState) -> None:
+    def _remember(self, state: State) -> None:
         now = time.monotonic()
         if state.kind != "unreachable":
             self.heard = now
@@ -454,7 +454,7 @@ class Supervisor:
         if state.failed and self.failed is None:
             self.failed = now
 
-    def _given_up(self, state: JobState) -> bool:
+    def _given_up(self, state: State) -> bool:
         now = time.monotonic()
         if state.kind == "unreachable":
             return now - self.heard > (0 if self.supervision.signals.count else PATIENCE_SECONDS)

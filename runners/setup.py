@@ -43,14 +43,14 @@ def set_up(target: Target, wanted: SetupSteps) -> None:
     Raises:
         RunnerError: a step failed; the message names all hosts on which one did.
     """
-    hosts = target.public_names() or ("this machine",)
-    failures = [fault for rank, host in enumerate(hosts) if (fault := _set_up(target, rank, host, wanted))]
+    failures = [fault for rank in target.ranks if (fault := _set_up(target, rank, wanted))]
     if failures:
         raise RunnerError("\n".join(failures))
 
 
-def _set_up(target: Target, rank: int, host: str, wanted: SetupSteps) -> str:
+def _set_up(target: Target, rank: int, wanted: SetupSteps) -> str:
     """Run setup steps on a host; return why they failed, empty if they did not."""
+    host = target.name(rank)
     print(f"{host}:", flush=True)
     argv = target.argv(rank)
     (answer,) = ask_agents([Question(argv, question(argv, "setup", **asdict(wanted)))], USUAL_SECONDS)

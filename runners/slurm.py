@@ -16,7 +16,7 @@ from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
-from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, NodeState, Target
+from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, Local, Meeting, State, Target, Warnings
 
 #: How long a command of Slurm may take.
 SLURM_SECONDS = 60
@@ -67,14 +67,13 @@ class Slurm(Target, frozen=True, tag="slurm"):
     """
 
     has_pyxis: ClassVar[bool] = True
-    number: str
-    hosts: tuple[str, ...]
+    number: str = ""
     partition: str = ""
     gpus: int = 0
 
     def __post_init__(self) -> None:
         # srun would take other texts for options, and the logs may come from someone else.
-        if not self.number.isdecimal() or not all(map(HOST.fullmatch, self.hosts)):
+        if not self.number.isdecimal() or not self.hosts or not all(map(HOST.fullmatch, self.hosts)):
             raise ValueError("it names an invalid Slurm job or node")
 
     def step(self, rank: int, name: str = "perfledger") -> list[str]:
@@ -89,20 +88,8 @@ class Slurm(Target, frozen=True, tag="slurm"):
         """Return the command that asks the agent of a node, with the Python of this process."""
         return [*self.step(rank), sys.executable, *PYTHON]
 
-    def name(self, rank: int) -> str:  # noqa: D102
-        return self.hosts[rank]
-
-    def too_few(self, nodes: int) -> str:  # noqa: D102
-        return f"the Slurm job has {len(self.hosts)}" if nodes > len(self.hosts) else ""
-
-    def public_names(self) -> tuple[str, ...]:  # noqa: D102
-        return self.hosts
-
     def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
         return "partitions", (self.partition,)
-
-    def places(self) -> dict[str, list[str]]:  # noqa: D102
-        return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
     def meeting(self, job: Job) -> Meeting:
         """Return the nodes, and the address that Slurm uses for the first: not every cluster has its names in DNS."""
@@ -118,9 +105,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
             raise RunnerError(f"{run.folder.parent.name}: its launcher works on the node {self.hosts[0]}; {remedy}")
         return super().prepare(run)
 
-    def busy(self, run: PlannedRun) -> str:
-        """Return "": the nodes of a Slurm job are its own."""
-        return ""
+    def check(self, run: PlannedRun, action: Literal["check", "idle"] = "check") -> Warnings:
+        """Check the nodes; they are always idle, since those of a Slurm job are its own."""
+        return super().check(run) if action == "check" else Warnings()
 
     def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
         if "execve()" in answer.errors:
@@ -162,7 +149,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         _STEPS.append(process)
         return process
 
-    def look(self, job: Job) -> JobState:
+    def look(self, job: Job) -> State:
         """Return the state of the job; the outcome of a lost one is Slurm's."""
         state = super().look(job)
         if state.kind != "lost":
@@ -175,7 +162,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
             return replace(state, cause=f"Slurm says {word} of its job", outcome=SLURM_OUTCOMES[word])
         return state
 
-    def node_states(self, job: Job) -> dict[int, NodeState]:
+    def node_states(self, job: Job) -> dict[int, State]:
         """Read the folders of the nodes, and ask Slurm whether runs on other machines still go on."""
         seen = Local().node_states(job)
         if not (others := _hidden_ranks(seen)):
@@ -213,19 +200,19 @@ def own_job() -> Slurm:
     if not (hosts := tuple(nodes.output.split())):
         raise RunnerError(f"--on slurm: the nodes of job {number} are not known: {nodes.last_words}")
     gpus = os.environ.get("SLURM_GPUS_ON_NODE", "") if "SLURM_GPUS" in os.environ else ""
-    return Slurm(number, hosts, os.environ.get("SLURM_JOB_PARTITION", ""), int(gpus or 0))
+    return Slurm(hosts, number, os.environ.get("SLURM_JOB_PARTITION", ""), int(gpus or 0))
 
 
 def _step_name(job: Job, rank: int) -> str:
     return f"{job.facts.identity}-{rank}"
 
 
-def _hidden_ranks(seen: dict[int, NodeState]) -> list[int]:
+def _hidden_ranks(seen: dict[int, State]) -> list[int]:
     """Return the nodes whose run has not ended and has no process on this machine."""
     return [rank for rank, state in seen.items() if state.kind not in ("running", "ended")]
 
 
-def _lost(state: NodeState) -> NodeState:
+def _lost(state: State) -> State:
     if state.kind == "lost":
         return state
     return replace(state, kind="lost", cause="its step has ended, and it wrote no host.json")

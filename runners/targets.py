@@ -49,7 +49,7 @@ def shown(target: AnyTarget, run: PlannedRun) -> str:
         RunnerError: the target has too few nodes for it.
     """
     target.prepare(run)
-    return f"on {', '.join(target.public_names()[: run.spec.nodes]) or 'this machine'}"
+    return f"on {', '.join(target.hosts[: run.spec.nodes]) or 'this machine'}"
 
 
 def _hosts(on: str, text: str) -> tuple[str, ...]:

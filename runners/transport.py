@@ -31,8 +31,6 @@ T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.
 REQUEST_SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
-#: On a cluster this includes waiting for a node.
-HARDWARE_SECONDS = 600
 #: Warnings that are kept of a node, and characters that are kept of each.
 MOST_WARNINGS, LONGEST_WARNING = 50, 1000
 #: Where the nodes' files are until the run is finished.
@@ -118,30 +116,19 @@ class Meeting(Struct, frozen=True):
 Kind = Literal["unreachable", "running", "lost", "ended"]
 
 
-class NodeState(Struct, frozen=True):
-    """State of one node, from its agent."""
+class State(Struct, frozen=True):
+    """State of a node, from its agent; or that of a job, which is the worst of its nodes.
 
-    kind: Kind
-    log_bytes: int = 0
-    last_line: str = ""
-    outcome: str = ""
-    cause: str = ""
-
-
-class JobState(Struct, frozen=True):
-    """State of a job: the worst of the states of its nodes.
-
-    `kind` is unreachable (the state of a node is unknown), running, or, if no node is running any more, lost
-    (an agent ended before it wrote `host.json`) or ended; `cause` is the reason. `outcome` is that of a lost job
-    according to the scheduler. `failed`: a node has not completed, while others may still run. The log is the longest
-    of all nodes.
+    `kind` is unreachable (its state is unknown), running, lost (an agent ended before it wrote `host.json`) or ended;
+    `cause` is the reason. `outcome` is that of a node, or of a lost job according to the scheduler. `failed`: a node of
+    the job has not completed, while others may still run. The log of a job is the longest of its nodes.
     """
 
     kind: Kind
-    cause: str = ""
     log_bytes: int = 0
     last_line: str = ""
     outcome: str = ""
+    cause: str = ""
     failed: bool = False
 
 
@@ -162,9 +149,11 @@ class Reply(Warnings, frozen=True):
 class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     """Where runs go. This base class suits hosts that are contacted one by one; see the classes below.
 
-    Every method that contacts a host raises RunnerError with a message for the user.
+    `hosts` are names in order of rank, none for this machine. Every method that contacts a host raises RunnerError with
+    a message for the user.
     """
 
+    hosts: tuple[str, ...] = ()
     #: Whether containers of pyxis, which is a part of Slurm, can be started there.
     has_pyxis: ClassVar[bool] = False
 
@@ -176,13 +165,14 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Return the command that runs another one on a node, in the terminal of the user."""
         return [*command]
 
+    @property
+    def ranks(self) -> range:
+        """The hosts by number."""
+        return range(len(self.hosts) or 1)
+
     def name(self, rank: int) -> str:
         """Return the name of a node for messages to the user."""
-        raise NotImplementedError
-
-    def too_few(self, nodes: int) -> str:
-        """Return why the target does not have so many nodes; empty if it has."""
-        raise NotImplementedError
+        return self.hosts[rank] if self.hosts else "this machine"
 
     def meeting(self, job: Job) -> Meeting:
         """Return the names that hosts use for each other, and the meeting place of their ranks."""
@@ -191,10 +181,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     def jobs(self, job: Job) -> str:
         """Return the parent of the job's folder on a node; empty for the default of the node."""
         return str(job.incoming)
-
-    def public_names(self) -> tuple[str, ...]:
-        """Return the host names to redact in records, in order of rank."""
-        return ()
 
     def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:
         """Return the tables of a site file that are for this target."""
@@ -211,10 +197,10 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             RunnerError: there are too few hosts for the case.
         """
         spec = run.spec
-        if fault := self.too_few(spec.nodes):
+        if spec.nodes > len(self.ranks):
+            remedy = "name as many hosts with --on, or choose with --case nodes=1"
             raise RunnerError(
-                f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and {fault}; name as many hosts, or "
-                "choose with --case nodes=1"
+                f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and here is {len(self.ranks)}; {remedy}"
             )
         if spec.container and spec.container.tool == "pyxis" and not self.has_pyxis:
             remedy = "choose another --container, or --on slurm:PARTITION"
@@ -234,8 +220,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             for rank, answer in zip(programs, answers, strict=True)
         }
 
-    def check(self, run: PlannedRun) -> Warnings:
-        """Check the nodes of a run and start nothing; return their warnings.
+    def check(self, run: PlannedRun, action: Literal["check", "idle"] = "check") -> Warnings:
+        """Check the nodes of a run, or only whether they are idle, and start nothing; return their warnings.
 
         Raises:
             RunnerError: a node refuses.
@@ -243,7 +229,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
-            checked = self._checked(job, run.spec)
+            checked = self._checked(job, run.spec, action)
             self.tell(job, "forget", job.ranks, Reply)
         return warned(job, checked)
 
@@ -263,19 +249,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     def log_place(self, job: Job) -> str:
         """Return where the log of the first node grows, for people."""
         return str(job.node(0) / LOG)
-
-    def busy(self, run: PlannedRun) -> str:
-        """Return why the nodes of a run are not idle; empty if they are.
-
-        Raises:
-            RunnerError: a node refuses the run whether it is idle or not.
-            UnreachableError: a node cannot be reached.
-        """
-        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
-            job = self.prepare(replace(run, folder=Path(folder)))
-            answers = self._checked(job, run.spec, "idle")
-            self.tell(job, "forget", job.ranks, Reply)
-        return "; ".join(line for reply in answers.values() for line in reply.warnings)
 
     def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings | None:
         """Start the run on every node, and return the warnings of the nodes; None if it was stopped before it began.
@@ -304,7 +277,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         secrets = secret_values(spec.secrets)
         return self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets))
 
-    def look(self, job: Job) -> JobState:
+    def look(self, job: Job) -> State:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
         seen = self.node_states(job)
         if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
@@ -312,12 +285,11 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             self.tell(job, "finish", observers, Reply)
         return worst(job, seen)
 
-    def node_states(self, job: Job) -> dict[int, NodeState]:
+    def node_states(self, job: Job) -> dict[int, State]:
         """Ask every node for its state."""
-        answers = self.tell(job, "look", job.ranks, NodeState)
+        answers = self.tell(job, "look", job.ranks, State)
         return {
-            rank: NodeState("unreachable", cause=each) if isinstance(each, str) else each
-            for rank, each in answers.items()
+            rank: State("unreachable", cause=each) if isinstance(each, str) else each for rank, each in answers.items()
         }
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
@@ -356,18 +328,13 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        places = self.places()
         alone = asdict(Meeting(["localhost"], "", 0))
+        programs = [self.argv(rank) for rank in self.ranks]
         questions = [
-            Question(argv, question(argv, "hardware", spec=spec, identity="", rank=0, **alone))
-            for argv in places.values()
+            Question(argv, question(argv, "hardware", spec=spec, identity="", rank=0, **alone)) for argv in programs
         ]
-        answers = ask_agents(questions, HARDWARE_SECONDS)
-        return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
-
-    def places(self) -> dict[str, list[str]]:
-        """Return the commands that run the agent once per host, by host name."""
-        raise NotImplementedError
+        answers = ask_agents(questions, USUAL_SECONDS)
+        return [_hardware(self.name(rank), answer) for rank, answer in zip(self.ranks, answers, strict=True)]
 
     def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
         texts = [
@@ -402,26 +369,26 @@ def _hardware(place: str, answer: ProgramResult) -> str:
 KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
 
 
-def worst(job: Job, seen: Mapping[int, NodeState]) -> JobState:
+def worst(job: Job, seen: Mapping[int, State]) -> State:
     """Return the state of a job from those of its nodes."""
     found = min((state.kind for state in seen.values()), key=KINDS.index)
     causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
     failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
-    return with_log(JobState(found, "; ".join(filter(None, causes)), failed=failed), seen)
+    return with_log(State(found, cause="; ".join(filter(None, causes)), failed=failed), seen)
 
 
-def has_failed(seen: Mapping[int, NodeState]) -> bool:
+def has_failed(seen: Mapping[int, State]) -> bool:
     """Return whether a node recorded an outcome other than completed."""
     return any(state.outcome not in ("", "completed") for state in seen.values())
 
 
-def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
+def with_log(found: State, seen: Mapping[int, State]) -> State:
     """Return a state with the longest log of the nodes."""
     longest = max(seen.values(), key=lambda state: state.log_bytes)
     return replace(found, log_bytes=longest.log_bytes, last_line=longest.last_line[:200])
 
 
-def _cause(job: Job, rank: int, state: NodeState) -> str:
+def _cause(job: Job, rank: int, state: State) -> str:
     # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
     where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
     return where + state.cause[:LONGEST_WARNING] if state.cause else ""
@@ -436,34 +403,28 @@ class Local(Target, frozen=True, tag="local"):
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         return [sys.executable, *PYTHON]
 
-    def name(self, rank: int) -> str:  # noqa: D102
-        return "this machine"
-
-    def too_few(self, nodes: int) -> str:  # noqa: D102
-        return "this machine is one" if nodes > 1 else ""
-
     def meeting(self, job: Job) -> Meeting:
         """Return this machine."""
         return Meeting(["localhost"], "127.0.0.1", job.port)
-
-    def places(self) -> dict[str, list[str]]:  # noqa: D102
-        return {"local": self.argv(0)}
 
 
 class Ssh(Target, frozen=True, tag="ssh"):
     """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead. `addresses` are those
-    by which the hosts reach each other, empty where ssh's own will do.
+    `hosts` are names in that configuration; `config` is a file to use instead. `addresses` are those by which the hosts
+    reach each other, empty where ssh's own will do.
     """
 
-    hosts: tuple[str, ...]
     config: str = ""
     addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # An ssh configuration can start programs, and a relative path could name one that came with the logs.
-        if not all(map(HOST.fullmatch, self.hosts)) or (self.config and not Path(self.config).is_absolute()):
+        if (
+            not self.hosts
+            or not all(map(HOST.fullmatch, self.hosts))
+            or (self.config and not Path(self.config).is_absolute())
+        ):
             raise ValueError("it names an invalid host or a relative ssh configuration")
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
@@ -480,12 +441,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
     @property
     def _file(self) -> list[str]:
         return ["-F", self.config] if self.config else []
-
-    def name(self, rank: int) -> str:  # noqa: D102
-        return self.hosts[rank]
-
-    def too_few(self, nodes: int) -> str:  # noqa: D102
-        return f"--on names {len(self.hosts)}" if nodes > len(self.hosts) else ""
 
     def meeting(self, job: Job) -> Meeting:
         """Return the host names of the user's aliases, which the nodes use for each other."""
@@ -513,17 +468,11 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def log_place(self, job: Job) -> str:  # noqa: D102
         return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
 
-    def public_names(self) -> tuple[str, ...]:  # noqa: D102
-        return self.hosts
-
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""
         argv = self.argv(rank)
         asked = question(argv, "send", identity=job.facts.identity, rank=rank)
         fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
-
-    def places(self) -> dict[str, list[str]]:  # noqa: D102
-        return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:

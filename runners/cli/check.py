@@ -56,6 +56,6 @@ def check_hosts(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
             continue
         for warning in (*warnings.warnings, *warnings.disturbances):
             print(f"{each.folder.parent.name}: warning: {printable(warning)}")
-        hosts = ", ".join(target.public_names()[: each.spec.nodes])
+        hosts = ", ".join(target.hosts[: each.spec.nodes])
         print(f"{each.folder.parent.name}: can run{' on ' + hosts if hosts else ''}")
     return worst

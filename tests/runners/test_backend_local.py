@@ -193,9 +193,9 @@ def test_the_last_line_may_end_a_bar_of_progress(write_recipe, tmp_path):
 
 def test_a_case_of_two_nodes_needs_two_hosts(write_recipe, tmp_path):
     two = {"nodes": "2", "devices": "2"}
-    with pytest.raises(RunnerError, match="takes 2 nodes, and this machine is one"):
+    with pytest.raises(RunnerError, match="takes 2 nodes, and here is 1"):
         planned(write_recipe("true"), LOCAL, tmp_path, two)
-    with pytest.raises(RunnerError, match="--on names 1"):
+    with pytest.raises(RunnerError, match="and here is 1"):
         planned(write_recipe("true"), Ssh(("a",)), tmp_path / "b", two)
     assert planned(write_recipe("true"), Ssh(("a", "b", "c")), tmp_path / "c", two).job.facts.nodes == 2
 
@@ -207,7 +207,7 @@ def launch_json(placed: Placed, **change: object) -> Path:
     return placed.run.folder
 
 
-@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm("7", ("n1", "n2"), "gpu")])
+@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm(("n1", "n2"), "7", "gpu")])
 def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
     placed = planned(write_recipe("true"), target, tmp_path)
     with open_launch(launch_json(placed)) as launch:
@@ -236,8 +236,8 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
         ({"target": {"kind": "ssh", "hosts": ["a", "b"], "config": "raw_logs/config"}}, "a relative ssh configuration"),
         ({"target": {"kind": "slurm", "number": "7 --all", "hosts": ["a", "b"]}}, "it names an invalid Slurm job"),
         ({"target": {"kind": "slurm", "number": "7", "hosts": ["a", "-b"]}}, "it names an invalid Slurm job or node"),
-        ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* field `number`"),
-        ({"target": {"kind": "local"}}, "its job takes 2 nodes, and this machine is one"),
+        ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* an invalid Slurm job"),
+        ({"target": {"kind": "local"}}, "its job takes 2 nodes, and its target has 1"),
         ({"target": {"kind": "elsewhere"}}, "elsewhere"),
     ],
 )  # fmt: skip

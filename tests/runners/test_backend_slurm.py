@@ -57,7 +57,7 @@ def nodes(slurm):
     argv = ["salloc", "--no-shell", "--nodes=2", "--exclusive", "--mem=0", "--quiet"]
     subprocess.run(argv, env={**os.environ, **slurm.variables}, check=True, capture_output=True, timeout=60)
     number = slurm.call("squeue", "--noheader", "--states=RUNNING", "--format=%i").strip()
-    return Slurm(number, NODES, "debug")
+    return Slurm(NODES, number, "debug")
 
 
 def log(started, rank=0):
@@ -219,7 +219,7 @@ def test_the_outcome_of_a_lost_run_comes_from_the_queue_or_the_accounting(
     for name, program in {"squeue": squeue, "sacct": sacct}.items():
         path = tool(tmp_path / "tools", name, program)
     monkeypatch.setenv("PATH", path)
-    started = planned(write_recipe("true"), Slurm("7", NODES), tmp_path)
+    started = planned(write_recipe("true"), Slurm(NODES, "7"), tmp_path)
     started.node(0).mkdir(parents=True)
     state = started.look()
     assert (state.kind, state.outcome) == (kind, outcome)
@@ -235,10 +235,10 @@ def test_a_launcher_that_starts_the_other_nodes_works_on_the_first_alone(write_r
     path = write_recipe("true", more='\n[launcher]\nname = "mpirun"\n')
     (tmp_path / "a").mkdir()
     monkeypatch.setenv("SLURMD_NODENAME", "blade1")
-    planned(path, Slurm("7", NODES), tmp_path / "a", TWO)
+    planned(path, Slurm(NODES, "7"), tmp_path / "a", TWO)
     monkeypatch.setenv("SLURMD_NODENAME", "blade2")
     with pytest.raises(RunnerError, match="its launcher works on the node blade1; start the runner there, or submit"):
-        planned(path, Slurm("7", NODES), tmp_path / "b", TWO)
+        planned(path, Slurm(NODES, "7"), tmp_path / "b", TWO)
 
 
 def test_secrets_reach_the_nodes_and_stand_in_no_file(nodes, write_recipe, tmp_path, monkeypatch):

@@ -179,7 +179,7 @@ def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):
 def test_a_plan_refuses_a_case_before_printing(capfd, write_recipe):
     assert main(["plan", str(write_recipe("true")), "--case", "nodes=2,devices=2"]) == 2
     printed = capfd.readouterr()
-    assert (printed.out, "it takes 2 nodes, and this machine is one" in printed.err) == ("", True)
+    assert (printed.out, "it takes 2 nodes, and here is 1" in printed.err) == ("", True)
 
 
 def test_data_must_be_an_absolute_path(capfd, write_recipe):

@@ -338,15 +338,16 @@ def test_check_makes_the_checks_and_starts_nothing(write_recipe, tmp_path, capfd
 
 
 def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monkeypatch):
-    answers = ["GPU 0 is busy", "GPU 0 is busy", ""]
-    monkeypatch.setattr(transport.Local, "busy", lambda target, run: answers.pop(0))
+    busy = transport.Warnings(("GPU 0 is busy",))
+    answers = [busy, busy, transport.Warnings()]
+    monkeypatch.setattr(transport.Local, "check", lambda *_: answers.pop(0))
     monkeypatch.setattr(running, "IDLE_SECONDS", 0.01)
     words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--if-busy", "wait"]
     assert main(words) == 1
     assert answers == []
     said = capfd.readouterr().out
     assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
-    monkeypatch.setattr(transport.Local, "busy", lambda target, run: "GPU 0 is busy")
+    monkeypatch.setattr(transport.Local, "check", lambda *_: busy)
     monkeypatch.setattr(running, "BUSY_SECONDS", 0.6)
     assert main([*words, "--repeats", "3"]) == 2
     error = capfd.readouterr().err
@@ -357,10 +358,10 @@ def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monke
 def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
     (run,) = planned(write_recipe, tmp_path, batches="1")
     with home.running(write_recipe("echo begun; sleep 300"), tmp_path) as process:
-        assert "another run measures here" in transport.Local().busy(run)
+        assert "another run measures here" in transport.Local().check(run, "idle").warnings[0]
         process.send_signal(signal.SIGTERM)
         process.wait()
-    home.until(lambda: "another run" not in transport.Local().busy(run))
+    home.until(lambda: "another run" not in str(transport.Local().check(run, "idle")))
 
 
 def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):

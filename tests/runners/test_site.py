@@ -372,7 +372,7 @@ sbatch = ["--account=mine"]
     partition = Partition("gpu", ("--account=other",))
     kind, names = partition.site_names()
     assert partition.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
-    assert Slurm("7", ("n1", "n2"), "gpu").site_names() == (kind, names)
+    assert Slurm(("n1", "n2"), "7", "gpu").site_names() == (kind, names)
     assert Local().at_site((), ()) == Local()
 
 

@@ -41,7 +41,7 @@ def test_the_nodes_of_a_slurm_job_are_those_that_slurm_names(tmp_path, monkeypat
     for name, value in {"JOB_ID": "7", "JOB_NODELIST": "n[1-2]", "JOB_PARTITION": "v100"}.items():
         monkeypatch.setenv(f"SLURM_{name}", value)
     monkeypatch.setenv("PATH", tool(tmp_path, "scontrol", '[ "$*" = "show hostnames n[1-2]" ] && printf "n1\nn2\n"'))
-    assert parse_target("slurm", sbatch=["--account=x"]) == Slurm("7", ("n1", "n2"), "v100")
+    assert parse_target("slurm", sbatch=["--account=x"]) == Slurm(("n1", "n2"), "7", "v100")
     for name, value in {"GPUS": "16", "GPUS_ON_NODE": "8"}.items():
         monkeypatch.setenv(f"SLURM_{name}", value)
     assert "--gpus=8" in parse_target("slurm").argv(1)

@@ -16,14 +16,15 @@ from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, comparable
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, SupervisedError, unfinished
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.run import STOPPED, UNFINISHED, RunContext, Supervision, launch, pause, resume_run
+from perfledger.runners.run import UNFINISHED, launch, resume_run
 from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import UnreachableError
+from perfledger.runners.watch import Supervision, pause
 from perfledger.schema.figures import CaseFigure, FiguresFound
 
 #: Exit status of a command.
-COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
+COMPLETED, OTHERWISE, REFUSED, STOPPED = 0, 1, 2, 130
 
 
 class Batch(Struct, frozen=True, kw_only=True):
@@ -195,7 +196,11 @@ def _number(path: str) -> int:
 
 
 def run_all(
-    runs: Iterable[PlannedRun], cool_down_seconds: int, session: RunContext, refused_cases: set[Path] | None = None
+    runs: Iterable[PlannedRun],
+    cool_down_seconds: int,
+    target: AnyTarget,
+    supervision: Supervision,
+    refused_cases: set[Path] | None = None,
 ) -> int:
     """Run one after the other; return the exit status.
 
@@ -205,7 +210,7 @@ def run_all(
     of all of these are added to `refused_cases`.
     """
     cases = set[Path]() if refused_cases is None else refused_cases
-    signals, worst, refused = session.supervision.signals, COMPLETED, list[PlannedRun]()
+    signals, worst, refused = supervision.signals, COMPLETED, list[PlannedRun]()
     skipped = 0
     for number, run in enumerate(runs):
         if any(_needs_as_much(run, each) for each in refused):
@@ -217,7 +222,7 @@ def run_all(
         if signals.count:
             return STOPPED
         try:
-            outcome = launch(run, session)
+            outcome = launch(run, target, supervision)
         except RunnerError as error:
             complain(error)
             refused.append(run)

@@ -18,11 +18,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from perfledger.runners.display import complain
 from perfledger.runners.drift import drift_between_nodes
 from perfledger.runners.earlier import RUN_JSON, Facts, finished_run
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
-from perfledger.runners.launch_json import Launch
+from perfledger.runners.launch_json import LAUNCH_JSON, Launch
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings
 from perfledger.schema.figures import FiguresFound
@@ -161,7 +162,7 @@ class Finished(Struct, frozen=True):
 
 
 def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
-    """Put the files of a run in their places and write `run.json`; may be called again.
+    """Put the files of a run in their places, write `run.json`, and clear up; may be called again.
 
     Args:
         folder: of the run, with the files of its nodes in `incoming`.
@@ -177,7 +178,24 @@ def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
         run, alone = _run(folder, launch, lost)
         # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
         write(folder / RUN_JSON, readable_json(redact(msgspec.to_builtins(run))))
+    _clear_up(folder)
     return Finished(finished_run(folder).outcome, alone)
+
+
+def _clear_up(folder: Path) -> None:
+    shutil.rmtree(folder / INCOMING, ignore_errors=True)
+    if (folder / INCOMING).exists():
+        # A container wrote files as root. The run is still finished.
+        complain(
+            RunnerError(f"{folder}: the run is finished, but {INCOMING} in it cannot be removed; remove it as root")
+        )
+    try:
+        # Last, so that an interrupted clearing up is noticed and repeated.
+        (folder / LAUNCH_JSON).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"{folder / LAUNCH_JSON}: the run is finished, but this cannot be removed: {error.strerror}"
+        ) from error
 
 
 def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, FiguresFound]:

@@ -16,7 +16,7 @@ from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
-from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, Local, Meeting, State, Target, Warnings
+from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, Target, Warnings
 
 #: How long a command of Slurm may take.
 SLURM_SECONDS = 60
@@ -149,7 +149,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         _STEPS.append(process)
         return process
 
-    def look(self, job: Job) -> State:
+    def look(self, job: Job) -> JobState:
         """Return the state of the job; the outcome of a lost one is Slurm's."""
         state = super().look(job)
         if state.kind != "lost":
@@ -162,7 +162,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
             return replace(state, cause=f"Slurm says {word} of its job", outcome=SLURM_OUTCOMES[word])
         return state
 
-    def node_states(self, job: Job) -> dict[int, State]:
+    def node_states(self, job: Job) -> dict[int, JobState]:
         """Read the folders of the nodes, and ask Slurm whether runs on other machines still go on."""
         seen = Local().node_states(job)
         if not (others := _hidden_ranks(seen)):
@@ -207,12 +207,12 @@ def _step_name(job: Job, rank: int) -> str:
     return f"{job.facts.identity}-{rank}"
 
 
-def _hidden_ranks(seen: dict[int, State]) -> list[int]:
+def _hidden_ranks(seen: dict[int, JobState]) -> list[int]:
     """Return the nodes whose run has not ended and has no process on this machine."""
     return [rank for rank, state in seen.items() if state.kind not in ("running", "ended")]
 
 
-def _lost(state: State) -> State:
+def _lost(state: JobState) -> JobState:
     if state.kind == "lost":
         return state
     return replace(state, kind="lost", cause="its step has ended, and it wrote no host.json")

@@ -116,7 +116,7 @@ class Meeting(Struct, frozen=True):
 Kind = Literal["unreachable", "running", "lost", "ended"]
 
 
-class State(Struct, frozen=True):
+class JobState(Struct, frozen=True):
     """State of a node, from its agent; or that of a job, which is the worst of its nodes.
 
     `kind` is unreachable (its state is unknown), running, lost (an agent ended before it wrote `host.json`) or ended;
@@ -277,7 +277,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         secrets = secret_values(spec.secrets)
         return self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets))
 
-    def look(self, job: Job) -> State:
+    def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
         seen = self.node_states(job)
         if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
@@ -285,12 +285,10 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             self.tell(job, "finish", observers, Reply)
         return worst(job, seen)
 
-    def node_states(self, job: Job) -> dict[int, State]:
+    def node_states(self, job: Job) -> dict[int, JobState]:
         """Ask every node for its state."""
-        answers = self.tell(job, "look", job.ranks, State)
-        return {
-            rank: State("unreachable", cause=each) if isinstance(each, str) else each for rank, each in answers.items()
-        }
+        answers = self.tell(job, "look", job.ranks, JobState).items()
+        return {rank: JobState("unreachable", cause=each) if isinstance(each, str) else each for rank, each in answers}
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
         """Stop the job on all nodes; a second call kills it. `outcome` (stopped or timeout) is what nodes record.
@@ -369,26 +367,21 @@ def _hardware(place: str, answer: ProgramResult) -> str:
 KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
 
 
-def worst(job: Job, seen: Mapping[int, State]) -> State:
+def worst(job: Job, seen: Mapping[int, JobState]) -> JobState:
     """Return the state of a job from those of its nodes."""
     found = min((state.kind for state in seen.values()), key=KINDS.index)
     causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
-    failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
-    return with_log(State(found, cause="; ".join(filter(None, causes)), failed=failed), seen)
-
-
-def has_failed(seen: Mapping[int, State]) -> bool:
-    """Return whether a node recorded an outcome other than completed."""
-    return any(state.outcome not in ("", "completed") for state in seen.values())
-
-
-def with_log(found: State, seen: Mapping[int, State]) -> State:
-    """Return a state with the longest log of the nodes."""
     longest = max(seen.values(), key=lambda state: state.log_bytes)
-    return replace(found, log_bytes=longest.log_bytes, last_line=longest.last_line[:200])
+    return JobState(
+        found,
+        log_bytes=longest.log_bytes,
+        last_line=longest.last_line[:200],
+        cause="; ".join(filter(None, causes)),
+        failed=any(state.kind == "lost" or state.outcome not in ("", "completed") for state in seen.values()),
+    )
 
 
-def _cause(job: Job, rank: int, state: State) -> str:
+def _cause(job: Job, rank: int, state: JobState) -> str:
     # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
     where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
     return where + state.cause[:LONGEST_WARNING] if state.cause else ""

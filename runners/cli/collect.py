@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED
+from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, STOPPED
 from perfledger.runners.cli.options import raw_logs_option
 from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.launch_json import unfinished
-from perfledger.runners.run import STOPPED, collect_run, supervise
+from perfledger.runners.run import collect_run
+from perfledger.runners.watch import supervise
 
 
 @click.command("collect")

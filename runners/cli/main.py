@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from perfledger import as_called
-from perfledger.runners.batch import COMPLETED, REFUSED
+from perfledger.runners.batch import COMPLETED, REFUSED, STOPPED
 from perfledger.runners.cli.check import check
 from perfledger.runners.cli.collect import collect
 from perfledger.runners.cli.export import export
@@ -21,7 +21,6 @@ from perfledger.runners.cli.setup import setup
 from perfledger.runners.cli.show import show
 from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
-from perfledger.runners.run import STOPPED
 
 
 class _Commands(click.Group):

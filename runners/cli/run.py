@@ -16,10 +16,10 @@ from perfledger.runners.cli.text import aligned, counted
 from perfledger.runners.earlier import finished_runs
 from perfledger.runners.ingest_link import case_figures, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.run import RunContext, Supervision, supervise
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.targets import AnyTarget
+from perfledger.runners.watch import Supervision, supervise
 from perfledger.schema.figures import FiguresFound
 
 
@@ -76,15 +76,14 @@ def _run(
     wanted, refused = series.wanted, set[Path]()
     if len(fixed) > 1:
         print(f"in random order, seed {series.seed}", flush=True)
-    with supervise(None if wanted.until_ci else len(fixed)) as supervision:
+    with supervise(None if wanted.until_ci else len(fixed), waits) as supervision:
         runs: Iterable[PlannedRun] = fixed
         if wanted.until_ci:
             narrow = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             earlier = batches.earlier_numbers(firsts, target)
             runs = batches.until_narrow(firsts, narrow, series.seed, supervision.figures, earlier, refused)
-        context = RunContext(target, supervision, waits)
-        status = batches.run_all(runs, series.cool_down_seconds, context, refused)
+        status = batches.run_all(runs, series.cool_down_seconds, target, supervision, refused)
     for line in result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:

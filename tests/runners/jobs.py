@@ -16,7 +16,7 @@ from perfledger.runners.command import build_run
 from perfledger.runners.job import JobSpec, PlannedRun
 from perfledger.runners.settings import Settings
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import Job, Ssh, State, Warnings
+from perfledger.runners.transport import Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool
 
 #: Jobs of one process on each kind of device.
@@ -46,7 +46,7 @@ class Placed:
     def start(self) -> Warnings:
         return self.target.start(self.job, self.run.spec)
 
-    def look(self) -> State:
+    def look(self) -> JobState:
         return self.target.look(self.job)
 
     def stop(self, outcome: str = "stopped") -> None:
@@ -55,9 +55,9 @@ class Placed:
     def fetch(self) -> None:
         self.target.fetch(self.job)
 
-    def until(self, wanted: Callable[[State], bool], seconds: float = 60) -> State:
+    def until(self, wanted: Callable[[JobState], bool], seconds: float = 60) -> JobState:
         """Wait for a state of the job that fulfils the condition, and return it."""
-        state: State | None = None
+        state: JobState | None = None
         # Each look starts a Python for each node, which others need, too.
         pause = 0.1
         for _ in polls(seconds):
@@ -68,11 +68,11 @@ class Placed:
             pause = min(1.3 * pause, 0.5)
         raise AssertionError(f"the job did not come to it; it is {state}")
 
-    def over(self, seconds: float = 60) -> State:
+    def over(self, seconds: float = 60) -> JobState:
         """Return the state of the job when no node is running any more."""
         return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
 
-    def printing(self) -> State:
+    def printing(self) -> JobState:
         """Return the state of the job when its log has begun."""
         return self.until(lambda state: state.log_bytes > 0)
 

@@ -19,7 +19,7 @@ from perfledger.runners import agent_link
 from perfledger.runners.agent_link import archive, ask_agents, decoded, question, with_archive
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import NO_ANSWER, ProgramResult, Question, ask
-from perfledger.runners.transport import Local, Reply, State
+from perfledger.runners.transport import JobState, Local, Reply
 from tests.runners.agents import change_agent, kept
 from tests.runners.jobs import planned
 from tests.runners.node import ended
@@ -95,8 +95,8 @@ def test_what_a_login_prints_is_no_answer_of_an_agent():
     login = f"Welcome {fake}\n"
     answer = 'perfledger {"kind": "running"}\n'
     trailer = "".join(f"bye{end}{fake}\n" for end in ("\f", "\v", "\x85", "\u2028", "\r"))
-    assert decoded(ProgramResult(0, login + answer + trailer, ""), State) == State("running")
-    assert decoded(ProgramResult(0, login + trailer, ""), State) is None
+    assert decoded(ProgramResult(0, login + answer + trailer, ""), JobState) == JobState("running")
+    assert decoded(ProgramResult(0, login + trailer, ""), JobState) is None
 
 
 #: An agent that answers with the names of what it was asked.

@@ -236,7 +236,7 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
         ({"target": {"kind": "ssh", "hosts": ["a", "b"], "config": "raw_logs/config"}}, "a relative ssh configuration"),
         ({"target": {"kind": "slurm", "number": "7 --all", "hosts": ["a", "b"]}}, "it names an invalid Slurm job"),
         ({"target": {"kind": "slurm", "number": "7", "hosts": ["a", "-b"]}}, "it names an invalid Slurm job or node"),
-        ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* an invalid Slurm job"),
+        ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* invalid Slurm job"),
         ({"target": {"kind": "local"}}, "its job takes 2 nodes, and its target has 1"),
         ({"target": {"kind": "elsewhere"}}, "elsewhere"),
     ],

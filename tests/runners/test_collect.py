@@ -7,15 +7,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from perfledger.runners import ingest_link, nodes, record, run
+from perfledger.runners import ingest_link, nodes, record
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError, WantedRecords
-from perfledger.runners.record import Lost, published
-from perfledger.runners.run import collect
+from perfledger.runners.record import Lost, finish, published
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Warnings
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
@@ -40,7 +38,7 @@ def names(folder):
 
 def test_collect_writes_run_json_and_clears_up(folder):
     arrive(folder, 0)
-    assert collect(folder, launched(folder)).outcome == "completed"
+    assert finish(folder, launched(folder)).outcome == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
@@ -55,7 +53,7 @@ def test_logs_of_ranks_keep_their_paths(folder):
     (node / "ranks/1/stdout.log").write_text("rank 1\n")
     host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/1/stdout.log"))}
     (node / "host.json").write_text(json.dumps(host))
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert set(load(folder / "run.json")["files"]) == {"train.log", "ranks/1/stdout.log"}
     assert (folder / "ranks/1/stdout.log").read_text() == "rank 1\n"
 
@@ -65,7 +63,7 @@ def test_files_of_a_launcher_with_variables_of_the_user_are_not_kept(folder):
     (node / "ranks/paddle").mkdir(parents=True)
     for name in ("envlog.0", "backup_env.0.json", "default.pod.log", "workerlog.0"):
         (node / "ranks/paddle" / name).write_text("TOKEN=secret")
-    collect(folder, launched(folder), Lost("the host was restarted"))
+    finish(folder, launched(folder), Lost("the host was restarted"))
     assert names(folder) == {"run.json", "train.log", "environment.json", "ranks/paddle/workerlog.0"}
 
 
@@ -73,14 +71,14 @@ def test_files_are_on_the_disk_before_run_json_names_them(folder, monkeypatch):
     kept = []
     monkeypatch.setattr(os, "fsync", lambda file: kept.append(Path(f"/proc/self/fd/{file}").readlink().name))
     arrive(folder, 0)
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert kept == [".train.log.partial", ".environment.json.partial", ".run.json.partial"]
 
 
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
     arrive(pair, 0, log=LINE.format(step=1) + LINE.format(step=2))
     arrive(pair, 1, log="silent\n", outcome="failed")
-    assert collect(pair, launched(pair)).outcome == "failed"
+    assert finish(pair, launched(pair)).outcome == "failed"
     assert names(pair) == {
         "run.json", "train.log", "environment.json", "node1/train.log", "node1/environment.json",
     }  # fmt: skip
@@ -98,7 +96,7 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
     folder = begun(write_recipe(node="last"), tmp_path, nodes=2, every_node=every_node)
     for rank in (0, 1):
         arrive(folder, rank, log=f"node {rank}\n")
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert (folder / "train.log").read_text() == f"node {on_top}\n"
     assert (folder / beside / "train.log").exists()
 
@@ -116,23 +114,23 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
 def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, outcome):
     for rank, each in enumerate(outcomes):
         arrive(pair, rank, each, log=LINE.format(step=1) if outcome == "completed" else "")
-    assert collect(pair, launched(pair)).outcome == outcome
+    assert finish(pair, launched(pair)).outcome == outcome
 
 
 def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
     record.note_failure(pair)
-    assert collect(pair, launched(pair)).outcome == "oom"
+    assert finish(pair, launched(pair)).outcome == "oom"
 
 
 def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
     arrive(pair, 0)
     lost(pair, 1, log="half a li")
     with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
-        collect(pair, launched(pair))
+        finish(pair, launched(pair))
     assert not (pair / "run.json").exists()
-    assert collect(pair, launched(pair), Lost("the host was restarted")).outcome == "failed"
+    assert finish(pair, launched(pair), Lost("the host was restarted")).outcome == "failed"
     found = load(pair / "run.json")
     assert found["warnings"] == ["node 1 was lost: the host was restarted"]
     assert found["nodes"][1] == {"folder": "node1", "outcome": "failed"}
@@ -141,14 +139,14 @@ def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
 
 def test_unknown_facts_of_a_lost_run_are_left_out(folder):
     lost(folder, 0)
-    assert collect(folder, launched(folder), Lost("killed", "oom")).outcome == "oom"
+    assert finish(folder, launched(folder), Lost("killed", "oom")).outcome == "oom"
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
     assert not {"start", "end", "wall_seconds", "exit_status"} & set(found)
 
 
 def test_a_run_without_any_file_is_finished_without_a_log(folder):
-    assert collect(folder, launched(folder), Lost("its folder is not there")).outcome == "failed"
+    assert finish(folder, launched(folder), Lost("its folder is not there")).outcome == "failed"
     found = load(folder / "run.json")
     assert (found["files"], found["case"]["hardware"], found["records"]["count"]) == ({}, "unknown", 0)
 
@@ -157,7 +155,7 @@ def test_a_file_that_differs_from_its_hash_is_refused(folder):
     node = arrive(folder, 0)
     (node / "train.log").write_text("changed")
     with pytest.raises(RunnerError, match="not as its node left it"):
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
     assert not names(folder) & {"run.json", "train.log"}
     assert (node / "train.log").read_text() == "changed"
 
@@ -168,7 +166,7 @@ def test_a_link_or_folder_in_place_of_a_file_is_refused(folder, make):
     (node / "train.log").unlink()
     subprocess.run([*make.split(), node / "train.log"], check=True)
     with pytest.raises(RunnerError, match="no such file, or a link"):
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
     assert not (folder / "run.json").exists()
 
 
@@ -180,7 +178,7 @@ def test_a_linked_folder_of_a_host_is_refused(folder):
     host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/0.log"))}
     (node / "host.json").write_text(json.dumps(host))
     with pytest.raises(RunnerError, match="no such file, or a link"):
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "ranks/../../evil", "run.json", "ranks/.hidden", "ranks"])
@@ -195,7 +193,7 @@ def test_an_invalid_host_json_leaves_the_run_unfinished(folder, text):
     node = lost(folder, 0)
     (node / "host.json").write_text(text)
     with pytest.raises(RunnerError, match=r"host\.json"):
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
     assert (node / "train.log").exists()
     assert (folder / "launch.json").exists()
 
@@ -204,7 +202,7 @@ def test_another_log_that_is_there_already_is_not_overwritten(folder):
     arrive(folder, 0)
     (folder / "train.log").write_text("an earlier one")
     with pytest.raises(RunnerError, match="is not overwritten"):
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
     assert (folder / "train.log").read_text() == "an earlier one"
 
 
@@ -219,11 +217,11 @@ def test_collecting_may_be_interrupted_anywhere_and_repeated(folder, monkeypatch
         if step == "writing run.json":
             patch.setattr(record, "write", fail)
         else:
-            patch.setattr(run, "shutil", SimpleNamespace(rmtree=fail))
+            patch.setattr(record.shutil, "rmtree", fail)
         with pytest.raises(KeyboardInterrupt):
-            collect(folder, launched(folder))
+            finish(folder, launched(folder))
     assert (folder / "incoming/node0/train.log").exists()
-    assert collect(folder, launched(folder)).outcome == "completed"
+    assert finish(folder, launched(folder)).outcome == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
 
 
@@ -237,11 +235,11 @@ def test_a_full_disk_loses_nothing(write_recipe, tmp_path):
         folder = begun(write_recipe("true"), tmp_path)
         arrive(folder, 0, log=LINE.format(step=1) * 600)
         with pytest.raises(RunnerError, match="make room"):
-            collect(folder, launched(folder))
+            finish(folder, launched(folder))
         assert names(folder) >= {"launch.json", "incoming/node0/train.log"}
         assert not names(folder) & {"run.json", "train.log"}
         subprocess.run(["mount", "-o", "remount,size=2m", disk], check=True)
-        assert collect(folder, launched(folder)).outcome == "completed"
+        assert finish(folder, launched(folder)).outcome == "completed"
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -250,14 +248,14 @@ def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
     path = write_recipe("true", more='[source]\nrepository = "a/b"\ncommit = "0123456789"\n')
     folder = begun(path, tmp_path)
     arrive(folder, 0, source={"commit": "abcdef", "modified": True})
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert load(folder / "run.json")["source"] == {"repository": "a/b", "commit": "abcdef", "modified": True}
 
 
 def test_warnings_of_the_start_are_kept(folder):
     arrive(folder, 0)
     record.note_warnings(folder, Warnings(("the load is high",)))
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
 
 
@@ -266,7 +264,7 @@ def test_records_name_no_host_address_or_folder(pair):
     lost(pair, 1)
     moved = "node 1: the sources in /home/me/sources/x are not at the recipe's commit"
     record.note_warnings(pair, Warnings((moved,)))
-    collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /scratch/jobs (10.0.0.7)"))
+    finish(pair, launched(pair), Lost("host1.invalid: there is no space left in /scratch/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in <path>/x are not at the recipe's commit",
         "node 1 was lost: node 1: there is no space left in <path> (<address>)",
@@ -276,7 +274,7 @@ def test_records_name_no_host_address_or_folder(pair):
 def test_what_a_run_states_is_committed_without_secrets(folder):
     token = "gh" + "p_" + "Qz7Wk3" * 6
     arrive(folder, 0, facts={**FACTS, "driver": f"of {token} on 10.0.0.7"})
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert load(folder / "run.json")["environment"]["driver"] == "of <token> on <address>"
     assert not [path for path in folder.rglob("run.json") if token in path.read_text("utf-8")]
 
@@ -334,7 +332,7 @@ def test_disturbances_are_a_kind_of_their_own_and_acceptance_is_recorded(write_r
         folder = begun(path, tmp_path, settings=Settings(if_busy="count" if accepted else "refuse"))
         arrive(folder, 0)
         record.note_warnings(folder, Warnings(("it is warm",), ("node 0: other work",)))
-        collect(folder, launched(folder))
+        finish(folder, launched(folder))
         found = load(folder / "run.json")
         assert (found["warnings"], found["disturbances"]) == (["it is warm"], ["node 0: other work"])
         assert found.get("accept_disturbed", False) == accepted

@@ -6,7 +6,7 @@ import pytest
 
 from perfledger.runners import drift
 from perfledger.runners.earlier import comparable_runs
-from perfledger.runners.run import collect
+from perfledger.runners.record import finish
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load
 
@@ -46,7 +46,7 @@ def test_differing_nodes_of_a_run_are_a_warning(write_recipe, tmp_path):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
     arrive(folder, 0, facts={**FACTS, "gpu_persistence": "Enabled"})
     arrive(folder, 1, facts={**FACTS, "gpu_persistence": "Disabled"})
-    collect(folder, launched(folder))
+    finish(folder, launched(folder))
     assert load(folder / "run.json")["warnings"] == ["the persistence mode is Disabled on node 1 and Enabled on node 0"]
 
 

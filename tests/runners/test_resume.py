@@ -19,7 +19,7 @@ from perfledger.runners.cli import main
 from perfledger.runners.cli.run import result_lines
 from perfledger.runners.command import build_run
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.transport import Local, State, Target
+from perfledger.runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, Runner, folder_of, load, running, until
 from tests.runners.jobs import CPU
@@ -237,7 +237,7 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
     def fail(*_):
         raise RunnerError("no room for it here")
 
-    monkeypatch.setattr(Target, "look", lambda *_: State("lost", cause="killed"))
+    monkeypatch.setattr(Target, "look", lambda *_: JobState("lost", cause="killed"))
     monkeypatch.setattr(Target, "stop", lambda *_: None)
     monkeypatch.setattr(Target, "fetch", fail)
     assert main(["collect", str(folder)]) == 2

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 
-from perfledger.runners import run as runs
+from perfledger.runners import record, watch
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
@@ -217,7 +217,7 @@ def test_a_third_interrupt_leaves_a_run_that_can_be_collected(write_recipe, tmp_
 
 
 def test_two_signals_are_counted_and_the_third_interrupts():
-    with runs.count_signals() as signals:
+    with watch.count_signals() as signals:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
         assert signals.count == 2
@@ -238,13 +238,13 @@ def test_an_interrupt_ends_the_cool_down(write_recipe, tmp_path):
 
 
 def test_a_run_is_finished_though_its_leftovers_cannot_be_removed(write_recipe, tmp_path, capfd, only_run, monkeypatch):
-    remove = runs.shutil.rmtree
+    remove = record.shutil.rmtree
 
     def refuses(path, *more, **options):
         if not str(path).endswith("incoming"):
             remove(path, *more, **options)
 
-    monkeypatch.setattr(runs.shutil, "rmtree", refuses)
+    monkeypatch.setattr(record.shutil, "rmtree", refuses)
     path = write_recipe(f"{RECORD} record 1; record 2")
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
     folder, run = only_run()

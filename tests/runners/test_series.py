@@ -15,14 +15,14 @@ from types import SimpleNamespace
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, display, recipes, transport
-from perfledger.runners import run as running
+from perfledger.runners import batch, display, recipes, transport, watch
 from perfledger.runners.batch import Aim, current_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import ProgramResult
+from perfledger.runners.transport import Local
 from perfledger.schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
 from tests.runners.home import RECORD, ROOT, load
@@ -111,7 +111,7 @@ def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_re
     figures: dict[Path, FiguresFound] = {}
     made = Counter[Path]()
 
-    def launch(run, session):
+    def launch(run, *_):
         made[run.folder.parent] += 1
         if run.folder.parent == bad:
             raise RunnerError("this machine: there is no torch")
@@ -121,10 +121,10 @@ def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_re
     monkeypatch.setattr(batch, "launch", launch)
     monkeypatch.setattr(batch, "_needs_as_much", lambda run, refused: run.folder.parent == refused.folder.parent)
     refused = set[Path]()
-    session = SimpleNamespace(supervision=SimpleNamespace(signals=SimpleNamespace(count=0)))
+    supervision = SimpleNamespace(signals=SimpleNamespace(count=0))
     monkeypatch.setattr(batch, "pause", lambda *_: None)
     runs = until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures, {}, refused)
-    assert batch.run_all(runs, 0, session, refused) == batch.REFUSED
+    assert batch.run_all(runs, 0, Local(), supervision, refused) == batch.REFUSED
     assert made == {good: 5, bad: 1}
     said = capsys.readouterr().out
     assert f"{bad}: stopped: it was refused\n" in said
@@ -341,14 +341,14 @@ def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monke
     busy = transport.Warnings(("GPU 0 is busy",))
     answers = [busy, busy, transport.Warnings()]
     monkeypatch.setattr(transport.Local, "check", lambda *_: answers.pop(0))
-    monkeypatch.setattr(running, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "IDLE_SECONDS", 0.01)
     words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--if-busy", "wait"]
     assert main(words) == 1
     assert answers == []
     said = capfd.readouterr().out
     assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
     monkeypatch.setattr(transport.Local, "check", lambda *_: busy)
-    monkeypatch.setattr(running, "BUSY_SECONDS", 0.6)
+    monkeypatch.setattr(watch, "BUSY_SECONDS", 0.6)
     assert main([*words, "--repeats", "3"]) == 2
     error = capfd.readouterr().err
     assert "cpu-n1d1-bs1-fp32: not idle after 0 min: GPU 0 is busy; choose other hosts, or run it nevertheless" in error

@@ -40,7 +40,7 @@ from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.runners.setup import SetupSteps
-from perfledger.runners.slots import SLOT, Lookup, filled_word, slot_alone
+from perfledger.runners.slots import SLOT, filled_word, slot_alone
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from perfledger.schema.records import Case, Container, Recipe
 
@@ -347,7 +347,7 @@ class _Slots(NamedTuple):
             return [self._word(each) for each in found]
         whole = self._word(text)
         names = (match[1] for match in SLOT.finditer(text))
-        is_optional = any(isinstance(self.recipe.slots.get(name or ""), Lookup) for name in names)
+        is_optional = any(name in self.recipe.slots for name in names)
         return [] if whole == ("",) and is_optional else [whole]
 
     def _word(self, text: str) -> Word:
@@ -369,8 +369,6 @@ class _Slots(NamedTuple):
 
     def _slot(self, name: str) -> str | tuple[str, ...]:
         slot = self.recipe.slots[name]
-        if not isinstance(slot, Lookup):
-            return text_of(slot)
         value = text_of(self.case.slots[slot.by])
         if value not in slot.values:
             remedy = f"add it, or choose one of {', '.join(slot.values)}"

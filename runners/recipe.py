@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from perfledger.runners.job import NODE_VARIABLES, Scalar
 from perfledger.runners.matrix import COMPUTED, Axes, check_name, read_matrix, scalar
@@ -25,8 +26,6 @@ from perfledger.schema.vocabulary import LAUNCHERS
 FOLDER = Path(__file__).parent / "recipes"
 #: The site file of the recipes in its folder; see `site.py`.
 SITE_FILE = "site.toml"
-# Tables whose keys the author chooses; texts in them stay as they are, white space and all.
-_OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
 _SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
@@ -164,7 +163,7 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     folder: Path
     matrix: tuple[Axes, ...]
     options: dict[str, Scalar]
-    slots: dict[str, Scalar | Lookup]
+    slots: dict[str, Lookup]
     environment_variables: dict[str, str]
     files: dict[str, Path]
 
@@ -176,8 +175,7 @@ def recipe_of(path: Path, sha256: str, tables: Table) -> LaunchRecipe:
         FaultError: a key or its value is wrong.
     """
     refuse_nul(tables, ())
-    stripped = {key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()}
-    file = decoded(stripped, RecipeFile, "a recipe")
+    file = decoded(tables, RecipeFile, "a recipe")
     matrix = read_matrix(file.matrix, file.options)
     read = {
         "title": file.title or f"{file.model} in {file.framework}",
@@ -186,19 +184,14 @@ def recipe_of(path: Path, sha256: str, tables: Table) -> LaunchRecipe:
         "slots": read_slots(file.slots, {*file.options, *matrix[0]}),
         "environment_variables": _variables(file.environment_variables),
         "files": _files(file.files, path.parent),
+        # A text of several lines ends with a line break.
+        "setup": replace(file.setup, text=file.setup.text.strip()),
         "lock": _lock(file.setup, path.parent),
     }
     stated = {name: getattr(file, name) for name in file.__struct_fields__}
     recipe = LaunchRecipe(name=path.stem, sha256=sha256, folder=path.parent, **{**stated, **read})
     _check_slots(recipe)
     return recipe
-
-
-def _stripped(value: object) -> object:
-    """Remove white space around a text, or around those of a table."""
-    if isinstance(value, dict):
-        return {key: each.strip() if isinstance(each, str) else each for key, each in value.items()}
-    return value.strip() if isinstance(value, str) else value
 
 
 def _options(table: Table) -> dict[str, Scalar]:
@@ -248,30 +241,20 @@ def _lock(setup: Setup, folder: Path) -> str:
 
 
 def _files(table: Table, folder: Path) -> dict[str, Path]:
-    """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder or a glob."""
+    """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder."""
     found: dict[str, Path] = {}
     for there, here in table.items():
         keys = ("files", there)
         if not there or there.startswith("/") or ".." in PurePosixPath(there).parts:
             raise wrong(keys, there, "must be a path without a leading / and without ..")
         if not isinstance(here, str) or not here.strip():
-            raise wrong(keys, here, "must be a text that is not empty: a file, a folder or a glob")
-        found |= _matched(keys, folder, here.strip())
+            raise wrong(keys, here, "must be a text that is not empty: a file or a folder")
+        base = folder / here
+        paths = [path for path in sorted(base.rglob("*")) if _is_source(path, base)] if base.is_dir() else []
+        if base.is_dir() and not paths:
+            raise wrong(keys, here, "no file is there; paths begin at the recipe's folder")
+        found |= {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths or [base]}
     return found
-
-
-def _matched(keys: tuple[str, str], folder: Path, here: str) -> dict[str, Path]:
-    """Return the files that one entry names: of a folder or a glob each below `keys[1]`, as it lies here."""
-    there, parts = keys[1], PurePosixPath(here).parts
-    plain = next((number for number, part in enumerate(parts) if re.search(r"[*?[]", part)), len(parts))
-    whole = folder / here
-    if whole.is_file() or (plain == len(parts) and not whole.is_dir()):
-        return {there: whole}
-    base = folder.joinpath(*parts[:plain])
-    paths = [path for path in sorted(base.glob("/".join(parts[plain:]) or "**/*")) if _is_source(path, base)]
-    if not paths:
-        raise wrong(keys, here, "no file is there; paths begin at the recipe's folder")
-    return {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths}
 
 
 def _is_source(path: Path, base: Path) -> bool:
@@ -310,6 +293,6 @@ def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
     while texts:
         for name in {match[1] for match in SLOT.finditer(texts.pop()) if match[1]} - found:
             slot = recipe.slots.get(name)
-            found |= {name, slot.by} if isinstance(slot, Lookup) else {name}
-            texts += [] if slot is None else texts_of(slot)
+            found |= {name, slot.by} if slot else {name}
+            texts += texts_of(slot) if slot else ()
     return frozenset(found | ({"batch_size", "devices"} if "global_batch_size" in found else set()))

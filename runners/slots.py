@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from perfledger.runners.job import NodeVariable, Scalar, Word
+from perfledger.runners.job import NodeVariable, Word
 from perfledger.runners.matrix import COMPUTED, check_name, scalar, text_of
 from perfledger.runners.toml_errors import FaultError, Table, nearest, wrong
 
@@ -44,14 +44,13 @@ def filled_word(text: str, value: Callable[[str], Word]) -> Word:
     return tuple(merged) or ("",)
 
 
-def read_slots(table: Table, keys: Collection[str]) -> dict[str, Scalar | Lookup]:
+def read_slots(table: Table, keys: Collection[str]) -> dict[str, Lookup]:
     """Read `[slots]`; `keys` are those of the recipe's matrix and options."""
     for name, value in table.items():
         check_name(("slots", name), value, keys)
-    return {
-        name: _lookup(name, value, keys) if isinstance(value, dict) else scalar(("slots", name), value)
-        for name, value in table.items()
-    }
+        if not isinstance(value, dict):
+            raise wrong(("slots", name), value, "must be a table: `by`, and a text or a list for each of its values")
+    return {name: _lookup(name, value, keys) for name, value in table.items()}
 
 
 def _lookup(name: str, table: Table, keys: Collection[str]) -> Lookup:
@@ -71,9 +70,9 @@ def _slot_texts(keys: tuple[str, ...], value: object) -> str | tuple[str, ...]:
     return tuple(value)
 
 
-def texts_of(slot: Scalar | Lookup) -> Iterator[str]:
+def texts_of(slot: Lookup) -> Iterator[str]:
     """Yield the texts of a slot, for whatever value of its key."""
-    for each in slot.values.values() if isinstance(slot, Lookup) else [text_of(slot)]:
+    for each in slot.values.values():
         yield from [each] if isinstance(each, str) else each
 
 

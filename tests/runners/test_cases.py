@@ -137,7 +137,6 @@ UNUSED = '[matrix]\nshape = ["1n1d", "2n8d"]\nbatch_size = [8, 16]\nprecision = 
         (["a", "{batch_size}", "{devices}"], "", "`precision`"),
         (["a", "{flag}", "{devices}"], '[slots.flag]\nby = "precision"\nfp32 = ""\nbf16 = "-b"\n', "`batch_size`"),
         (["a", "{devices} {precision}"], '[launcher]\narguments = ["{batch_size}"]\n', "`batch_size`"),
-        (["a", "{devices} {precision}"], "[slots]\nx = '{batch_size}'\n", "`batch_size`"),
     ],
 )
 def test_cases_of_a_matrix_that_would_run_the_same_command_are_refused(tmp_path, words, more, unused):
@@ -153,7 +152,7 @@ def test_cases_of_a_matrix_that_would_run_the_same_command_are_refused(tmp_path,
         '[environment_variables]\nB = "{batch_size}{precision}"\n',
         '[launcher]\nname = "torchrun"\narguments = ["{batch_size}{precision}"]\n',
         '[container]\nimage = "a:{batch_size}{precision}"\n',
-        '[slots]\nboth = "{batch_size}{precision}"\n[environment_variables]\nB = "{both}"\n',
+        '[slots.a]\nby = "batch_size"\n8 = "{precision}"\n16 = "x{precision}"\n[environment_variables]\nB = "{a}"\n',
         '[environment_variables]\nB = "{global_batch_size}{precision}"\n',
     ],
 )
@@ -240,8 +239,6 @@ def test_a_value_of_the_case_is_never_read_as_a_slot(tmp_path):
 
 
 FLAGS = """
-[slots]
-every = 10
 [slots.flag]
 by = "precision"
 fp32 = ""
@@ -254,12 +251,12 @@ by = "batch_size"
 
 
 def test_a_slot_table_gives_no_word_or_one_or_several(tmp_path):
-    words = ["t", "{flag}", "{every}", "-{flag}", "{flags}", "end"]
+    words = ["t", "{flag}", "-{flag}", "{flags}", "end"]
     assert texts(built(tmp_path, words, more=FLAGS)) == [
-        "t", "10", "-", "--size", "8", "--word=plain", "{node_rank}", "", "end",
+        "t", "-", "--size", "8", "--word=plain", "{node_rank}", "", "end",
     ]  # fmt: skip
     sixteen = {"batch_size": "16", "precision": "amp", "xla": "false"}
-    assert texts(built(tmp_path, words, sixteen, FLAGS)) == ["t", "--amp", "10", "---amp", "end"]
+    assert texts(built(tmp_path, words, sixteen, FLAGS)) == ["t", "--amp", "---amp", "end"]
 
 
 def test_an_empty_value_of_the_case_stays_a_word(tmp_path):
@@ -267,11 +264,11 @@ def test_an_empty_value_of_the_case_stays_a_word(tmp_path):
 
 
 def test_a_variable_that_a_slot_table_makes_empty_is_not_set(tmp_path):
-    more = f'{FLAGS}\n[environment_variables]\nFLAG = "{{flag}}"\nEVERY = "{{every}}"\nEMPTY = ""\n'
+    more = f'{FLAGS}\n[environment_variables]\nFLAG = "{{flag}}"\nEMPTY = ""\n'
     chosen = loaded(tmp_path, ["t"], MATRIX.replace('["fp32"]', '["fp32", "amp"]') + "[options]\nword = 'x'\n", more)
     fp32, amp = select_cases(chosen, {})
-    assert environment_variables(chosen, fp32) == {"EVERY": ("10",), "EMPTY": ("",)}
-    assert environment_variables(chosen, amp) == {"FLAG": ("--amp",), "EVERY": ("10",), "EMPTY": ("",)}
+    assert environment_variables(chosen, fp32) == {"EMPTY": ("",)}
+    assert environment_variables(chosen, amp) == {"FLAG": ("--amp",), "EMPTY": ("",)}
 
 
 @pytest.mark.parametrize(

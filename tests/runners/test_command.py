@@ -67,7 +67,8 @@ def test_a_value_of_the_node_stays_one_word(text):
 @pytest.mark.usefixtures("bash")
 def test_any_value_of_any_slot_reaches_the_process(before, value, number):
     """An option, a text of `[slots]`, a variable and the data folder."""
-    more = '[options]\nword = "plain"\n[slots]\nbraces = "<{word}>"\n[environment_variables]\nA = "{word}"\n'
+    slot = '[slots.braces]\nby = "nodes"\n1 = "<{word}>"\n'
+    more = f'[options]\nword = "plain"\n{slot}[environment_variables]\nA = "{{word}}"\n'
     words = [*ECHO, "{word}", "-{word}-", "{braces}", "{data}", "{batch_size}"]
     with tempfile.TemporaryDirectory() as folder:
         recipe = loaded(Path(folder), words, more=more)

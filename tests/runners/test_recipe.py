@@ -19,8 +19,6 @@ arguments = ["--bind-to", "none"]
 always = true
 [options]
 xla = false
-[slots]
-every = 10
 [slots.flags]
 by = "precision"
 fp32 = ""
@@ -53,7 +51,6 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.launcher == Launcher("mpirun", ("--bind-to", "none"), True)
     assert found.records == RequiredRecords("ngc.dllogger", 2, "first")
     assert found.slots == {
-        "every": 10,
         "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--b={batch_size}")}),
     }
     assert found.environment_variables == {"THREADS": "4"}
@@ -63,11 +60,9 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.source == RecipeSource("a/b", "c0ffee", "b/c")
 
 
-def test_white_space_is_removed_around_texts_but_not_in_values_for_the_command(tmp_path):
-    more = '[options]\nword = " x "\n[environment_variables]\nA = " y "\n[setup]\ntext = "\\n z "\n'
-    found = loaded(tmp_path, [" a "], more=more, head='notes = " n "')
-    assert (found.notes, found.setup.text, found.command) == ("n", "z", (" a ",))
-    assert (found.options, found.environment_variables) == ({"word": " x "}, {"A": " y "})
+def test_white_space_stays_in_values_for_the_command(tmp_path):
+    found = loaded(tmp_path, [" a "], more='[options]\nword = " x "\n[environment_variables]\nA = " y "\n')
+    assert (found.command, found.options, found.environment_variables) == ((" a ",), {"word": " x "}, {"A": " y "})
 
 
 def test_the_defaults_of_a_recipe(tmp_path):
@@ -135,7 +130,7 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("iterations = 3", "cool_down_seconds = -1"), 7, "`cool_down_seconds` is -1, but must be a whole number from"),
         (('suite = "tiny"', 'suite = "../up"'), 3, "`suite` is '../up', but must be the name of a folder"),
         (('suite = "tiny"', 'suite = ""'), 3, "`suite` is '', but must be the name of a folder"),
-        (('model = "Loop"', 'model = " "'), 5, "`model` is '', but must be a text that is not empty"),
+        (('model = "Loop"', 'model = " "'), 5, "`model` is ' ', but must be a text that is not empty"),
         (('model = "Loop"', "model = 3"), 5, "`model` is 3, but must be a text that is not empty"),
         (('model = "Loop"', 'model = "Loop"\nnotes = 3'), 6, "`notes` is 3, but must be a text"),
         (('format = "ngc.dllogger"', 'format = ""'), 14, "`records.format` is '', but must be a text that is not"),
@@ -155,11 +150,10 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), 14, "`launcher.arguments` names {x}, which has"),
         (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), 14, "`environment_variables.A` names {x}"),
         (("[records]", '[slots.x]\nby = "nodes"\n1 = ["{y}"]\n[records]'), 13, "`slots.x` names {y}, which has no"),
-        (("[records]", '[slots]\nx = 1\ny = "{x}"\n[records]'), 15, "`slots.y` names {x}, which has no value"),
+        (("[records]", "[slots]\nx = 1\n[records]"), 14, "`slots.x` is 1, but must be a table: `by`, and a text or"),
         (("[records]", '[data]\nlayout = "x"\n[records]'), 14, "`data.layout` is 'x', but must be a list of texts"),
         (("[records]", '[data]\nmd5 = "x"\n[records]'), 14, "`data.md5` is not a key of a recipe; the keys here"),
         (("[records]", '[files]\nx = ""\n[records]'), 14, "`files.x` is '', but must be a text that is not empty"),
-        (("[records]", '[files]\nx = "no/*.py"\n[records]'), 14, "`files.x` is 'no/*.py', but no file is there;"),
         (('command = ["a"]', "command = []"), 10, "`command` is [], but must be a list of texts, the program first"),
         (('command = ["a"]', 'command = [1, "a"]'), 10, "`command` is [1, 'a'], but must be a list of texts"),
         (('command = ["a"]', 'command = ["a\\u0000"]'), 10, "`command` holds a NUL byte"),
@@ -234,23 +228,19 @@ def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp
         recipes.load(path)
 
 
-def test_files_can_name_a_folder_or_a_glob(tmp_path):
+def test_files_can_name_a_folder(tmp_path):
     for name in ("trainer/a.py", "trainer/sub/b.py", "trainer/c.txt", "trainer/__pycache__/a.pyc", "trainer/.hidden"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    files = '[files]\n"." = "trainer"\n"all" = "trainer/**/*.py"\n"top" = "trainer/*.py"\n"one.py" = "trainer/a.py"\n'
-    found = loaded(tmp_path, ["a"], more=files).files
-    assert found == {
+    assert loaded(tmp_path, ["a"], more='[files]\n"." = "trainer"\n"all" = "trainer/sub"\n').files == {
         "a.py": tmp_path / "trainer/a.py",
         "c.txt": tmp_path / "trainer/c.txt",
         "sub/b.py": tmp_path / "trainer/sub/b.py",
-        "all/a.py": tmp_path / "trainer/a.py",
-        "all/sub/b.py": tmp_path / "trainer/sub/b.py",
-        "top/a.py": tmp_path / "trainer/a.py",
-        "one.py": tmp_path / "trainer/a.py",
+        "all/b.py": tmp_path / "trainer/sub/b.py",
     }
-    (tmp_path / "[a].py").touch()
-    assert loaded(tmp_path, ["a"], more='[files]\nx = "[a].py"\n').files == {"x": tmp_path / "[a].py"}
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RunnerError, match=r"`files\.x` is 'empty', but no file is there"):
+        loaded(tmp_path, ["a"], more='[files]\nx = "empty"\n')
 
 
 @pytest.mark.parametrize("name", ["fp8", "mxfp8", "nvfp4", "int8"])

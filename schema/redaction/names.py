@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -45,12 +45,8 @@ class Names(Struct, frozen=True, dict=True):
         return dict((*self.everywhere, *self.hosts))
 
     def pseudonym(self, name: str) -> str:
-        """Return the pseudonym of a known name."""
-        return self._by_name[name]
-
-    def host(self, name: str) -> str:
-        """Return the pseudonym of a host that a rule found."""
-        return self._by_name.get(_short(name), "<host>")
+        """Return the pseudonym of a name; a host that is not known has one of its own."""
+        return self._by_name.get(name) or self._by_name.get(_short(name), "<host>")
 
 
 NO_NAMES = Names()
@@ -59,7 +55,7 @@ NO_NAMES = Names()
 def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     """Return the names in texts; hosts are numbered in order of appearance, after the known ones."""
     hosts, users = dict(known.hosts), dict.fromkeys(name for name, by in known.everywhere if by == USER)
-    for _, kind, name in (each for text in texts for each in sorted(_named(text))):
+    for _, kind, name in (each for text in texts for each in _named(text)):
         if len(hosts) + len(users) >= _MOST_NAMES:
             break
         if kind == "host":
@@ -75,16 +71,19 @@ def may_name(distinct: Iterable[bytes]) -> bool:
     return any(naming_rules().may_match(each.decode("utf-8", "replace").lower()) for each in distinct)
 
 
-def _named(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield place, kind and name of each host and user; the result is empty if the search takes too long."""
-    found = []
+def _named(text: str) -> list[tuple[int, str, str]]:
+    """Return place, kind and name of each host and user; the result is empty if the search takes too long."""
+    places = naming_rules().places(text)
     try:
-        for rule, begin, end in naming_rules().places(text):
-            for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS):
-                found += [(at, kind, text[at:last]) for at, last, kind in rule.hidden(match) if kind in rule.naming]
+        return sorted(
+            (at, kind, text[at:last])
+            for rule, begin, end in places
+            for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS)
+            for at, last, kind in rule.hidden(match)
+            if kind != "hide"
+        )
     except TimeoutError:
-        return
-    yield from found
+        return []
 
 
 def _short(name: str) -> str:

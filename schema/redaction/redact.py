@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from perfledger.schema.distinct_lines import distinct_lines
@@ -99,39 +97,13 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
     model, a format or a code, which must not change. A path must not change either, except by the rules, since it is
     looked up later.
     """
-    if names == NO_NAMES and _is_harmless(record):
-        return record
     document = to_json(record)
-    texts = list(_texts(document))
-    # Few records contain names, and one search of all texts together finds out.
-    return from_json(_member(document, names_in(texts if _may_name(texts) else (), names)), type(record))
-
-
-#: A text in a document of JSON, as it is written there.
-_TEXT = re.compile(rb'"((?:[^"\\]|\\.?+)*+)"?+', re.DOTALL)
-#: Texts, as JSON writes them, that contain no secret or name. The set is cleared when it is full.
-_harmless: set[bytes] = set()
-#: Texts in that set, at most.
-_MOST_HARMLESS = 1 << 16
-
-
-def _is_harmless(record: Struct) -> bool:
-    """Return whether a record, keys included, contains no secret or name. Most texts were seen in earlier records."""
-    try:
-        new = {*_TEXT.findall(msgspec.json.encode(record))} - _harmless
-    except UnicodeEncodeError:  # lone surrogates
-        return False
-    texts: list[str] = msgspec.json.decode(b"[%s]" % b",".join(map(b'"%s"'.__mod__, new)))
-    if _may_name(texts) or any(redact(each) != each for each in texts):
-        return False
-    if len(_harmless) > _MOST_HARMLESS:
-        _harmless.clear()
-    _harmless.update(new)
-    return True
-
-
-def _may_name(texts: Iterable[str]) -> bool:
-    return may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))])
+    texts = [each for each in _texts(document) if len(each) <= _LONGEST]
+    # Few records contain names, and the distinct lines of all texts show it.
+    if may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))]):
+        names = names_in(texts, names)
+    found = _member(document, names)
+    return record if found == document else from_json(found, type(record))
 
 
 #: Members of records with text of a machine or a user.
@@ -143,18 +115,15 @@ _FREE_TEXTS = frozenset(
 def _member(value: Any, names: Names) -> Any:
     if isinstance(value, dict):
         return {redact(key): (redact if key in _FREE_TEXTS else _member)(each, names) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [each if isinstance(each, float) else _member(each, names) for each in value]
-    return redact(value) if isinstance(value, str) else value
+    return [_member(each, names) for each in value] if isinstance(value, list | tuple) else redact(value)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and len(value) <= _LONGEST:
+    if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
         for each in value.values() if isinstance(value, dict) else value:
-            if not isinstance(each, float):
-                yield from _texts(each)
+            yield from _texts(each)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -210,7 +179,7 @@ def _spans_of_view(text: str, names: Names, seconds: float) -> Iterator[_Span]:
     for rule, first, last in every_rule().places(text):
         for match in rule.regex.finditer(text, first, last, timeout=seconds):
             for begin, end, group in rule.hidden(match):
-                by = names.host(text[begin:end]) if group == "host" else USER if group == "user" else rule.by
+                by = names.pseudonym(text[begin:end]) if group == "host" else USER if group == "user" else rule.by
                 yield _Span(begin, end, by, "user" if group == "user" else rule.kind, rule.id)
     for at, word in _long_words(text):
         for found in _in_word(word):

@@ -48,24 +48,12 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         return regex.compile(self.pattern)
 
     @cached_property
-    def hint_regex(self) -> re.Pattern[str]:
-        """The hint, compiled."""
-        return re.compile(self.hint)
-
-    @cached_property
-    def outline_regex(self) -> re.Pattern[str]:
-        """The outline, compiled."""
-        return re.compile(_alternatives(self.outline), re.MULTILINE)
-
-    @cached_property
-    def naming(self) -> tuple[str, ...]:
-        """The groups of the pattern that match names."""
-        return tuple(each for each in ("host", "user") if each in self.regex.groupindex)
+    def _groups(self) -> list[str]:
+        return [each for each in ("host", "user", "hide") if each in self.regex.groupindex]
 
     def hidden(self, match: Any) -> Iterator[tuple[int, int, str]]:
         """Yield begin, end and group of each part of a match that is removed; without a group it is the whole match."""
-        groups = [*self.naming, *(["hide"] if "hide" in self.regex.groupindex else [])]
-        spans = [(*span, name) for name in groups for span in match.spans(name)]
+        spans = [(*span, name) for name in self._groups for span in match.spans(name)]
         for begin, end, name in spans or [(*match.span(), "hide")]:
             text = match.string[begin:end]
             if self.kind == "path":
@@ -87,7 +75,7 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
             pattern = _alternatives(rule.pattern)
             for name, part in self.parts.items():
                 pattern = pattern.replace(f"{{{name}}}", f"(?:{_alternatives(part)})")
-            yield msgspec.structs.replace(rule, pattern=pattern)
+            yield msgspec.structs.replace(rule, pattern=pattern, outline=_alternatives(rule.outline))
 
 
 def _alternatives(pattern: str) -> str:
@@ -102,23 +90,15 @@ class RuleSet:
     rules: Sequence[RedactionRule]
 
     @cached_property
-    def _rules_of_literals(self) -> dict[str, list[RedactionRule]]:
+    def _literals(self) -> list[tuple[str, list[RedactionRule]]]:
         literals = sorted({need for rule in self.rules for need in rule.needs})
-        return {each: [rule for rule in self.rules if each in rule.needs] for each in literals}
+        return [(each, [rule for rule in self.rules if each in rule.needs]) for each in literals]
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
         from ahocorasick_rs import AhoCorasick
 
-        return AhoCorasick(list(self._rules_of_literals))
-
-    @cached_property
-    def _by_literal(self) -> list[list[RedactionRule]]:
-        return list(self._rules_of_literals.values())
-
-    @cached_property
-    def _hinted(self) -> list[RedactionRule]:
-        return [rule for rule in self.rules if rule.hint]
+        return AhoCorasick([each for each, _ in self._literals])
 
     @cached_property
     def of_words(self) -> list[RedactionRule]:
@@ -127,13 +107,13 @@ class RuleSet:
 
     def places(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
         """Yield the rules that may match a text, and where: lines with a literal of the rule, and some after each."""
-        yield from ((rule, 0, len(text)) for rule in self._hinted if rule.hint_regex.search(text))
+        yield from ((rule, 0, len(text)) for rule in self.rules if rule.hint and re.search(rule.hint, text))
         found: dict[str, tuple[RedactionRule, int, int]] = {}
         begin, ends = 0, [-1]
-        for literal, at, _ in self._automaton.find_matches_as_indexes(_lower(text), overlapping=True):
+        for number, at, _ in self._automaton.find_matches_as_indexes(_lower(text), overlapping=True):
             if at > ends[0]:
                 begin, ends = text.rfind("\n", 0, at) + 1, _line_ends(text, at)
-            for rule in self._by_literal[literal]:
+            for rule in self._literals[number][1]:
                 _, first, last = found.get(rule.id, (rule, begin, begin))
                 if begin > last + 1:
                     yield rule, first, last
@@ -143,9 +123,9 @@ class RuleSet:
 
     def may_match(self, distinct: str) -> bool:
         """Return whether a rule may match a text, from its distinct lines in small letters."""
-        literals = {literal for literal, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
-        likely = {rule.id: rule for literal in literals for rule in self._by_literal[literal]}
-        return any(rule.outline_regex.search(distinct) for rule in likely.values())
+        numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
+        likely = {rule.id: rule.outline for number in numbers for rule in self._literals[number][1]}
+        return any(re.search(outline, distinct, re.MULTILINE) for outline in likely.values())
 
 
 def _lower(text: str) -> str:

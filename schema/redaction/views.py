@@ -6,8 +6,8 @@ A secret may be found in one reading only. Each reading knows the original place
 from __future__ import annotations
 
 import base64
+import html
 import re
-import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,23 +19,20 @@ _UNSEEN = re.compile(
     r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)|[\0\xad\u200b-\u200f\u2060\ufeff]"
 )
 _TOKEN = r"[\w+/=.-]"
-# Both patterns begin with a rare character and look at the text before it last, which is fast.
-_QUOTES = re.compile(
+#: Characters of a word before and after the end of a line that splits it, at least: most words of logs are shorter.
+_HALVES = ((4, 16), (8, 12), (12, 8), (16, 4))
+_SPLIT = "|".join(rf"(?<={_TOKEN}{{{before}}}\n)(?={_TOKEN}{{{after}}})" for before, after in _HALVES)
+# What splits a word: quotes, with a plus or a break between them, and the end of a line of a terminal. Such a line has
+# 60 characters or more, and the next one does not begin with a name and its value.
+# The trap: patterns begin with a rare character and look at the text before it last, which is fast.
+_BREAK = re.compile(
     rf"[\"'`](?<={_TOKEN}.)[\"'`]?(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\n?[ \t]{{0,20}}[\"'`]{{1,2}})?(?={_TOKEN})"
+    rf"|\n(?:{_SPLIT})(?<=[^\n]{{60}}\n)(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])"
 )
-# A line that begins with a name and its value does not continue the line before it.
-_LINE_END = re.compile(rf"(?s)\n(?<={_TOKEN}.)(?={_TOKEN})(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])")
-_RUN = re.compile(f"{_TOKEN}{{1,80}}")
-_LETTERS = f"{string.ascii_letters}{string.digits}_+/=.-"
-#: Characters of a line before a break by a terminal, at least.
-_NARROWEST = 60
-#: Characters without a blank around a break, at least; most words have fewer.
-_SHORTEST = 20
 _ESCAPE = re.compile(
     r"%[0-7][0-9A-Fa-f]|\\{1,3}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/nt])"
     r"|&(?:quot|apos|amp|lt|gt|#\d{2,3}|#x[0-9A-Fa-f]{2});|[\uff01-\uff5e]"
 )
-_CHARACTERS = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "n": "\n", "t": "\t"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}+={0,2}")
 _PAIR = re.compile(r"[\w.@+-]{1,64}:\S{6,}")
 
@@ -84,50 +81,30 @@ def views(text: str) -> Iterator[View]:
     """Yield a text and its other readings; hidden characters are removed before breaks and escapes."""
     seen = View(text)
     yield seen
-    if not text.isascii() or "\x1b" in text or "\0" in text:
-        hidden = [Edit(*match.span(), "") for match in _UNSEEN.finditer(text)]
-        if hidden:
-            seen = View(seen, hidden)
-            yield seen
-    for edits in (list(_breaks(seen.text)), list(_escapes(seen.text))):
+    # Most texts contain no such characters, and a search for them is faster than a pattern.
+    is_plain = text.isascii()
+    hidden = [] if is_plain and "\x1b" not in text and "\0" not in text else _edits(_UNSEEN, text)
+    if hidden:
+        seen = View(seen, hidden)
+        yield seen
+    has_escapes = not is_plain or any(each in text for each in "%\\&")
+    for edits in (_edits(_BREAK, seen.text), _edits(_ESCAPE, seen.text) if has_escapes else []):
         if edits:
             yield View(seen, edits)
 
 
-def _breaks(text: str) -> Iterator[Edit]:
-    """Yield the breaks of words, in order."""
-    wraps = (each for each in _LINE_END.finditer(text) if _is_wrap(text, each.start()))
-    last = 0
-    for begin, end in sorted(match.span() for match in (*wraps, *_QUOTES.finditer(text))):
-        if begin >= last:
-            yield Edit(begin, end, "")
-            last = end
-
-
-def _is_wrap(text: str, at: int) -> bool:
-    """Return whether a line break is that of a terminal: the line is long, and the break splits a long word."""
-    columns = at - text.rfind("\n", 0, at) - 1
-    after = _RUN.match(text, at + 1)
-    word = text[max(at - _SHORTEST, 0) : at]
-    before = len(word) - len(word.rstrip(_LETTERS))
-    return columns >= _NARROWEST and before + len(after[0] if after else "") >= _SHORTEST
-
-
-def _escapes(text: str) -> Iterator[Edit]:
-    """Yield escapes and their characters, in order."""
-    if "%" in text or "\\" in text or "&" in text or not text.isascii():
-        for match in _ESCAPE.finditer(text):
-            yield Edit(*match.span(), _character(match[0]))
+def _edits(pattern: re.Pattern[str], text: str) -> list[Edit]:
+    by = _character if pattern is _ESCAPE else lambda _: ""
+    return [Edit(*match.span(), by(match[0])) for match in pattern.finditer(text)]
 
 
 def _character(escape: str) -> str:
-    if escape[0] not in "%\\&":
-        return unicodedata.normalize("NFKC", escape)
-    name = escape.strip("\\%&;")
-    digits = name.removeprefix("#").removeprefix("u").removeprefix("x")
-    if name.startswith("#") and not name.startswith("#x"):
-        return chr(int(digits))
-    return _CHARACTERS.get(name) or (name if len(name) < 2 else chr(int(digits, 16)))
+    if escape.startswith("&"):
+        return html.unescape(escape)
+    name = escape.lstrip("%\\")
+    if len(name) > 1:
+        return chr(int(name[-2:], 16))
+    return {"n": "\n", "t": "\t"}.get(name) or unicodedata.normalize("NFKC", name)
 
 
 def decoded(word: str) -> str:

@@ -49,18 +49,18 @@ def test_a_user_who_is_named_once_is_gone_everywhere() -> None:
 NAMING = [
     *(
         "5@a1b",
-        "LOGNAME\n=\n'zoltan'",
+        "LOGNAME = 'zoltan'",
         '"SUDO_USER": "zoltan"',
         "1 SLURM_JOB_USER=z",
-        "HOSTNAME\n=\n'b7'",
+        "HOSTNAME = 'b7'",
         "SLURMD_NODENAME:b7",
     ),
     *(
-        "node\n=\na1",
+        "node = a1",
         "Host: 'B7'",
         '"hostname":"b-7"',
         "node_name=a1",
-        "machine :\nb7",
+        "machine : b7",
         "7.local",
         "[b7]:29500",
         "[a-1.x]:80",

@@ -82,8 +82,8 @@ REDACTION_PARTS = 9
 
 def of_redaction() -> Iterator[Used]:
     yield from (Used(rule.regex) for rule in every_rule().rules)
-    yield from (Used(rule.hint_regex, "search") for rule in every_rule().rules if rule.hint)
-    yield from (Used(rule.outline_regex, "search") for rule in every_rule().rules if rule.outline)
+    yield from (Used(re.compile(rule.hint), "search") for rule in every_rule().rules if rule.hint)
+    yield from (Used(re.compile(rule.outline), "search") for rule in every_rule().rules if rule.outline)
     yield from (
         used for name in ("redact", "shapes", "views") for used in of_module(f"perfledger.schema.redaction.{name}")
     )

@@ -221,9 +221,14 @@ def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
     assert taken <= {*sys.stdlib_module_names}
 
 
-#: What hooks may take from us: words, whether pages are old, and the addresses of forges, which know the commit that
-#: MkDocs builds. What a page shows comes from ingest, ready to use.
-HOOKS_IMPORT = {"perfledger import ", "perfledger.ingest.common", "perfledger.ingest.site import forge"}
+#: Modules that hooks may import: words, whether pages are old, the encoder of text, and the addresses of forges, which
+#: know the commit that MkDocs builds. What a page shows comes from ingest, ready to use.
+HOOKS_IMPORT = {
+    "perfledger import ",
+    "perfledger.ingest.common",
+    "perfledger.ingest.site import forge",
+    "perfledger.ingest.site.render.text",
+}
 
 
 def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from perfledger.ingest.common import words
 from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
-from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.errors import UsageError, one_line
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import Measured, contrast
 from perfledger.schema.figures import Acceptance, AcceptedCase, CaseFigure, FiguresFound
@@ -287,11 +287,11 @@ def table(found: Acceptance) -> str:
     from tabulate import tabulate
 
     head = ["case", "baseline", "here", "ratio", "difference", "verdict"]
-    shown = tabulate([_cells(each) for each in found.cases], headers=head, disable_numparse=True)
+    shown = tabulate([map(one_line, _cells(each)) for each in found.cases], headers=head, disable_numparse=True)
     missing = [
         f"{_name(each)}: no figure to compare: {each.reason}" for each in found.cases if each.verdict == "missing"
     ]
-    return "\n".join([shown, *missing, _counts(found)])
+    return "\n".join([shown, *map(one_line, missing), _counts(found)])
 
 
 def _counts(found: Acceptance) -> str:

@@ -436,10 +436,10 @@ def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: 
     elif as_csv:
         print(printing.csv(found), end="")
     elif cases:
-        print(printable(printing.table_of_cases(found)))
+        print(printing.table_of_cases(found))
     else:
         style, width = ("github", 0) if markdown else ("simple", _width())
-        print(printable(printing.table(found, style, width)))
+        print(printing.table(found, style, width))
         if state.ledger.passed_over:
             print(_passed_over(state.ledger.passed_over), file=sys.stderr)
     return _status(state)
@@ -528,7 +528,7 @@ def against(
     state = _read(inputs)
     _print_lines(_messages(state))
     found = acceptance.against(baseline, state.ledger.runs, at_least, metric, may_differ, only_common)
-    print(msgspec.json.encode(found).decode() if as_json else printable(acceptance.table(found)))
+    print(msgspec.json.encode(found).decode() if as_json else acceptance.table(found))
     return UNDERSTOOD if found.accepted else NOT_ALL
 
 

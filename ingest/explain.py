@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.errors import one_line
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.problems import message
 from perfledger.ingest.common.processes import Death, done_apart
@@ -172,7 +172,7 @@ def text(path: Path, name: str, layout: Layout, assumed: Mapping[str, Plain] = M
         lines = [f"log        {name}", f"not read   {message(problem_of(lines, name))}"]
     folder = f"{name.rpartition('/')[0]}/"
     masked = [each.replace(folder, _FOLDER) for each in lines[1:]] if len(folder) > 1 else lines[1:]
-    return printable("\n".join([*lines[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(masked)[0])]))
+    return "\n".join(map(one_line, [*lines[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(masked)[0])]))
 
 
 def _explained(log_and_layout: tuple[Input, Layout]) -> list[str]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from perfledger.ingest.common import frame
+from perfledger.ingest.common.errors import one_line
 from perfledger.ingest.common.frame import DataColumn, fields
+from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.problems import NOTE, message
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import median_interval
@@ -47,7 +49,8 @@ def table(figures: FiguresFound, style: str = "simple", width: int = 0) -> str:
     """Return a table with a row for each run: `style` is one of tabulate; rows are cut to a `width` above 0."""
     from tabulate import tabulate
 
-    rows = [_row(each, width // 3) for each in figures.runs]
+    cell = escaped if style == "github" else one_line
+    rows = [map(cell, _row(each, width // 3)) for each in figures.runs]
     text = tabulate(rows, headers=COLUMNS, tablefmt=style, disable_numparse=True)
     return "\n".join(_cut(line, width) for line in text.splitlines())
 
@@ -61,9 +64,10 @@ def table_of_cases(figures: FiguresFound) -> str:
     """Return a table of the cases, and a line for each run that has no figure."""
     from tabulate import tabulate
 
-    rows = [_row_of_case(each) for each in figures.cases]
+    rows = [map(one_line, _row_of_case(each)) for each in figures.cases]
     shown = tabulate(rows, headers=["case", "repeats", "median", "95 % interval", "spread", "round"])
-    return "\n".join([shown, *(f"{run.path}: no figure: {run.reason}" for run in figures.runs if run.value is None)])
+    missing = (f"{run.path}: no figure: {run.reason}" for run in figures.runs if run.value is None)
+    return "\n".join([shown, *map(one_line, missing)])
 
 
 def _row(run: RunFigure, longest: int) -> list[str]:

@@ -118,6 +118,15 @@ def test_no_code_of_the_repository_runs_beside_a_token_that_may_write(workflow: 
     assert "pull_request_target" not in read(workflow)
 
 
+@pytest.mark.parametrize("workflow", [*workflows(), "action.yml"])
+def test_no_command_is_made_of_what_an_event_says(workflow: str) -> None:
+    """A name, a branch or a title of a pull request reaches a command as a variable only, which no shell reads."""
+    content = yaml.safe_load(read(workflow))
+    steps = [step for job in content.get("jobs", {"": content.get("runs")}).values() for step in job["steps"]]
+    found = {each for step in steps for each in re.findall(r"\$\{\{ *(\w+)", step.get("run", ""))}
+    assert found <= {"matrix"}
+
+
 def test_the_map_of_folders_is_the_tree() -> None:
     shown = re.findall(r"^(\w+)/ ", read("CONTRIBUTING.md"), re.MULTILINE)
     folders = {name.partition("/")[0] for name in tracked() if "/" in name and not name.startswith(".")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.words import Phrase, Words, WordsError, coded, phrase, word_for
 from perfledger.ingest.compute.contrast import Grade
 from perfledger.ingest.diff.compare import LedgerDifference, LoggedResult, MovedMetric, Pair, Unpaired, Withdrawn
@@ -28,9 +27,6 @@ LIMIT = 65_000
 _OPEN = 12
 #: Characters of a cell, at most.
 _LONGEST_CELL = 240
-_MARKUP = re.compile(r"[&<>\\`*{}\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-#: GitHub notifies the user named after @, and links the number after #: a zero-width space prevents both.
-_CALLS = re.compile(r"([@#])(?=\w)")
 
 Row = tuple[str, ...]
 
@@ -43,7 +39,7 @@ def text(found: LedgerDifference, commit: Commit, words: Words, language: str) -
     names = {
         "w": cells.w,
         "table": lambda head, body: _table(list(map(cells.w, head)), body),
-        "escaped": escaped,
+        "escaped": _cell,
         "language": language,
         "commit": commit,
         "found": found,
@@ -83,11 +79,9 @@ def _table(head: Sequence[str], rows: Sequence[Row]) -> str:
     return tabulate(rows, head, plain, disable_numparse=True, stralign=None)
 
 
-def escaped(data: str) -> str:
-    """Return text of any origin as a cell of a table in GitHub's Markdown, without markup, mentions and links."""
-    line = printable(" ".join(data.split()))
-    cut = line if len(line) <= _LONGEST_CELL else line[: _LONGEST_CELL - 1] + "…"
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", _CALLS.sub("\\1\u200b", cut))
+def _cell(data: str) -> str:
+    """Return text of any origin as a cell, cut to the longest."""
+    return escaped(data if len(data) <= _LONGEST_CELL else data[: _LONGEST_CELL - 1] + "…")
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ class _Cells:
         """Return words or data as a cell; a code without words is shown as the code."""
         if isinstance(text, Phrase) and text.otherwise is None and not self.words.has(text.key):
             text = text.key.partition(".")[2]
-        return escaped(self.words.say(self.language, text))
+        return _cell(self.words.say(self.language, text))
 
     def rows(self, found: LedgerDifference) -> Mapping[str, Sequence[Row]]:
         """Return the rows of each table of the template."""
@@ -138,11 +132,11 @@ class _Cells:
 
     def _withdrawn(self, found: Withdrawn) -> Row:
         sentences = [self._sentence(each) for each in found.problems]
-        return (escaped(found.run.path), "<br>".join(dict.fromkeys(sentences)) or self.w("unsaid"))
+        return (_cell(found.run.path), "<br>".join(dict.fromkeys(sentences)) or self.w("unsaid"))
 
     def _problem(self, found: Problem) -> Row:
         place = f"{found.path}:{found.line}" if found.line else found.path
-        return (escaped(place), self._sentence(found))
+        return (_cell(place), self._sentence(found))
 
     def _metric(self, found: MovedMetric) -> Row:
         share = found.after / found.before - 1 if found.before and found.after is not None else None
@@ -156,7 +150,7 @@ class _Cells:
         try:
             return self.cell(coded("problem", found))
         except WordsError:
-            return escaped(found.code)
+            return _cell(found.code)
 
     def _case(self, row: LoggedResult) -> str:
         """Return a result's description, its model first."""
@@ -168,8 +162,8 @@ class _Cells:
             self.w(name, n=value) for name, value in counted if value is not None and (name, value) != ("nodes", 1)
         ]
         precision = self.cell(word_for("precision", found.precision)) if found.precision else ""
-        data = [escaped(each) for each in (software, found.hardware) if each]
-        rest = [escaped(each) for each in (found.options_text, found.round) if each]
+        data = [_cell(each) for each in (software, found.hardware) if each]
+        rest = [_cell(each) for each in (found.options_text, found.round) if each]
         return " · ".join(each for each in (f"**{model}**", *data, *sizes, precision, *rest) if each)
 
     def _state(self, row: LoggedResult) -> str:
@@ -206,7 +200,7 @@ def _written(before: tuple[float | None, float | None], after: tuple[float | Non
 
 def _with_unit(figure: str, found: Result) -> str:
     spread = numbers.plus_minus(found.spread)
-    return " ".join(each for each in (figure, escaped(found.unit), spread) if each)
+    return " ".join(each for each in (figure, _cell(found.unit), spread) if each)
 
 
 def _change(share: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -93,6 +94,18 @@ def test_figures_as_a_table_of_cases(logs: Path, ingest: Callable[..., Called]) 
     called = ingest("figures", "--cases", logs)
     assert re.search(r"^\S*case +5 +5\.1 samples/s +[\d.]+ to [\d.]+ +3\.1 %", called.out, re.M), called.out
     assert re.search(r"case/7/train\.log: no figure: its outcome is trial", called.out)
+
+
+@pytest.mark.parametrize("words", [(), ("--cases",), ("--markdown",)])
+def test_a_name_begins_no_line_and_no_markup(
+    logs: Path, tmp_path: Path, ingest: Callable[..., Called], words: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "a\n# APPROVED @ada [x](y)|b"
+    shutil.copytree(next(logs.rglob("7")), folder / "1")
+    called = ingest("figures", *words, folder)
+    assert "APPROVED" in called.out
+    assert not [line for line in called.out.splitlines() if line.lstrip("| ").startswith("#")], called.out
+    assert ("[x](y)" in called.out, "@ada" in called.out) == (words != ("--markdown",),) * 2
 
 
 def test_nothing_of_a_trial_is_published_and_it_is_no_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:

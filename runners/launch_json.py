@@ -17,8 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from perfledger.runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
+from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import INCOMING, JobFacts, Ssh
+from perfledger.runners.transport import INCOMING, JobFacts
 
 LAUNCH_JSON = "launch.json"
 #: How often a lock that another process has is tried.

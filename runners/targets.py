@@ -8,7 +8,8 @@ from pathlib import Path
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.sbatch import PARTITION, Partition
 from perfledger.runners.slurm import Slurm, own_job
-from perfledger.runners.transport import HOST, Local, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import HOST, Local
 
 FORMS = "it is local, ssh:HOST1,HOST2, slurm:PARTITION or, inside of a Slurm job, slurm"
 #: The targets that `launch.json` can name.

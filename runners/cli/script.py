@@ -13,7 +13,7 @@ from perfledger.runners.cli.text import case_argument
 from perfledger.runners.command import Numbered
 from perfledger.runners.job import RunnerError
 from perfledger.runners.run import standalone
-from perfledger.runners.transport import Ssh
+from perfledger.runners.ssh import Ssh
 
 
 @click.command("script")

@@ -14,8 +14,9 @@ from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
 from perfledger.runners.settings import Settings
 from perfledger.runners.setup import set_up
+from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import AnyPlace
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.transport import Local
 
 
 @click.command("setup")

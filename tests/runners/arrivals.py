@@ -17,7 +17,8 @@ from perfledger.runners.command import build_run
 from perfledger.runners.earlier import next_repeat
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch, open_launch, planned_launch
 from perfledger.runners.settings import Settings
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import Local
 
 LINE = (
     "DLL 2026-11-20 11:54:58.903454 - Epoch: 0 Iteration: {step}  train.loss : 7.00000 None "

@@ -15,8 +15,9 @@ from perfledger.runners.cases import select_cases
 from perfledger.runners.command import build_run
 from perfledger.runners.job import JobSpec, PlannedRun
 from perfledger.runners.settings import Settings
+from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import Job, JobState, Ssh, Warnings
+from perfledger.runners.transport import Job, JobState, Warnings
 from tests.runners.node import polls, tool
 
 #: Jobs of one process on each kind of device.

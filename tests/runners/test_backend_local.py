@@ -15,7 +15,8 @@ import pytest
 from perfledger.runners.job import RunnerError
 from perfledger.runners.launch_json import open_launch, planned_launch
 from perfledger.runners.slurm import Slurm
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.jobs import Placed, planned
 from tests.runners.node import ended

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import transport
+from perfledger.runners import ssh
 from perfledger.runners.job import RunnerError
 from perfledger.runners.settings import Settings
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import CPU, host_python, planned
@@ -202,7 +203,7 @@ def test_a_socket_of_a_connection_fits_its_address():
 
 @pytest.mark.parametrize("fault", ["link", "file", "open"])
 def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, monkeypatch):
-    monkeypatch.setattr(transport.os, "getuid", lambda: 987654321)
+    monkeypatch.setattr(ssh.os, "getuid", lambda: 987654321)
     taken = Path("/tmp/perfledger-987654321")
     if fault == "link":
         taken.symlink_to(tmp_path)
@@ -210,15 +211,15 @@ def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, mon
         taken.touch()
     else:
         taken.mkdir(mode=0o777)
-    transport._sockets.cache_clear()
+    ssh._sockets.cache_clear()
     try:
-        found = Path(transport._sockets())
+        found = Path(ssh._sockets())
         assert found != taken
         assert found.stat().st_mode & 0o077 == 0
         found.rmdir()
     finally:
         taken.rmdir() if fault == "open" else taken.unlink()
-        transport._sockets.cache_clear()
+        ssh._sockets.cache_clear()
 
 
 def test_a_host_with_a_name_of_its_own_is_reached_as_the_configuration_says():

@@ -12,9 +12,9 @@ import tarfile
 
 import pytest
 
-from perfledger.runners import fetch, transport
+from perfledger.runners import fetch, ssh
 from perfledger.runners.job import RunnerError
-from perfledger.runners.transport import Ssh
+from perfledger.runners.ssh import Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned
 from tests.runners.node import ended, small_disk
@@ -72,9 +72,9 @@ def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, ho
 
 
 def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setitem(transport.OPTIONS, "ServerAliveInterval", "1")
-    monkeypatch.setitem(transport.OPTIONS, "ServerAliveCountMax", "1")
-    monkeypatch.setitem(transport.OPTIONS, "ConnectTimeout", "1")
+    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveInterval", "1")
+    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveCountMax", "1")
+    monkeypatch.setitem(ssh.OPTIONS, "ConnectTimeout", "1")
     with namespaces(tmp_path, 1) as (host,):
         started = planned(write_recipe(WAIT), place(host), tmp_path)
         started.start()

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from perfledger.runners import fetch, launch_json, nodes, record
 from perfledger.runners.job import RunnerError
-from perfledger.runners.transport import Job, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import Job
 from tests.runners.arrivals import arrive, begun, launched
 
 HEAD = b'perfledger {"files": true}\n'

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, display, recipes, transport, watch
+from perfledger.runners import batch, display, recipes, ssh, transport, watch
 from perfledger.runners.batch import Aim, current_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
@@ -397,8 +397,8 @@ def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd
 
 def test_remedies_name_the_ssh_configuration_that_was_used():
     answer = ProgramResult(255, "", "Host key verification failed.")
-    assert "`ssh n1`" in transport.Ssh(("n1",)).explained(0, answer)
-    assert "`ssh -F '/my files/config' n1`" in transport.Ssh(("n1",), "/my files/config").explained(0, answer)
+    assert "`ssh n1`" in ssh.Ssh(("n1",)).explained(0, answer)
+    assert "`ssh -F '/my files/config' n1`" in ssh.Ssh(("n1",), "/my files/config").explained(0, answer)
 
 
 @pytest.mark.parametrize("commit", ["", "c0ffee"])

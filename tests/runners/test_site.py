@@ -20,7 +20,8 @@ from perfledger.runners.recipes import load
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.settings import Settings
 from perfledger.runners.slurm import Slurm
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import Local
 from tests.runners.agents import replacing
 from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json

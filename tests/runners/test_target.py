@@ -9,8 +9,9 @@ import pytest
 from perfledger.runners.job import RunnerError
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
+from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import parse_target
-from perfledger.runners.transport import Local, Ssh
+from perfledger.runners.transport import Local
 from tests.runners.node import tool
 
 

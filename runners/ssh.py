@@ -1,0 +1,128 @@
+"""Hosts by SSH."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import shlex
+import stat
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, Self
+
+from msgspec.structs import replace
+
+from perfledger.runners.agent_link import PYTHON, explain, question
+from perfledger.runners.fetch import fetch_files
+from perfledger.runners.nodes import LOG
+from perfledger.runners.programs import ProgramResult, Question, ask
+from perfledger.runners.transport import HOST, USUAL_SECONDS, Job, Meeting, Target, UnreachableError
+
+#: No password prompts; a host that does not answer for 15 seconds counts as unreachable; options of the user's
+#: configuration for terminals, commands and forwardings are switched off.
+OPTIONS = {
+    "BatchMode": "yes",
+    "ConnectTimeout": "10",
+    "ServerAliveInterval": "5",
+    "ServerAliveCountMax": "3",
+    "ControlMaster": "auto",
+    "ControlPersist": "60",
+    "ClearAllForwardings": "yes",
+    "ForwardX11": "no",
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
+    "LogLevel": "ERROR",
+}
+
+
+class Ssh(Target, frozen=True, tag="ssh"):
+    """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
+
+    `hosts` are names in that configuration; `config` is a file to use instead. `addresses` are those by which the hosts
+    reach each other, empty where ssh's own will do.
+    """
+
+    config: str = ""
+    addresses: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # An ssh configuration can start programs, and a relative path could name one that came with the logs.
+        if (
+            not self.hosts
+            or not all(map(HOST.fullmatch, self.hosts))
+            or (self.config and not Path(self.config).is_absolute())
+        ):
+            raise ValueError("it names an invalid host or a relative ssh configuration")
+
+    def argv(self, rank: int) -> list[str]:  # noqa: D102
+        return self._ssh("-T", rank, ["python3", *PYTHON])
+
+    def attached(self, rank: int, command: Sequence[str]) -> list[str]:  # noqa: D102
+        return self._ssh("-tt", rank, command)
+
+    def _ssh(self, terminal: str, rank: int, command: Sequence[str]) -> list[str]:
+        options = {**OPTIONS, "ControlPath": f"{_sockets()}/%C"}
+        settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+        return ["ssh", terminal, *self._file, *settings, "--", self.hosts[rank], shlex.join(command)]
+
+    @property
+    def _file(self) -> list[str]:
+        return ["-F", self.config] if self.config else []
+
+    def meeting(self, job: Job) -> Meeting:
+        """Return the host names of the user's aliases, which the nodes use for each other."""
+        hosts = self.hosts[: job.facts.nodes]
+        asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
+        known = [
+            _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
+        ]
+        # The address of ssh may be public, or that of a jump host; the site knows better.
+        known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
+        return Meeting(known, known[0], job.port)
+
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
+        return "hosts", self.hosts
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:  # noqa: D102
+        return replace(self, addresses=tuple(addresses) if any(addresses) else ())
+
+    def jobs(self, job: Job) -> str:  # noqa: D102
+        return ""
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
+        return explain(self.name(rank), answer, self.config)
+
+    def log_place(self, job: Job) -> str:  # noqa: D102
+        return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
+
+    def bring(self, job: Job, rank: int) -> None:
+        """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""
+        argv = self.argv(rank)
+        asked = question(argv, "send", identity=job.facts.identity, rank=rank)
+        fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
+
+
+def _address(host: str, answer: ProgramResult, config: str) -> str:
+    for line in answer.output.splitlines() if answer.status == 0 else []:
+        key, _, value = line.partition(" ")
+        if key == "hostname":
+            return value
+    raise UnreachableError(explain(host, answer, config))
+
+
+@functools.cache
+def _sockets() -> str:
+    """Return a private folder for sockets in /tmp.
+
+    Not in TMPDIR: the path of a socket has at most 104 bytes, and ssh needs 58 of them, so TMPDIR may be too long.
+    """
+    folder = Path(f"/tmp/perfledger-{os.getuid()}")
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+        return str(folder)
+    return tempfile.mkdtemp(prefix="perfledger-", dir="/tmp")

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -106,7 +106,7 @@ def _version(_folder: Path) -> tuple[str, str]:
     return hashlib.sha256(packed).hexdigest()[:32], base64.b64encode(packed).decode()
 
 
-def question(argv: Sequence[str], action: str, **values: Any) -> str:
+def question(argv: Sequence[str], action: str, **values: object) -> str:
     """Return the line of JSON that BOOT reads, with texts as they are; see `encoded` of the agent.
 
     Args:

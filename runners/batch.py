@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from perfledger.runners.cases import RecipeCase, case_folder
-from perfledger.runners.command import Numbered, build_run, commit_of
+from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.display import complain
 from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, comparable_runs, finished_runs, next_repeat
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
@@ -47,7 +47,7 @@ class Batch(Struct, frozen=True, kw_only=True):
         for case in map(self.settings.prefixed, self.cases):
             repeat = next_repeat(case_folder(self.recipe, case, self.raw_logs))
             numbered = structs.replace(self.numbered, repeat=repeat, commit=commit)
-            found.append(build_run(self.recipe, case, self.raw_logs, self.settings, numbered))
+            found.append(plan_run(self.recipe, case, self.raw_logs, self.settings, numbered))
         return found
 
 

@@ -66,7 +66,7 @@ class Numbered(Struct, frozen=True):
     order_seed: int | None = None
 
 
-def build_run(
+def plan_run(
     recipe: LaunchRecipe,
     case: RecipeCase,
     raw_logs: Path,

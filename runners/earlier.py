@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +16,7 @@ from perfledger.schema.records import Node, told_apart
 
 RUN_JSON = "run.json"
 #: Facts of a machine by their keys in `environment.json`, which the agent chooses.
-Facts = Mapping[str, Any]
+Facts = Mapping[str, object]
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
 #: Bytes at the end of a log that are searched for its last line.

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -187,7 +187,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
 
-    def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
+    def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: object) -> dict[int, T | str]:
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
         programs = {rank: self.argv(rank) for rank in ranks}

@@ -12,7 +12,7 @@ from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cases import RecipeCase
 from perfledger.runners.cli.options import Chosen, case_options, settings_options
 from perfledger.runners.cli.text import case_argument, command_line, print_lines
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.settings import Settings
@@ -51,7 +51,7 @@ def _describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Setti
     for step in recipe.setup.steps:
         yield f"  $ {step}"
     for case in cases:
-        run = build_run(recipe, case, Path("raw_logs"), settings)
+        run = plan_run(recipe, case, Path("raw_logs"), settings)
         yield f"\n{case.slug}\n  --case {case_argument(recipe, case)}\n  {command_line(run)}"
 
 

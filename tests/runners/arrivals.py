@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.earlier import next_repeat
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch, open_launch, planned_launch
 from perfledger.runners.settings import Settings
@@ -38,7 +38,7 @@ def begun(
     """Make the folder of a run of the tiny recipe that was started on so many nodes; none of its files arrived yet."""
     chosen = recipes.load(path)
     wanted = {"nodes": str(nodes), "devices": str(nodes), **(choices or {})}
-    run = build_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw", settings)
+    run = plan_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw", settings)
     number = next_repeat(run.folder.parent)
     planned = replace(run.record, repeat=number)
     run = replace(run, folder=run.folder.parent / str(number), record=planned)

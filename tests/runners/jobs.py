@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import JobSpec, PlannedRun
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
@@ -87,7 +87,7 @@ def planned(
 ) -> Placed:
     """Return the job of the first case of a recipe; nothing is started."""
     chosen = recipes.load(path)
-    built = build_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
+    built = plan_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
     run = replace(built, folder=folder / "raw/tiny/1")
     run.folder.mkdir(parents=True)
     return Placed(target, target.prepare(run), run)

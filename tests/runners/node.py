@@ -18,7 +18,7 @@ import pytest
 
 from perfledger.runners import agent_link, recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.programs import ProgramResult
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Reply
@@ -118,7 +118,7 @@ def prepared(
 ) -> Node:
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipes.load(path)
-    spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
+    spec = plan_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
     agent = kept(change(modules(agent_link.AGENT)))
     meeting = {"hosts": list(hosts), "master_address": hosts[0], "master_port": 29500}
     about = {"identity": jobs.name, "rank": rank, **meeting}

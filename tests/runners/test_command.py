@@ -13,7 +13,7 @@ from msgspec import structs
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Numbered, build_run, commit_of, environment_variables, launch_words
+from perfledger.runners.command import Numbered, commit_of, environment_variables, launch_words, plan_run
 from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
@@ -43,7 +43,7 @@ ECHO = ["/bin/bash", "-c", "printf '%s\\0' \"$@\"", "echo"]
 def planned(path: Path, choices: dict[str, str] | None = None, chosen: Settings | None = None) -> PlannedRun:
     """Return the run of the first case of a recipe."""
     recipe = recipes.load(path)
-    return build_run(recipe, select_cases(recipe, choices or {})[0], Path("raw"), chosen)
+    return plan_run(recipe, select_cases(recipe, choices or {})[0], Path("raw"), chosen)
 
 
 def received(argv: list[str]) -> list[str]:
@@ -171,20 +171,20 @@ DEEPSPEED = '[launcher]\nname = "deepspeed"\n[container]\nimage = "a/b:1"\n[sour
 def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
     (one, two) = (select_cases(recipe, {"devices": devices})[0] for devices in ("1", "2"))
-    assert [build_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
+    assert [plan_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
 
 
 def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
     (case,) = select_cases(recipe, {})
-    assert build_run(recipe, case, tmp_path).record.source is None
-    record = build_run(recipe, case, tmp_path, numbered=Numbered(commit="c0ffee")).record
+    assert plan_run(recipe, case, tmp_path).record.source is None
+    record = plan_run(recipe, case, tmp_path, numbered=Numbered(commit="c0ffee")).record
     assert record.source == SourceRecord("a/b", "c0ffee")
     assert record.recipe.container is None
-    record = build_run(recipe, case, tmp_path, Settings("podman")).record
+    record = plan_run(recipe, case, tmp_path, Settings("podman")).record
     assert record.recipe.container == Container("podman", "a/b:1")
     fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
-    assert build_run(fixed, case, tmp_path, numbered=Numbered(commit="c0ffee")).record.source == SourceRecord(
+    assert plan_run(fixed, case, tmp_path, numbered=Numbered(commit="c0ffee")).record.source == SourceRecord(
         "a/b", "of the recipe"
     )
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import Image
 from perfledger.runners.settings import Settings
@@ -26,7 +26,7 @@ FOLDERS = ["{working_folder}", "{ranks}", "{output}", "/data"]
 def spec(folder, tool, image=IMAGE, device="gpu", data="/data"):
     recipe = loaded(folder, INSIDE, more='[environment_variables]\nA = "1"\nB = "2"\n')
     recipe = replace(recipe, container=image, device=device)
-    return build_run(recipe, select_cases(recipe, {})[0], Path("raw"), Settings(container=tool, data=data)).spec
+    return plan_run(recipe, select_cases(recipe, {})[0], Path("raw"), Settings(container=tool, data=data)).spec
 
 
 def built(folder, tool, image=IMAGE, device="gpu"):
@@ -135,7 +135,7 @@ bf16 = ""
 def test_each_case_may_have_its_own_image(tmp_path):
     matrix = '[matrix]\nbatch_size = 8\nprecision = ["fp32", "amp"]\n'
     recipe = loaded(tmp_path, ["a"], matrix, PER_CASE % ("1" * 64))
-    runs = [build_run(recipe, case, Path("raw"), Settings(container="docker")) for case in select_cases(recipe, {})]
+    runs = [plan_run(recipe, case, Path("raw"), Settings(container="docker")) for case in select_cases(recipe, {})]
     assert [run.record.argv[-2] for run in runs] == [f"reg/a@sha256:{'1' * 64}", "reg/b:2"]
     images = [run.record.recipe.container for run in runs]
     assert [(each.image, each.digest) for each in images if each] == [
@@ -144,4 +144,4 @@ def test_each_case_may_have_its_own_image(tmp_path):
     ]
     (case,) = select_cases(recipe, {"precision": "bf16"})
     with pytest.raises(RunnerError, match=r"recipe tiny: `container\.image` '\{images\}' is '--privileged'"):
-        build_run(recipe, case, Path("raw"), Settings(container="docker"))
+        plan_run(recipe, case, Path("raw"), Settings(container="docker"))

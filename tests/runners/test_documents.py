@@ -16,7 +16,7 @@ from perfledger.ingest.site import reproduce
 from perfledger.runners import recipes, site
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import check, collect, main, setup
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import PlannedRecord
 from perfledger.runners.settings import Settings
 from perfledger.schema.records import Run, from_json
@@ -161,7 +161,7 @@ def test_the_command_that_a_page_shows_gives_its_case_again(name, capsys, tmp_pa
     chosen = recipes.load(recipes.find(name))
     cases = select_cases(chosen, {})
     for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
-        run = build_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))
+        run = plan_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))
         words = shlex.split(reproduce.command(as_ingest_reads(run.record)))
         assert main(["plan", *words[4:], "--repeats", "1", "--raw-logs", str(tmp_path)]) == 0
         lines = capsys.readouterr().out.splitlines()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from perfledger.runners import wrappers
 from perfledger.runners.agent import job
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import build_run, launch_words
+from perfledger.runners.command import launch_words, plan_run
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
 from perfledger.schema.vocabulary import LAUNCHERS
 from tests.runners.node import prepared, tool
@@ -35,10 +35,10 @@ def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", 
 def test_run_json_names_the_launcher_that_was_used(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\n')
     cases = select_cases(recipe, {})
-    runs = [build_run(recipe, case, tmp_path) for case in cases]
+    runs = [plan_run(recipe, case, tmp_path) for case in cases]
     assert [run.record.recipe.launcher for run in runs] == ["plain", "torchrun", "torchrun"]
     always = replace(recipe, launcher=replace(recipe.launcher, always=True))
-    assert build_run(always, cases[0], tmp_path).record.recipe.launcher == "torchrun"
+    assert plan_run(always, cases[0], tmp_path).record.recipe.launcher == "torchrun"
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_which_launchers_start_the_ranks_of_other_nodes_by_themselves(tmp_path):
     for name in LAUNCHERS:
         recipe = loaded(tmp_path, ["python", "t.py", "{devices}"], MATRIX, f'[launcher]\nname = "{name}"\n')
         (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": nodes})[0] for nodes in ("1", "2"))
-        assert build_run(recipe, two, tmp_path).spec.every_node == (name not in ("mpirun", "horovodrun"))
-        assert build_run(recipe, one, tmp_path).spec.every_node, "one device is started plain"
+        assert plan_run(recipe, two, tmp_path).spec.every_node == (name not in ("mpirun", "horovodrun"))
+        assert plan_run(recipe, one, tmp_path).spec.every_node, "one device is started plain"
 
 
 def real(built, program, tmp_path, variables=None, **node):

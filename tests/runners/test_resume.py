@@ -17,7 +17,7 @@ from perfledger.runners.batch import settled_runs
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.cli.run import result_lines
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
@@ -36,7 +36,7 @@ def begins(said: str) -> list[str]:
 def first_runs(path: Path, tmp_path: Path) -> list[PlannedRun]:
     """Return the first run of each case of a recipe."""
     chosen = recipes.load(path)
-    return [build_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
+    return [plan_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
 
 
 def test_resume_finishes_the_run_of_a_killed_runner(write_recipe, tmp_path, capfd):
@@ -142,7 +142,7 @@ def test_the_way_to_repeat_disturbed_runs_is_printed_if_no_run_counts(write_reci
 def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
     chosen = recipes.load(write_recipe(node=node))
     (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
-    earlier = build_run(chosen, case, tmp_path)
+    earlier = plan_run(chosen, case, tmp_path)
     earlier.folder.mkdir(parents=True)
     (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
     assert len(settled_runs(earlier, ["A", "B"])) == count

@@ -19,7 +19,7 @@ from perfledger.runners import batch, display, recipes, ssh, transport, watch
 from perfledger.runners.batch import Aim, current_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import ProgramResult
 from perfledger.runners.transport import Local
@@ -31,7 +31,7 @@ from tests.runners.test_end_to_end import RECIPE, TRAINER
 
 def planned(write_recipe, tmp_path, batches="1, 2, 3, 4"):
     chosen = recipes.load(write_recipe("true", batches=batches))
-    return [build_run(chosen, case, tmp_path / "raw") for case in select_cases(chosen, {})]
+    return [plan_run(chosen, case, tmp_path / "raw") for case in select_cases(chosen, {})]
 
 
 def folders(runs):

@@ -14,7 +14,7 @@ import pytest
 from perfledger.runners import site
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
-from perfledger.runners.command import build_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipes import load
 from perfledger.runners.sbatch import Partition
@@ -137,7 +137,7 @@ def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write
     path = write_recipe(command=["python", "-c", "pass"], more='[setup]\nsteps = ["pip install x"]\n')
     place = site.load(write_site('[hosts.local]\ninterpreter = "/opt/venv/bin/python"\n')).of("hosts", ["local"])
     recipe = load(path)
-    run = build_run(recipe, select_cases(recipe, {})[0], tmp_path, Settings().at(place, recipe))
+    run = plan_run(recipe, select_cases(recipe, {})[0], tmp_path, Settings().at(place, recipe))
     assert texts(run.spec.argv) == ["/opt/venv/bin/python", "-c", "pass"]
     assert (run.spec.python, run.spec.virtual_environment) == ("/opt/venv/bin/python", None)
     # The recipe's own words are on record, so that a reader without this site can run it.
@@ -170,7 +170,7 @@ def test_a_prefix_is_inside_of_a_container(tmp_path, write_recipe, write_site):
     recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
     case = select_cases(recipe, {})[0]
     for container in ("docker", "apptainer", "none"):
-        argv = texts(build_run(recipe, case, tmp_path, Settings(container=container, place=place)).spec.argv)
+        argv = texts(plan_run(recipe, case, tmp_path, Settings(container=container, place=place)).spec.argv)
         assert argv[argv.index("numactl") :][:3] == ["numactl", "--membind=1", "bash"]
 
 
@@ -304,7 +304,7 @@ def test_a_secret_is_named_in_a_container_and_never_by_value(write_recipe, tmp_p
     monkeypatch.setenv("MY_TOKEN", SECRET)
     recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
     settings = Settings(container="docker", secrets=("MY_TOKEN",))
-    argv = texts(build_run(recipe, select_cases(recipe, {})[0], tmp_path, settings).spec.argv)
+    argv = texts(plan_run(recipe, select_cases(recipe, {})[0], tmp_path, settings).spec.argv)
     assert argv[argv.index("MY_TOKEN") - 1] == "-e"
     assert SECRET not in " ".join(argv)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,16 +17,16 @@ from perfledger.runners.recipe import secret_fault
 from perfledger.schema.figures import RunFigure
 from perfledger.schema.vocabulary import PRECISIONS
 
-#: Launchers by the words that start them, with the module of the framework that they are for.
-_LAUNCHERS: Mapping[str, tuple[str, str]] = {
-    "torchrun": ("torchrun", "torch"),
-    "python -m torch.distributed.run": ("torchrun", "torch"),
-    "python -m torch.distributed.launch": ("torch.distributed.launch", "torch"),
-    "python -m paddle.distributed.launch": ("paddle", "paddle"),
-    "python -m oneflow.distributed.launch": ("oneflow", "oneflow"),
-    "deepspeed": ("deepspeed", "torch"),
-    "horovodrun": ("horovodrun", ""),
-    "mpirun": ("mpirun", ""),
+#: Launchers by the words that start them.
+_LAUNCHERS: Mapping[str, str] = {
+    "torchrun": "torchrun",
+    "python -m torch.distributed.run": "torchrun",
+    "python -m torch.distributed.launch": "torch.distributed.launch",
+    "python -m paddle.distributed.launch": "paddle",
+    "python -m oneflow.distributed.launch": "oneflow",
+    "deepspeed": "deepspeed",
+    "horovodrun": "horovodrun",
+    "mpirun": "mpirun",
 }
 #: Names of options by the slot that their number becomes; names come from trainers of our formats, the clearest first.
 _SLOTS: Mapping[str, str] = {
@@ -50,15 +48,6 @@ _PRECISIONS: Mapping[str, str] = {
     "float16": "fp16",
     "bfloat16": "bf16",
 }
-#: Names of frameworks by the module that a trainer imports. Trainers in JAX may load data by PyTorch, so it is last.
-_FRAMEWORKS: Mapping[str, str] = {
-    "jax": "JAX",
-    "tensorflow": "TensorFlow",
-    "paddle": "PaddlePaddle",
-    "mindspore": "MindSpore",
-    "oneflow": "OneFlow",
-    "torch": "PyTorch",
-}
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"([-+]{0,2}[\w.-]+=)(.*)", re.DOTALL)
 _PYTHON = re.compile(r"(?:.*/)?python[0-9.]*")
@@ -72,16 +61,11 @@ class CommandOption(Struct, frozen=True):
     word: int
     before: str = ""
 
-    @property
-    def places(self) -> set[int]:
-        """The numbers of its words."""
-        return {self.word} if self.before else {self.word - 1, self.word}
-
 
 class CommandFacts(Struct, frozen=True):
     """The facts that a command states: 0 or an empty text for each that it does not state.
 
-    `words` are those of the trainer, with slots for the `numbers`. `others` are options of its launcher.
+    `words` are those of the trainer, with slots for the `numbers`. `options` are those of its launcher.
     """
 
     words: Sequence[str]
@@ -90,18 +74,27 @@ class CommandFacts(Struct, frozen=True):
     shape: str
     precision: str
     device: str
-    launcher: str = "plain"
-    module: str = ""
-    others: Sequence[str] = ()
+    launcher: str
+    options: Sequence[str]
 
     @property
     def start(self) -> Path:
-        """The file, or the folder of the package, that the trainer starts; it need not exist here."""
+        """The file that the trainer starts, or the package of its module; it need not exist here."""
         words = [each for each in self.words if not _PYTHON.fullmatch(each)]
-        module = words[words.index("-m") + 1].partition(".")[0] if "-m" in words[:-1] else ""
-        usual = f"{module}.py" if module else next(iter(words), "mine")
-        file = next((each for each in words if each.endswith((".py", ".sh"))), usual)
-        return Path(module) if Path(module, "__init__.py").is_file() and module else Path(file)
+        if "-m" in words[:-1]:
+            package = Path(words[words.index("-m") + 1].partition(".")[0])
+            return package if package.is_dir() else package.with_suffix(".py")
+        return Path(next((each for each in words if each.endswith((".py", ".sh"))), next(iter(words), "mine")))
+
+    @property
+    def sent(self) -> Path | None:
+        """The file or folder that a host needs of it, if it lies below the present folder."""
+        if self.start.is_absolute() or ".." in self.start.parts:
+            return None
+        if self.start.suffix in (".py", ".sh") and self.start.is_file():
+            # The folder of a script has its modules, too; the present one has other things.
+            return self.start if self.start.parent == Path() else self.start.parent
+        return self.start if self.start.is_dir() else None
 
     @property
     def name(self) -> str:
@@ -121,7 +114,6 @@ def read(command: Sequence[str]) -> CommandFacts:
             variables[assigned[1]] = assigned[2]
     plain = " ".join(["python" if _PYTHON.fullmatch(each) else Path(each).name for each in words[:1]] + words[1:])
     start = next((each for each in _LAUNCHERS if f"{plain} ".startswith(f"{each} ")), "")
-    launcher, module = _LAUNCHERS.get(start, ("plain", ""))
     words = words[len(start.split()) :]
     begin = next((at for at, word in enumerate(words) if _starts_trainer(word)), len(words)) if start else 0
     own, trainer = words[:begin], words[begin:]
@@ -146,13 +138,8 @@ def read(command: Sequence[str]) -> CommandFacts:
         shape=f"{several}n{devices}d" if devices else "",
         precision=_precision(stated, trainer),
         device=_device(stated),
-        launcher=launcher,
-        module=module,
-        others=[
-            word
-            for at, word in enumerate(own)
-            if not any(at in each.places for each in (per_node, of_job, nodes) if each)
-        ],
+        launcher=_LAUNCHERS.get(start, "plain"),
+        options=own,
     )
 
 
@@ -203,31 +190,6 @@ def _device(stated: Sequence[CommandOption]) -> str:
     return "cpu" if "cpu" in values else "gpu" if values & {"cuda", "gpu"} else ""
 
 
-def imported(script: Path) -> tuple[list[Path], set[str]]:
-    """Return a script with the modules and packages next to it that it imports, and the names of other modules."""
-    own, others = [script], set[str]()
-    for path in own:  # which grows
-        for name in _imports(path):
-            file, package = script.parent / f"{name}.py", script.parent / name
-            found = [file] if file.is_file() else [package] if (package / "__init__.py").is_file() else []
-            own += [each for each in found if each not in own]
-            others |= set() if found else {name}
-    return own, others
-
-
-def _imports(path: Path) -> Iterator[str]:
-    """Yield the modules that a file, or the files of a folder, import."""
-    for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-        try:
-            nodes = list(ast.walk(ast.parse(file.read_bytes())))
-        except (OSError, SyntaxError, ValueError):
-            continue
-        for node in nodes:
-            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-            yield from (each.partition(".")[0] for each in names)
-
-
 class DraftLine(Struct, frozen=True):
     """A line of a recipe: a key with its value and a remark, or the head of a table, which has no value."""
 
@@ -261,40 +223,30 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
         log: the figure of a log that the command printed, if one was named.
         folder: that of the recipe's file; paths of files begin there.
     """
-    is_sent = facts.start.is_dir() or (facts.start.suffix in (".py", ".sh") and facts.start.is_file())
-    own, modules = imported(facts.start) if is_sent else ([], set[str]())
-    module = next((each for each in _FRAMEWORKS if each in modules), facts.module)
-    device = facts.device or ("gpu" if any(map(shutil.which, ("nvidia-smi", "amd-smi", "npu-smi"))) else "cpu")
     yield DraftLine(
         "suite", facts.name, "the page of its results, and the folder of its logs; recipes of one model share it"
     )
     yield _known("model", (log.model if log else "") or "", "which model does it train, as readers know it?")
-    yield _known("framework", _FRAMEWORKS.get(module, ""), "which framework, such as PyTorch?")
-    yield DraftLine("device", device, "" if facts.device else "a guess, by the programs of this machine: cpu or gpu")
+    yield _known("framework", "", "which framework, such as PyTorch?")
+    yield DraftLine("device", facts.device or "gpu", "" if facts.device else "or cpu")
     steps = "how many steps does it take? Put {iterations} into the command"
     yield _known("iterations", facts.numbers.get("iterations", 0), steps, 0)
     yield DraftLine("command", facts.words)
     if facts.launcher != "plain":
         yield from (DraftLine(), DraftLine("[launcher]"), DraftLine("name", facts.launcher))
-        if facts.others:
-            yield DraftLine("arguments", (), f"add what it needs of: {shlex.join(facts.others)}")
+        if facts.options:
+            yield DraftLine("arguments", (), f"add what it needs of: {shlex.join(facts.options)}")
     yield from (DraftLine(), DraftLine("[records]"), *_record_lines(log))
     yield from (DraftLine(), DraftLine("[matrix]"), *_matrix_lines(facts))
     if length := facts.numbers.get("sequence_length"):
         yield from (DraftLine(), DraftLine("[options]"), DraftLine("sequence_length", length))
     yield from _variable_lines(facts.variables)
-    if own:
+    if facts.sent:
         yield from (
             DraftLine(),
-            DraftLine("[files]", None, "it runs in an empty folder with these: add what else it reads"),
+            DraftLine("[files]", None, "it runs in a folder with this alone: add what else it reads"),
         )
-        yield from (DraftLine(_toml(str(each)), os.path.relpath(each, folder)) for each in own)
-    if module:
-        yield from (
-            DraftLine(),
-            DraftLine("[setup]"),
-            DraftLine("packages", [module], "a host without them is refused"),
-        )
+        yield DraftLine(_toml(str(facts.sent)), os.path.relpath(facts.sent, folder))
 
 
 def _record_lines(log: RunFigure | None) -> Iterator[DraftLine]:

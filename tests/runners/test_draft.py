@@ -46,7 +46,7 @@ def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
         (
             "torchrun --nproc_per_node 8 train.py --batch 32",
             "python train.py --batch 32",
-            {"launcher": "torchrun", "devices": 8, "batch_size": 32, "framework": "PyTorch"},
+            {"launcher": "torchrun", "devices": 8, "batch_size": 32},
         ),
         (
             "OMP_NUM_THREADS=4 python3 -u train.py --batch_size=8 --max_iters 60 --block_size 64 --note {x}",
@@ -76,7 +76,7 @@ def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
         (
             "python -m paddle.distributed.launch --gpus 0,1,2 train.py -b 2",
             "python train.py -b 2",
-            {"launcher": "paddle", "devices": 3, "batch_size": 2, "framework": "PaddlePaddle"},
+            {"launcher": "paddle", "devices": 3, "batch_size": 2},
         ),
         ("torchrun --nproc_per_node auto train.py", "python train.py", {"devices": 2}),
     ],
@@ -107,36 +107,31 @@ def test_a_secret_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert "abcdefgh" not in Path("mine.toml").read_text("utf-8") + capsys.readouterr().out
 
 
-def test_modules_next_to_the_script_are_sent_with_it() -> None:
-    for name, text in {
-        "code/train.py": "import helper, jax\nfrom lab.data import read\n",
-        "code/helper.py": "import torch, deep",
-        "code/deep.py": "",
-        "code/other.py": "",
-        "code/lab/__init__.py": "",
-        "code/lab/data.py": "",
-    }.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, "utf-8")
-    loaded = drafted("python code/train.py")
-    names = {"code/train.py", "code/helper.py", "code/deep.py", "code/lab/__init__.py", "code/lab/data.py"}
-    assert loaded.files.keys() == names
-    assert (loaded.framework, loaded.setup.packages) == ("JAX", ("jax",))
-
-
-def test_the_package_of_a_module_is_sent() -> None:
-    Path("lab").mkdir()
-    for name in ("__init__", "train"):
-        Path("lab", f"{name}.py").write_text("import torch", "utf-8")
-    loaded = drafted("python -m lab.train --steps 3")
-    assert (loaded.suite, loaded.framework) == ("lab", "PyTorch")
-    assert [*loaded.files] == ["lab/__init__.py", "lab/train.py"]
-
-
-def test_a_program_of_bash_is_sent() -> None:
-    Path("train.sh").write_text("python train.py", "utf-8")
-    loaded = drafted("bash train.sh --steps 3")
-    assert (loaded.suite, loaded.iterations, [*loaded.files]) == ("train", 3, ["train.sh"])
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("python train.py", ["train.py"]),
+        ("bash train.sh", ["train.sh"]),
+        ("python code/train.py", ["code/helper.py", "code/train.py"]),
+        ("python -m lab.train", ["lab/__init__.py", "lab/train.py"]),
+        ("python -m train", ["train.py"]),
+        ("python -m absent", []),
+        ("python ../train.py", []),
+    ],
+)
+def test_a_script_or_its_folder_or_its_package_is_sent(command: str, files: list[str]) -> None:
+    for name in (
+        "train.py",
+        "train.sh",
+        "other.py",
+        "code/train.py",
+        "code/helper.py",
+        "lab/__init__.py",
+        "lab/train.py",
+    ):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).touch()
+    assert [*drafted(command).files] == files
 
 
 def test_an_interpreter_alone_is_no_mistake() -> None:

@@ -215,7 +215,7 @@ class Actions:
 
     def hardware(self) -> "dict[str, Any]":
         """Return the hardware name of a run that would start now: of two kinds of GPUs it would get one."""
-        from .checks import choose_gpus
+        from .checks import choose_gpus, given_gpus
         from .devices import hardware
         from .job import NodeJob
 
@@ -223,7 +223,7 @@ class Actions:
         if job.spec.device == "cpu":
             return {"hardware": hardware("cpu", [])}
         try:
-            gpus = choose_gpus(job)[1]
+            gpus = choose_gpus(job, given_gpus(job))
         except Refused:
             gpus = job.vendor.devices()
         return {"hardware": hardware("gpu", gpus)}

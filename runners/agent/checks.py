@@ -9,7 +9,7 @@ import subprocess
 import time
 from typing import Any
 
-from .devices import GPU_SETTINGS, busy_gpu, gpu_values
+from .devices import GPU_SETTINGS, Row, busy_gpu, gpu_values
 from .job import NodeJob
 from .machine import BUSY_PERCENT, processor_times
 from .programs import last_words, run_tool
@@ -147,48 +147,59 @@ def check_gpus(job: NodeJob) -> "list[str]":
     spec = job.spec
     if spec.device == "cpu":
         return []
-    found, gpus = choose_gpus(job)
-    busy = [Disturbance(sentence) for sentence in (busy_gpu(job.vendor, gpu) for gpu in gpus) if sentence]
+    given = given_gpus(job)
+    gpus = choose_gpus(job, given)
+    busy = [Disturbance(gpu["busy"]) for gpu in gpus if gpu["busy"]]
     if busy and not spec.even_if_busy:
         raise Busy(busy[0])
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
     # A trainer that takes all it sees would use more than its case says.
-    if job.gpu_variable and len(gpus) < len(found):
+    if job.gpu_variable and len(gpus) < len(given):
         write_file(job.path("gpus"), ",".join(gpu["index"] for gpu in gpus))
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
     differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
     return busy + differing
 
 
-def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str]]]":
-    """Return the GPUs that are given to a job, and those of them that it is to use: free ones, in their order.
+def given_gpus(job: NodeJob) -> "list[Row]":
+    """Return the GPUs that are given to a job, each with why it is `busy`; that is empty if it is idle.
 
     Raises:
-        Refused: there are too few, or the launcher uses others.
+        Refused: there is no tool that shows them, or one is divided.
     """
-    spec, vendor = job.spec, job.vendor
-    if not (spec.accelerator or shutil.which(vendor.tool)):
+    vendor = job.vendor
+    if not (job.spec.accelerator or shutil.which(vendor.tool)):
         tools = ", ".join(each.tool for each in VENDORS)
         raise Refused(f"this recipe needs a GPU, and this host has none of {tools}; a site can declare another device")
-    found, wanted = vendor.devices(job.given_gpus), spec.devices_per_node
+    found = vendor.devices(job.given_gpus)
     divided = next((gpu["index"] for gpu in found if gpu.get("mig") == "Enabled"), "")
     if divided:
         raise Refused(
             f"GPU {divided} is divided by MIG, and the figures of a slice depend on the others; switch MIG off, leave "
             "the GPU out of CUDA_VISIBLE_DEVICES, or declare the slice in the site file, with a probe"
         )
-    if len(found) < wanted:
-        asked = f"asked by `{vendor.tool}`"
-        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)} ({asked})")
-    if len(found) > wanted and not vendor.variables:
+    return [{**gpu, "busy": busy_gpu(vendor, gpu)} for gpu in found]
+
+
+def choose_gpus(job: NodeJob, given: "list[Row]") -> "list[Row]":
+    """Return the GPUs that a job is to use of those that are given to it: free ones, in their order.
+
+    Raises:
+        Refused: there are too few, or the launcher uses others.
+    """
+    spec, wanted = job.spec, job.spec.devices_per_node
+    if len(given) < wanted:
+        asked = f"asked by `{job.vendor.tool}`"
+        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(given)} ({asked})")
+    if len(given) > wanted and not job.vendor.variables:
         raise Refused(
-            f"this case needs {wanted} of the {len(found)} devices of this host, and its site names no `variable` that "
+            f"this case needs {wanted} of the {len(given)} devices of this host, and its site names no `variable` that "
             "chooses some; add it to [hosts.*.accelerator]"
         )
     # Sorting keeps the order among those that are free.
-    gpus = found if spec.first_gpus else sorted(found, key=lambda gpu: bool(busy_gpu(vendor, gpu)))
-    gpus = sorted(gpus[:wanted], key=found.index)
+    gpus = given if spec.first_gpus else sorted(given, key=lambda gpu: bool(gpu["busy"]))
+    gpus = sorted(gpus[:wanted], key=given.index)
     if all(gpu["index"].isdigit() for gpu in gpus):
         gpus.sort(key=lambda gpu: int(gpu["index"]))
     if spec.first_gpus and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
@@ -196,7 +207,7 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
             f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever {job.gpu_variable} says, which is "
             f"{job.given_gpus} here; leave the variable out"
         )
-    return found, gpus
+    return gpus
 
 
 def check_source(job: NodeJob) -> "list[str]":

@@ -68,12 +68,11 @@ def processes(gpu: "Row") -> int:
 
 def stream(visible: str) -> "list[str]":
     """Return the command that prints a row a second, with why GPUs slow down under the name that this driver knows."""
-    known = [
-        field
-        for field in SLOWDOWN_FIELDS
-        if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x")
-    ]
-    fields = ",".join([SAMPLED, *known[:1]])
+    fields = SAMPLED
+    for field in SLOWDOWN_FIELDS:
+        if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x"):
+            fields = f"{SAMPLED},{field}"
+            break
     return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")
 
 

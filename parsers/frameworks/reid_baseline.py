@@ -6,8 +6,12 @@ for data, and its `Time per batch` is the seconds of the epoch. `IMS_PER_BATCH` 
 devices; the same key states the batch of the test.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
+
+_SOLVER = rb"^SOLVER:[ \t\r]*+$"
+_SECTION = rb"^[A-Z_]++:[ \t\r]*+$"
+
 
 FORMAT = Format(
     title="TransReID and strong baseline",
@@ -27,7 +31,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^SOLVER:[ \t\r]*+\n(?:(?![A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,60}? *+IMS_PER_BATCH: (\d++)$", int),
+        Fact("batch_size_of_job", _SOLVER + up_to(rb"^ *+IMS_PER_BATCH: ", _SECTION, rb"[\s\S]") + rb"(\d++)$", int),
         Fact("total_epochs", "^{? }MAX_EPOCHS: {:int}$"),
         Fact("model", rb"^ *+(?:TRANSFORMER_TYPE|NAME): '?+((?:vit|deit|swin|resnet|ViT|RN)[\w-]++)"),
         *PYTORCH_JOB,

@@ -46,7 +46,7 @@ class Names(Struct, frozen=True, dict=True):
 
     def pseudonym(self, name: str) -> str:
         """Return the pseudonym of a name; a host that is not known has one of its own."""
-        return self._by_name.get(name) or self._by_name.get(_short(name), "<host>")
+        return self._by_name.get(name) or self._by_name.get(name.partition(".")[0], "<host>")
 
 
 NO_NAMES = Names()
@@ -59,7 +59,8 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
         if len(hosts) + len(users) >= _MOST_NAMES:
             break
         if kind == "host":
-            hosts.setdefault(_short(name), f"host-{len(hosts) + 1}")
+            # Logs contain the name of a host with and without its domain.
+            hosts.setdefault(name.partition(".")[0], f"host-{len(hosts) + 1}")
         else:
             users.setdefault(name)
     found = {**hosts, **dict.fromkeys(users, USER)}
@@ -84,11 +85,6 @@ def _named(text: str) -> list[tuple[int, str, str]]:
         )
     except TimeoutError:
         return []
-
-
-def _short(name: str) -> str:
-    """Return the name of a host without its domain, since logs contain both forms."""
-    return name.partition(".")[0]
 
 
 def _is_specific(name: str) -> bool:

@@ -108,9 +108,11 @@ class RuleSet:
     def places(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
         """Yield the rules that may match a text, and where: lines with a literal of the rule, and some after each."""
         yield from ((rule, 0, len(text)) for rule in self.rules if rule.hint and re.search(rule.hint, text))
+        # As long as the text. The trap: a dotted capital I is the one letter that becomes two.
+        small = text.encode("utf-8", "replace").decode().replace("\u0130", "I").lower()
         found: dict[str, tuple[RedactionRule, int, int]] = {}
         begin, ends = 0, [-1]
-        for number, at, _ in self._automaton.find_matches_as_indexes(_lower(text), overlapping=True):
+        for number, at, _ in self._automaton.find_matches_as_indexes(small, overlapping=True):
             if at > ends[0]:
                 begin, ends = text.rfind("\n", 0, at) + 1, _line_ends(text, at)
             for rule in self._literals[number][1]:
@@ -126,14 +128,6 @@ class RuleSet:
         numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
         likely = {rule.id: rule.outline for number in numbers for rule in self._literals[number][1]}
         return any(re.search(outline, distinct, re.MULTILINE) for outline in likely.values())
-
-
-def _lower(text: str) -> str:
-    """Return a text in small letters, without lone surrogates; it is as long as before.
-
-    The trap: a dotted capital I is the one letter that becomes two.
-    """
-    return text.encode("utf-8", "replace").decode().replace("\u0130", "I").lower()
 
 
 def _line_ends(text: str, at: int) -> list[int]:
@@ -156,6 +150,5 @@ def every_rule() -> RuleSet:
 @cache
 def naming_rules() -> RuleSet:
     """Return the rules whose matches name a host or a user."""
-    # By their text, since compiling all rules takes 0.25 s of every start.
-    named = ("(?P<host>", "(?P<user>")
-    return RuleSet([rule for rule in every_rule().rules if any(each in rule.pattern for each in named)])
+    # By their text, since compiling all rules takes 0.07 s of every start.
+    return RuleSet([each for each in every_rule().rules if re.search(r"\(\?P<(?:host|user)>", each.pattern)])

@@ -60,21 +60,21 @@ class View:
         pieces = [f"{text[end : each.begin]}{each.by}" for end, each in zip(ends, self.edits, strict=False)]
         return "".join([*pieces, text[ends[-1] :]])
 
-    @cached_property
-    def _places(self) -> list[tuple[int, int]]:
-        """Begin and end of each character in the source."""
-        places: list[tuple[int, int]] = []
-        at = 0
-        for begin, end, by in self.edits:
-            places += [*((each, each + 1) for each in range(at, begin)), *[(begin, end)] * len(by)]
-            at = end
-        return places + [(at + each, at + each + 1) for each in range(len(self.text) - len(places))]
-
     def original_span(self, begin: int, end: int) -> tuple[int, int]:
         """Return the part of the original text that a part of this reading comes from."""
         if isinstance(self.source, str):
             return begin, end
-        return self.source.original_span(self._places[begin][0], self._places[end - 1][1])
+        return self.source.original_span(self._place(begin)[0], self._place(end - 1)[1])
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """Return begin and end of a character in the source."""
+        for begin, end, by in self.edits:
+            if at < begin:
+                break
+            if at < begin + len(by):
+                return begin, end
+            at += end - begin - len(by)
+        return at, at + 1
 
 
 def views(text: str) -> Iterator[View]:

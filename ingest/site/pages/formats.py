@@ -20,7 +20,7 @@ from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.render.table import Cell, Table, cell
-from perfledger.ingest.site.render.text import verbatim
+from perfledger.ingest.site.render.text import code, verbatim
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.parsers.contract import Format, Pause, Reading, is_private
 from perfledger.parsers.engine import registry
@@ -153,7 +153,7 @@ def _names(reading: Reading) -> str:
 def _numbers(reading: Reading) -> Cell:
     """Return the names of a reading's numbers, as a format writes them."""
     names = _names(reading)
-    return cell(Markup("<code>{}</code>").format(names)) if names else cell(phrase("formats.computed"))
+    return cell(code(names)) if names else cell(phrase("formats.computed"))
 
 
 def _span(reading: Reading) -> Text:

@@ -236,7 +236,7 @@ def _low_and_unit(entry: Entry) -> str:
 
 def attributes(facets: Facets) -> Markup:
     """Return what the filters of a page know something by, as attributes."""
-    return Markup("").join(Markup(' data-f-{}="{}"').format(name, str(value)) for name, value in facets)
+    return Markup("".join(f' data-f-{name}="{escape(value)}"' for name, value in facets))
 
 
 def _notes(table: Table, name: str) -> _Notes:

@@ -341,4 +341,5 @@ def test_the_workflow_runs_nothing_of_the_head() -> None:
     assert "secrets." not in text
     assert "contents: read" in text
     assert "working-directory: head" not in text
+    assert 0 < text.find("echo '~~~~text' >> ") < text.find("tee -a "), "names of files are fenced in the summary"
     assert f"{accept.AUTHOR_VARIABLE}: ${{{{ github.event.pull_request.user.login }}}}" in text

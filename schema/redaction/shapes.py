@@ -34,7 +34,7 @@ class FolderWords(Struct, frozen=True):
     contents: frozenset[str]
 
 
-class Words(Struct, frozen=True):
+class KnownWords(Struct, frozen=True):
     """The words of `names.toml`, which explains them."""
 
     generic: str
@@ -44,9 +44,9 @@ class Words(Struct, frozen=True):
 
 
 @cache
-def words() -> Words:
+def words() -> KnownWords:
     """Return the words by which names, paths and random texts are judged."""
-    return msgspec.toml.decode(_WORDS.read_bytes(), type=Words)
+    return msgspec.toml.decode(_WORDS.read_bytes(), type=KnownWords)
 
 
 @lru_cache(1 << 12)

@@ -62,7 +62,7 @@ def test_signs_that_only_markdown_would_read_are_written_as_themselves() -> None
     given = "<p>a&#124;b &#91;c&#93; &#9608; &amp;#42;</p>"
     page = SimpleNamespace(blocks=["<pre>&#42;&#60;&#10;&#38;&#34;&#39;&#62;&#173;&#55296;</pre>"])
     made = BLOCKS.on_post_page(f'{given}\n<div data-block="0"></div>', page)
-    assert made == ("<p>a|b [c] \N{FULL BLOCK} &amp;#42;</p>\n<pre>*&#60;&#10;&#38;&#34;&#39;&#62;&#173;&#55296;</pre>")
+    assert made == ("<p>a|b [c] \N{FULL BLOCK} &amp;#42;</p>\n<pre>*&#60;&#10;&#38;&#34;'&#62;&#173;&#55296;</pre>")
 
 
 def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:

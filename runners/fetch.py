@@ -17,7 +17,7 @@ from typing import IO
 from perfledger.runners.agent_link import MARK, NOT_ASKED, SSH_FAILED, explain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, verify
-from perfledger.runners.programs import ProgramResult, contents, end, holding, start
+from perfledger.runners.programs import ProgramResult, contents, end, start, text_file
 
 #: The longest line that a login may print before the files of a node, in bytes.
 LONGEST_LINE = 1 << 16
@@ -58,7 +58,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: 
 
 
 def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str, again: bool = True) -> None:
-    with holding(text) as asked, tempfile.TemporaryFile() as errors:
+    with text_file(text) as asked, tempfile.TemporaryFile() as errors:
         process = start(argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
         try:

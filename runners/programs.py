@@ -91,8 +91,8 @@ def ask(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
 
 
 def _started(question: Question, stack: ExitStack) -> _RunningProgram:
-    output, errors = (stack.enter_context(holding("")) for _ in range(2))
-    process = start(question.argv, stack.enter_context(holding(question.text)), output, errors)
+    output, errors = (stack.enter_context(text_file("")) for _ in range(2))
+    process = start(question.argv, stack.enter_context(text_file(question.text)), output, errors)
     stack.callback(end, process)
     return _RunningProgram(process, output, errors)
 
@@ -131,7 +131,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def holding(text: str) -> Iterator[IO[bytes]]:
+def text_file(text: str) -> Iterator[IO[bytes]]:
     """Yield a temporary file with `text`, at its beginning.
 
     Raises:

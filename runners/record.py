@@ -209,17 +209,17 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
     hosts, noted = launch.target.hosts, pending_warnings(folder)
-    told = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
+    texts = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_found_by(nodes)]
     record = replace(
         known,
         outcome="short" if outcome == "completed" and short else outcome,
         records=_records(found, launch, has_reason),
         warnings=(
-            *(published(text, hosts) for text in told),
+            *(published(text, hosts) for text in texts),
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
         ),
-        disturbances=tuple(published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]),
+        disturbances=tuple(published(text, hosts) for text in [*noted.disturbances, *_found_by(nodes, "disturbances")]),
         nodes=tuple(node.ending(node is top) for node in nodes) if len(nodes) > 1 else (),
         files=files,
     )
@@ -286,7 +286,7 @@ def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[st
     return found
 
 
-def _told(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"] = "warnings") -> list[str]:
+def _found_by(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"] = "warnings") -> list[str]:
     """Return what nodes found during the run, after their numbers where there are several."""
     found = [(node.rank, text) for node in nodes if node.host for text in getattr(node.host, kind)]
     return [f"node {rank}: {text}" if len(nodes) > 1 else text for rank, text in found]

@@ -48,10 +48,10 @@ def launch(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> str:
             supervision.progress.end(mine.folder, _left_after("it may have been started all the same", mine.folder))
             return UNFINISHED
         except RunnerError:
-            disclaim(mine.folder)
+            remove_refused(mine.folder)
             raise
         if found is None:
-            disclaim(mine.folder)
+            remove_refused(mine.folder)
             supervision.progress.end(mine.folder, "stopped before it began; nothing is left of it")
             return UNFINISHED
         _print_warnings(mine.folder, launched, found, supervision)
@@ -167,7 +167,7 @@ def run_folder(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun,
         launched = replace(launched, plan=run.record)
         file = _locked_launch(run.folder, launched)
     except (OSError, RunnerError) as error:
-        disclaim(run.folder)
+        remove_refused(run.folder)
         if isinstance(error, RunnerError):
             raise
         raise RunnerError(
@@ -198,7 +198,7 @@ def _locked_launch(folder: Path, launched: Launch) -> IO[str]:
     return file
 
 
-def disclaim(folder: Path) -> None:
+def remove_refused(folder: Path) -> None:
     """Remove the folder of a refused run, and those around it that are empty then, unless it has a log.
 
     No log is ever deleted.

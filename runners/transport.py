@@ -187,7 +187,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
 
-    def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: object) -> dict[int, T | str]:
+    def ask(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: object) -> dict[int, T | str]:
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
         programs = {rank: self.argv(rank) for rank in ranks}
@@ -208,15 +208,15 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
             checked = self._checked(job, run.spec, action)
-            self.tell(job, "forget", job.ranks, Reply)
+            self.ask(job, "forget", job.ranks, Reply)
         return warned(job, checked)
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
         place = asdict(self.meeting(job))
-        checked = self.tell(job, action, job.ranks, Reply, spec=spec, **place)
+        checked = self.ask(job, action, job.ranks, Reply, spec=spec, **place)
         answered = {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
         if refusal := self._refusals(checked):
-            self.tell(job, "forget", answered, Reply)
+            self.ask(job, "forget", answered, Reply)
             raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
         return answered
 
@@ -237,7 +237,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """
         checked = warned(job, self._checked(job, spec))
         if is_stopped():
-            self.tell(job, "forget", job.ranks, Reply)
+            self.ask(job, "forget", job.ranks, Reply)
             return None
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
@@ -253,19 +253,19 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Start the run on every node; return why it did not start on one, empty if it started on all."""
         # On standard input of the agent alone, which hands them to the run in its environment.
         secrets = secret_values(spec.secrets)
-        return self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets))
+        return self._refusals(self.ask(job, "begin", job.ranks, Reply, secrets=secrets))
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
         seen = self.node_states(job)
         if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
             observers = [rank for rank in seen if rank > 0 and seen[rank].kind == "running"]
-            self.tell(job, "finish", observers, Reply)
+            self.ask(job, "finish", observers, Reply)
         return worst(job, seen)
 
     def node_states(self, job: Job) -> dict[int, JobState]:
         """Ask every node for its state."""
-        answers = self.tell(job, "look", job.ranks, JobState).items()
+        answers = self.ask(job, "look", job.ranks, JobState).items()
         return {rank: JobState("unreachable", cause=each) if isinstance(each, str) else each for rank, each in answers}
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
@@ -276,7 +276,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         Raises:
             RunnerError: some nodes cannot be reached; all others have been stopped.
         """
-        if missed := self._refusals(self.tell(job, "finish", job.ranks, Reply, outcome=outcome)):
+        if missed := self._refusals(self.ask(job, "finish", job.ranks, Reply, outcome=outcome)):
             raise RunnerError(f"{missed}\nWhat runs there ends by itself after {job.facts.timeout_seconds} s.")
 
     def fetch(self, job: Job) -> None:

@@ -175,6 +175,6 @@ def test_a_job_runs_by_the_agent_that_delivered_it(write_recipe, tmp_path, monke
     before = agent_link.AGENT
     started.target._checked(started.job, started.run.spec)
     change_agent(monkeypatch, "return run.run_job(folder)", "raise SystemExit('not this one')")
-    started.target.tell(started.job, "begin", [0], Reply)
+    started.target.ask(started.job, "begin", [0], Reply)
     assert started.over().kind == "ended"
     assert json.loads((started.node(0) / "job.json").read_text())["agent"] == str(before)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -228,7 +229,8 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
     )
     yield _known("model", (log.model if log else "") or "", "which model does it train, as readers know it?")
     yield _known("framework", "", "which framework, such as PyTorch?")
-    yield DraftLine("device", facts.device or "gpu", "" if facts.device else "or cpu")
+    device = facts.device or ("gpu" if any(map(shutil.which, ("nvidia-smi", "amd-smi", "npu-smi"))) else "cpu")
+    yield DraftLine("device", device, "" if facts.device else "a guess, by the programs of this machine: cpu or gpu")
     steps = "how many steps does it take? Put {iterations} into the command"
     yield _known("iterations", facts.numbers.get("iterations", 0), steps, 0)
     yield DraftLine("command", facts.words)

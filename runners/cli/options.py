@@ -305,22 +305,3 @@ def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyPlace, settings: Sett
 
 
 check_options = _packed("asked", _asked_to_check, series_options, target_options, settings_options, site_option)
-
-
-def _asked_to_write(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: Path, round: str) -> Asked:
-    if site and not host:
-        raise RunnerError(f"--site {site}: a script is for another host than this one; name it with --host, too")
-    target = parse_target(f"ssh:{host}" if host else "local")
-    return Asked(chosen=(chosen,), target=target, settings=settings, site=site, raw_logs=raw_logs, round=round)
-
-
-script_options = _packed(
-    "asked",
-    _asked_to_write,
-    case_options,
-    settings_options,
-    click.option("--host", default="", metavar="NAME", help="The host of the site file that the case is for."),
-    site_option,
-    raw_logs_option,
-    round_option,
-)

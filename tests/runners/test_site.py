@@ -377,22 +377,6 @@ sbatch = ["--account=mine"]
     assert Local().at_site((), ()) == Local()
 
 
-def test_a_standalone_run_has_what_the_site_adds_for_its_host(write_recipe, write_site, tmp_path, capsys):
-    site = write_site(
-        '[hosts.far]\nenvironment_variables = { MINE = "far" }\n[hosts.local.environment_variables]\nMINE = "here"\n'
-    )
-    path = write_recipe(f'{RECORD} record 1; echo "it is $MINE"')
-    assert main(["script", str(path), "--site", str(site), "-o", str(tmp_path / "job.pyz")]) == 2
-    assert "name it with --host, too" in capsys.readouterr().err
-    for more, said in [([], "it is "), (["--host", "far"], "it is far"), (["--host", "unknown"], "it is ")]:
-        folder = tmp_path / f"on{more}"
-        folder.mkdir()
-        assert main(["script", str(path), "--raw-logs", "raw", *more, "-o", str(folder / "job.pyz")]) == 0
-        subprocess.run([sys.executable, "job.pyz"], cwd=folder, check=True, capture_output=True)
-        (log,) = folder.rglob("train.log")
-        assert log.read_text().splitlines()[-1] == said
-
-
 def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     path = write_recipe(f'{RECORD} record 1; echo "it is $MY_TOKEN"')

@@ -23,8 +23,14 @@ from perfledger.runners.transport import UnreachableError
 from perfledger.runners.watch import Supervision, pause
 from perfledger.schema.figures import CaseFigure, FiguresFound
 
-#: Exit status of a command.
-COMPLETED, OTHERWISE, REFUSED, STOPPED = 0, 1, 2, 130
+#: Exit statuses of a command.
+COMPLETED = 0
+#: A run ended differently, or was left unfinished.
+OTHERWISE = 1
+#: The input is wrong, or a host refused.
+REFUSED = 2
+#: Ctrl-C or SIGTERM.
+STOPPED = 130
 
 
 class Batch(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ def printable(text: str) -> str:
 
 
 HOST_JSON = "host.json"
-LOG, ENVIRONMENT = "train.log", "environment.json"
+LOG = "train.log"
 #: The files of a node that are kept; all others are dropped. Paddle's launcher dumps the user's whole environment next
 #: to its logs, and a node that was lost cannot have removed that.
 KEPT = re.compile(

@@ -24,8 +24,10 @@ T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.
 REQUEST_SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
-#: Warnings that are kept of a node, and characters that are kept of each.
-MOST_WARNINGS, LONGEST_WARNING = 50, 1000
+#: Warnings that are kept of a node.
+MOST_WARNINGS = 50
+#: Characters that are kept of a warning.
+LONGEST_WARNING = 1000
 #: Where the nodes' files are until the run is finished.
 INCOMING = "incoming"
 #: Of a job; it names folders and containers.

@@ -25,6 +25,7 @@ OTHERS = {
         "named-host": 14,
         "internal-host": 2,
         "host-of-a-message": 2,
+        "numbered-host": 1,
         "device-number": 16,
         "network-address": 8,
     },

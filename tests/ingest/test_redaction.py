@@ -104,6 +104,7 @@ SPARED = (
     "cache_key=0cc175b9c0f1b6a831c399e2",
     "--pad_token PAD --master_port 29500, rdzv_backend=c10d, MASTER_ADDR=localhost, hosts: 8, node_rank: 0",
     "torch.Size([32, 3, 224, 224]), float32[64,1024], 64x3x224x224, 2026-11-20T14:08:16.123456Z, 1.2e-05",
+    "on shard-00012, on step-0100, node: 3, worker 3, nodes=2, Node 3 failed, on resnet50, on a100, on coco2017",
     "'trt_version': '10.13.3.9', TensorRT 10.9.0.34+cuda12.8, tensorrt==10.9.0.34",
 )
 

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from xml.etree import ElementTree
@@ -13,11 +14,14 @@ from xml.etree import ElementTree
 import pytest
 from mkdocs.utils.meta import get_data
 
-from perfledger.ingest.common.frame import no_formula
+from perfledger.ingest.common import frame
+from perfledger.ingest.common.errors import one_line
+from perfledger.ingest.common.frame import DataColumn
+from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.model import Hit, Page
-from perfledger.ingest.site.render import jinja
-from perfledger.ingest.site.render.text import escape, plain, title
+from perfledger.ingest.site.render import jinja, svg
+from perfledger.ingest.site.render.text import escape, past_markdown, plain, title
 from perfledger.schema.redaction.redact import redact
 from perfledger.schema.visible import visible
 
@@ -52,24 +56,35 @@ def test_front_matter_gives_each_name_back() -> None:
 def test_html_shows_each_name() -> None:
     for name in names():
         assert html.unescape(escape(name)) == plain(name)
+        assert html.unescape(past_markdown(escape(name))) == plain(name)
 
 
 def test_csv_keeps_each_name_in_its_cell() -> None:
+    columns = (DataColumn[str]("name", str, str), DataColumn[str]("next", str, lambda _: "next"))
     for name in names():
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerow([no_formula(name), "next"])
-        assert list(csv.reader(io.StringIO(out.getvalue(), newline=""))) == [[no_formula(name), "next"]]
+        written = io.StringIO(frame.csv(columns, [name]).decode(), newline="")
+        assert list(csv.reader(written)) == [["name", "next"], [frame.no_formula(name), "next"]]
 
 
-def test_json_gives_each_name_back() -> None:
+def test_data_of_scripts_give_each_name_back() -> None:
     for name in names():
-        assert json.loads(json.dumps(name, ensure_ascii=False).encode()) == name
+        written = past_markdown(jinja._script_data(own(), "en", {"name": name}, []))
+        page = ElementTree.fromstring(f'<form data-config="{written}"/>')
+        assert json.loads(page.attrib["data-config"])["name"] == name
 
 
-def test_xml_takes_each_name() -> None:
+def test_drawings_take_each_name() -> None:
     for name in names():
-        text = ElementTree.fromstring(f"<title>{html.escape(name)}</title>").text
-        assert text == name
+        drawn = ElementTree.fromstring(svg.tag("g", svg.words("title", name), href=name))
+        assert (drawn.attrib["href"], drawn[0].text) == (plain(name), plain(name))
+
+
+def test_terminals_and_github_get_one_line_of_each_name() -> None:
+    for name in names():
+        assert len(one_line(name).splitlines()) == 1
+        shown = html.unescape(escaped(name))
+        assert len(shown.splitlines()) == 1
+        assert re.search(r"[@#]\w", shown) is None
 
 
 @pytest.mark.parametrize(

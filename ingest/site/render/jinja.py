@@ -22,7 +22,7 @@ from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment
 from perfledger.ingest.site.render.html_table import Writer, attributes
 from perfledger.ingest.site.render.template_errors import located
-from perfledger.ingest.site.render.text import code, code_block, command, escape, slug, title, verbatim
+from perfledger.ingest.site.render.text import as_data, code, code_block, command, escape, slug, title
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -106,7 +106,7 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     texts = {key: words.entries[key][language] for key in keys}
-    return verbatim(json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True))
+    return as_data(json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True))
 
 
 def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str]) -> Markup:

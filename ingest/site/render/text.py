@@ -68,7 +68,12 @@ def verbatim(line: str) -> Markup:
     """Return one line of a block of code or of a log with its blanks."""
     line = line.expandtabs()
     seen = line if line.isprintable() else "".join(_visible(each) for each in line)
-    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))
+    return as_data(seen)
+
+
+def as_data(text: str) -> Markup:
+    """Return text for an attribute that a script reads: the script gets the same characters."""
+    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, text))
 
 
 def past_markdown(html: str) -> str:

@@ -6,20 +6,21 @@ packs, so that a submitter learns of faults in time.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from perfledger.ingest.check_secrets import found_in
-from perfledger.ingest.common.documents import decoded, read_bytes
+from perfledger.ingest.common.documents import cause, decoded, read_bytes
 from perfledger.ingest.common.errors import UsageError, one_line
+from perfledger.ingest.common.files import file_hash
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.schema.figures import RunFigure
 from perfledger.schema.records import Run, RunJson
@@ -68,7 +69,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
         _line("run.json", [*texts.values(), *_incomplete(runs)], "state what is missing, or run it with `runners run`"),
         _line("figures", _without_figure(read), "submit only runs that have a figure by `python -m ingest figures`"),
         keys("secrets", folder, manifest),
-        _line("names", _secrets(folder, manifest, ""), "pack it with `python -m ingest submit`, which redacts them"),
+        _line("names", _secrets(folder, manifest, keys=False), "pack it with `python -m ingest submit`"),
         _line("disturbed", _disturbed(read), "leave these runs out, and repeat them on idle machines"),
         _line("round", _without_round(runs), "name one with `runners run --round 2026Q4`", "warn"),
     ]
@@ -144,13 +145,12 @@ def _not_new(path: str, status: str, mode: str) -> str:
     return "" if mode == _PLAIN_FILE else "is not a plain file"
 
 
-def _line(name: str, wrong: Sequence[str], remedy: str, otherwise: str = "fail") -> SubmissionCheck:
+def _line(name: str, wrong: Sequence[str], remedy: str, otherwise: Literal["warn", "fail"] = "fail") -> SubmissionCheck:
     if not wrong:
         return SubmissionCheck(name, "pass")
     more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return SubmissionCheck(
-        name, "warn" if otherwise == "warn" else "fail", f"{'; '.join(wrong[:_SHOWN])}{more}. Remedy: {remedy}"
-    )
+    shown = "; ".join(each.rstrip(".") for each in wrong[:_SHOWN])
+    return SubmissionCheck(name, otherwise, f"{shown}{more}. Remedy: {remedy}")
 
 
 def _manifest(folder: Path) -> Manifest:
@@ -159,10 +159,8 @@ def _manifest(folder: Path) -> Manifest:
         if path.is_symlink():
             raise UsageError(f"{path}: is a link; pack the runs with `python -m ingest submit`")
         return decoded(read_bytes(path, LARGEST_FILE), Manifest)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; pack the runs with `python -m ingest submit`") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}; pack the runs with `python -m ingest submit`") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {cause(error)}; pack the runs with `python -m ingest submit`") from None
 
 
 def _wrong_files(folder: Path, manifest: Manifest) -> list[str]:
@@ -200,13 +198,9 @@ def _files(folder: Path) -> Iterator[tuple[str, int]]:
 
 def _altered(folder: Path, manifest: Manifest, name: str) -> str:
     path, stated = folder / name, manifest.files[name]
-    if path.stat().st_size != stated.bytes:
-        return f"has {path.stat().st_size} bytes, {stated.bytes} in the manifest"
-    return (
-        ""
-        if hashlib.sha256(path.read_bytes()).hexdigest() == stated.sha256
-        else "has another hash than in the manifest"
-    )
+    if (size := path.stat().st_size) != stated.bytes:
+        return f"has {size} bytes, {stated.bytes} in the manifest"
+    return "" if file_hash(path) == stated.sha256 else "has another hash than in the manifest"
 
 
 def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson | str]]:
@@ -218,7 +212,7 @@ def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson 
         try:
             yield name, decoded(read_bytes(folder / name), RunJson)
         except (OSError, ValueError) as error:
-            yield name, f"{name}: {error}"
+            yield name, f"{name}: {cause(error)}"
 
 
 def _incomplete(runs: dict[str, RunJson]) -> Iterator[str]:
@@ -242,7 +236,7 @@ def _without_round(runs: dict[str, RunJson]) -> list[str]:
 
 def keys(name: str, folder: Path, manifest: Manifest) -> SubmissionCheck:
     """Fail if files contain keys or passwords."""
-    return _line(name, _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file")
+    return _line(name, _secrets(folder, manifest, keys=True), "revoke the key, and take it out of the file")
 
 
 def figures_of(folder: Path) -> tuple[RunFigure, ...]:
@@ -261,17 +255,13 @@ def _without_figure(runs: Sequence[Run]) -> list[str]:
     return found if runs else ["a log is missing"]
 
 
-def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:
-    """Return the places of keys, or with an empty `kind` of everything else to redact; never the text itself."""
-    wanted: Callable[[str], bool] = (lambda each: each == kind) if kind else (lambda each: each != "key")
+def _secrets(folder: Path, manifest: Manifest, *, keys: bool) -> list[str]:
+    """Return the places of keys, or of everything else to redact; never the text itself."""
     found = []
     for name in sorted(manifest.files):
         try:
-            found += [
-                f"{name}:{each.line}: {each.kind} ({each.rule})"
-                for each in found_in(folder / name)
-                if wanted(each.kind)
-            ]
+            wanted = (each for each in found_in(folder / name) if (each.kind == "key") == keys)
+            found += [f"{name}:{each.line}: {each.kind} ({each.rule})" for each in wanted]
         except (OSError, EOFError, ValueError, ScanError):
             found.append(f"{name}: cannot be read")
     return found

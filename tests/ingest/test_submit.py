@@ -19,7 +19,6 @@ import pytest
 from perfledger.ingest import accept, submit
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.errors import UsageError
-from perfledger.runners.cli import main as runners
 from perfledger.schema.submission import MANIFEST, identity, submitter_of
 from tests.ingest.made_trees import held
 
@@ -188,11 +187,6 @@ def test_a_key_is_refused_and_never_printed(run: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr()
     assert "[fail] keys: resnet50/pytorch/case/1/train.log:" in printed.out
     assert key not in printed.out + printed.err
-
-
-def test_the_command_of_the_runners_says_where_it_went(capsys: pytest.CaptureFixture[str]) -> None:
-    assert runners(["submit", "raw_logs"]) == 2
-    assert "python -m ingest submit FOLDER" in capsys.readouterr().err
 
 
 def test_wrong_calls(tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerParameters=defer_batch
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 SchedulerTimeSlice=5
 MpiDefault=none
 ReturnToService=2

@@ -172,6 +172,7 @@ def text(path: Path, name: str, layout: Layout, assumed: Mapping[str, Plain] = M
         lines = [f"log        {name}", f"not read   {message(problem_of(lines, name))}"]
     folder = f"{name.rpartition('/')[0]}/"
     masked = [each.replace(folder, _FOLDER) for each in lines[1:]] if len(folder) > 1 else lines[1:]
+    masked = [each.replace("\n", " ") for each in masked]  # a fact may have several lines
     return "\n".join(map(one_line, [*lines[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(masked)[0])]))
 
 

@@ -166,3 +166,10 @@ def test_text_of_a_log_cannot_move_the_cursor(tmp_path: Path, ingest: Ingest) ->
     log = tmp_path / "\x1b[2J.log"
     log.write_text("\n".join(["model:", "  type: x", *seg([4.0, 5.0])]))
     assert "\x1b" not in explained(ingest, log)
+
+
+def test_a_fact_of_several_lines_is_one_line_and_hides_no_other(tmp_path: Path, ingest: Ingest) -> None:
+    lines = seg([4.0, *[20.0] * 9])
+    log = write_run(tmp_path, "x/1", lines, run=run_json(model="A\n# B"))
+    plain = write_run(tmp_path, "y/1", lines, run=run_json(model="A # B"))
+    assert explained(ingest, log).splitlines()[1:] == explained(ingest, plain).splitlines()[1:]

@@ -10,8 +10,7 @@ from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.hardware_names import chip
 from perfledger.ingest.site.model import Row, Site, written
-from perfledger.ingest.site.render import svg
-from perfledger.ingest.site.render.text import escape, past_markdown
+from perfledger.ingest.site.render.text import escape
 from perfledger.ingest.site.result_tables import own_marks
 from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.verdict_words import LEADS
@@ -22,8 +21,6 @@ AT_MOST = 500
 _COLOUR = "#16459b"
 #: Colour of a result whose loss diverged.
 _DIVERGED = "#b23a0c"
-#: Pixels from top to bottom.
-_HEIGHT = 20
 #: Pixels that a letter takes on average at the size of the text.
 _LETTER = 6.6
 #: Pixels on both sides of a text.
@@ -76,23 +73,14 @@ def _message(row: Row, words: Words, place: Text | None) -> str:
 
 def _drawn(name: str, message: str, diverged: bool) -> str:
     left, right = (round(len(text) * _LETTER) + 2 * _AROUND for text in (name, message))
-    parts = ((name, 0, left, "#3b4350"), (message, left, right, _DIVERGED if diverged else _COLOUR))
-    boxes = (svg.tag("rect", x=start, width=width, height=_HEIGHT, fill=fill) for _, start, width, fill in parts)
-    texts = (
-        svg.tag("text", escape(text), x=start + _AROUND, y=14, textLength=width - 2 * _AROUND, fill="#fff")
-        for text, start, width, _ in parts
+    written_out = "".join(
+        f'<text x="{start + _AROUND}" y="14" textLength="{wide - 2 * _AROUND}">{escape(text)}</text>'
+        for start, wide, text in ((0, left, name), (left, right, message))
     )
-    drawn = svg.tag(
-        "svg",
-        *boxes,
-        *texts,
-        kind="pl-badge",
-        xmlns="http://www.w3.org/2000/svg",
-        width=left + right,
-        height=_HEIGHT,
-        role="img",
-        aria_label=f"{name}: {message}",
-        font_family="Verdana,DejaVu Sans,sans-serif",
-        font_size=11,
+    return (
+        f'<svg class="pl-badge" xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img"'
+        f' aria-label="{escape(name)}: {escape(message)}">\n'
+        f'<rect width="{left}" height="20" fill="#3b4350"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{_DIVERGED if diverged else _COLOUR}"/>\n'
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{written_out}</g>\n</svg>\n'
     )
-    return past_markdown(drawn)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract.columns import is_private
-from perfledger.parsers.contract.statistics import medians
+from perfledger.parsers.contract.statistics import median, medians
 from perfledger.parsers.contract.verbs import Column, Columns, Indices, Kept
 
 #: Rounding error of a mean that is printed with three decimals, in seconds.
@@ -81,7 +81,7 @@ def _is_of_two(places: Indices, means: Column) -> bool:
     np.maximum.at(most, places, means)
     again = np.bincount(places) > 1
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        return float(np.median(most[again] / least[again])) > _ALIKE
+        return median(most[again] / least[again]) > _ALIKE
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Indices | None:

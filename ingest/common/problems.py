@@ -28,6 +28,8 @@ TABLE = "data/problems.parquet"
 FEW = 20
 #: Groups of problems that are printed if there are more problems.
 GROUPS_PRINTED = 10
+#: Problems that may be bugs of ours: their groups are printed first, since they are small.
+OURS = frozenset({"reader_died", "fault"})
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def _by_folder(code: str, problems: Sequence[Problem]) -> Iterator[ProblemGroup]
 
 
 def printed(problems: Sequence[Problem], where: str, *, verbose: bool) -> list[str]:
-    """Return the lines to print: all problems if they are few, else the largest groups and the file of all problems.
+    """Return the lines to print: all problems if they are few, else our faults and the largest groups.
 
     Args:
         problems: all problems.
@@ -77,10 +79,10 @@ def printed(problems: Sequence[Problem], where: str, *, verbose: bool) -> list[s
     """
     if verbose or len(problems) <= FEW:
         return [message(each) for each in problems]
-    groups = grouped(problems)
+    groups = sorted(grouped(problems), key=lambda each: each.code not in OURS)
     lines = [_line(each) for each in groups[:GROUPS_PRINTED]]
     shown = f"{min(len(groups), GROUPS_PRINTED)} of {len(groups)} groups by kind and folder"
-    file = f", and {where} holds them" if where else ""
+    file = f", and {where} contains them" if where else ""
     return [*lines, f"ingest: {len(problems):,} problems, {shown} above; --verbose prints every problem{file}"]
 
 

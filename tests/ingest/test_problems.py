@@ -67,6 +67,12 @@ def test_few_problems_are_printed_one_by_one_and_many_by_group() -> None:
     assert "out/f" not in printed(many, "", verbose=False)[-1]
 
 
+def test_the_log_that_killed_its_reader_is_printed_first_among_a_thousand_problems() -> None:
+    killer = Problem("reader_died", "t/05/killer.log", args={"cause": "SIGSEGV"})
+    many = [*empty(*(f"t/{at % 12:02}/{at}.log" for at in range(999))), killer]
+    assert printed(many, "", verbose=False)[0] == message(killer)
+
+
 def test_the_command_groups_many_problems_unless_it_is_told_otherwise(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

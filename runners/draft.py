@@ -88,14 +88,14 @@ class CommandFacts(Struct, frozen=True):
         return Path(next((each for each in words if each.endswith((".py", ".sh"))), next(iter(words), "mine")))
 
     @property
-    def sent(self) -> Path | None:
-        """The file or folder that a host needs of it, if it lies below the present folder."""
-        if self.start.is_absolute() or ".." in self.start.parts:
-            return None
-        if self.start.suffix in (".py", ".sh") and self.start.is_file():
-            # The folder of a script has its modules, too; the present one has other things.
-            return self.start if self.start.parent == Path() else self.start.parent
-        return self.start if self.start.is_dir() else None
+    def sent(self) -> list[Path]:
+        """The files or the folder that a host needs of it, if they lie below the present folder."""
+        if self.start.is_absolute() or ".." in self.start.parts or not self.start.exists():
+            return []
+        if self.start.parent == Path() and self.start.suffix == ".py":
+            # Its modules are beside it; the present folder has other things, too.
+            return sorted(Path().glob("*.py"))
+        return [self.start.parent if self.start.is_file() and self.start.parent != Path() else self.start]
 
     @property
     def name(self) -> str:
@@ -244,11 +244,9 @@ def lines(facts: CommandFacts, log: RunFigure | None, folder: Path) -> Iterator[
         yield from (DraftLine(), DraftLine("[options]"), DraftLine("sequence_length", length))
     yield from _variable_lines(facts.variables)
     if facts.sent:
-        yield from (
-            DraftLine(),
-            DraftLine("[files]", None, "it runs in a folder with this alone: add what else it reads"),
-        )
-        yield DraftLine(_toml(str(facts.sent)), os.path.relpath(facts.sent, folder))
+        what = "it runs in a folder with these alone: add what else it reads"
+        yield from (DraftLine(), DraftLine("[files]", None, what))
+        yield from (DraftLine(_toml(str(each)), os.path.relpath(each, folder)) for each in facts.sent)
 
 
 def _record_lines(log: RunFigure | None) -> Iterator[DraftLine]:

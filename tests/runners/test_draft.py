@@ -110,16 +110,16 @@ def test_a_secret_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("command", "files"),
     [
-        ("python train.py", ["train.py"]),
+        ("python train.py", ["other.py", "train.py"]),
         ("bash train.sh", ["train.sh"]),
         ("python code/train.py", ["code/helper.py", "code/train.py"]),
         ("python -m lab.train", ["lab/__init__.py", "lab/train.py"]),
-        ("python -m train", ["train.py"]),
+        ("python -m train", ["other.py", "train.py"]),
         ("python -m absent", []),
         ("python ../train.py", []),
     ],
 )
-def test_a_script_or_its_folder_or_its_package_is_sent(command: str, files: list[str]) -> None:
+def test_a_script_is_sent_with_its_modules_or_its_folder_or_its_package(command: str, files: list[str]) -> None:
     for name in (
         "train.py",
         "train.sh",

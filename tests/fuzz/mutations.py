@@ -141,8 +141,9 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
     log, kind = chance.choice(logs), chance.randrange(3)
     count = chance.choice((1, 1, 2, 3)) if kind != 1 else 0
     damages = tuple(chance.choice((*DAMAGES, "spliced")) for _ in range(count))
-    # Tags on some lines may be the printer's own: whether they are taken off depends on the lines around them.
-    harmless = chance.choice(list(HARMLESS)) if kind and "tagged" not in damages else ""
+    # Tags on some lines may be the printer's own: whether they are taken off depends on the lines around them. Bytes of
+    # ASCII shift all that follows in a text of two bytes per character.
+    harmless = chance.choice(list(HARMLESS)) if kind and {"tagged", "utf-16"}.isdisjoint(damages) else ""
     return Mutation(log, name, damages, harmless)
 
 

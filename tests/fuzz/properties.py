@@ -25,7 +25,7 @@ from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.scan import ScanError, unstyled
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
-from perfledger.schema.records import Figure, Run, text_of
+from perfledger.schema.records import Figure, NoFigure, Run, text_of
 from tests.ingest import calls
 
 #: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
@@ -69,7 +69,7 @@ def _broken(path: Path) -> tuple[list[str], list[Run]]:
 def moved(before: Sequence[Run], path: Path) -> list[str]:
     """Return what is wrong with how a log is read that was read before, with other bytes between its records.
 
-    No figure may have moved. A problem must report a figure that is lost.
+    No figure may have moved. A problem or a reason must say why a figure is lost.
     """
     wrong, after = _broken(path)
     return wrong + _moved(before, after)
@@ -78,9 +78,14 @@ def moved(before: Sequence[Run], path: Path) -> list[str]:
 def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
     known, found = _figures(before), _figures(after)
     wrong = [f"moved: {each} is none of {known}" for each in found if each not in known]
-    said = {problem.code for run in after for problem in run.problems}
-    unsaid = len(found) < len(known) and not said - {problem.code for run in before for problem in run.problems}
+    unsaid = len(found) < len(known) and not _said(after) - _said(before)
     return wrong + ([f"lost: {known} became {found}, and nothing says so"] if unsaid else [])
+
+
+def _said(found: Sequence[Run]) -> set[str]:
+    """Return the problems of runs, and why they have no figure."""
+    reasons = (each.reason for run in found for each in run.figures.values() if isinstance(each, NoFigure))
+    return {problem.code for run in found for problem in run.problems} | set(map(text_of, reasons))
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:

@@ -93,7 +93,7 @@ class CommandFacts(Struct, frozen=True):
         if self.start.is_absolute() or ".." in self.start.parts or not self.start.exists():
             return []
         if self.start.parent == Path() and self.start.suffix == ".py":
-            # Its modules are beside it; the present folder has other things, too.
+            # Its modules are in the present folder, too, with other things.
             return sorted(Path().glob("*.py"))
         return [self.start.parent if self.start.is_file() and self.start.parent != Path() else self.start]
 

@@ -1,4 +1,4 @@
-"""What is printed about a finished run: its figure, or why it has none."""
+"""Text about a finished run: its figure, or why it has none."""
 
 from __future__ import annotations
 

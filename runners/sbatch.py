@@ -1,4 +1,4 @@
-"""A partition of a Slurm cluster: a job is submitted to it in which the runner itself works; see `slurm.py`."""
+"""A partition of a Slurm cluster: the runner submits a job that runs the same command again; see `slurm.py`."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Partition(Struct, frozen=True):
         return answer.last_words
 
     def submit(self, wanted: Needs, words: Sequence[str], wait: bool) -> int:
-        """Submit a job in which the runner carries out a command; with `wait`, show what it prints until it ends.
+        """Submit a job that runs a command of the runner; with `wait`, show its output until it ends.
 
         Returns:
             The exit status of the runner in the job; 0 without `wait`.

@@ -41,7 +41,7 @@ def set_up(target: Target, wanted: SetupSteps) -> None:
     """Run setup steps on one host after the other.
 
     Raises:
-        RunnerError: a step failed; the message names all hosts on which one did.
+        RunnerError: a step failed; the message names each host with a failed step.
     """
     failures = [fault for rank in target.ranks if (fault := _set_up(target, rank, wanted))]
     if failures:

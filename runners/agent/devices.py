@@ -34,7 +34,7 @@ def stated_processes(gpu: "Row") -> int:
 
 
 class Vendor(NamedTuple):
-    """How the accelerators of a vendor are asked; `vendors.py` has a table of them."""
+    """The commands and functions that read the accelerators of a vendor; `vendors.py` is the table of vendors."""
 
     name: str
     # The command that answers, or the probe of a site.

@@ -45,7 +45,7 @@ class OtherWork:
         return disturbances + self.on_gpus()
 
     def on_gpus(self) -> "list[str]":
-        """Return on which GPUs others compute; processes of the run have ended."""
+        """Return a text for each GPU that others use after the run has ended."""
         until = time.monotonic() + RELEASE_SECONDS
         while True:
             counts = {gpu["index"]: self.job.vendor.processes(gpu) for gpu in self.job.gpus}

@@ -22,7 +22,7 @@ _TOKEN = r"[\w+/=.-]"
 #: Characters of a word before and after the end of a line that splits it, at least: most words of logs are shorter.
 _HALVES = ((4, 16), (8, 12), (12, 8), (16, 4))
 _SPLIT = "|".join(rf"(?<={_TOKEN}{{{before}}}\n)(?={_TOKEN}{{{after}}})" for before, after in _HALVES)
-# What splits a word: quotes, with a plus or a break between them, and the end of a line of a terminal. Such a line has
+# A word is split by quotes, with a plus or a break between them, and the end of a line of a terminal. Such a line has
 # 60 characters or more, and the next one does not begin with a name and its value.
 # The trap: patterns begin with a rare character and look at the text before it last, which is fast.
 _BREAK = re.compile(

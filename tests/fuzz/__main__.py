@@ -34,7 +34,7 @@ class Source:
     keep: Path
 
     def wrong(self, kind: str, number: int, command: str) -> list[str]:
-        """Read the mutation of that number; return what is wrong, and where the log is kept."""
+        """Read the mutation of that number; return what is wrong, and the path of its log."""
         if kind == "folder":
             return self._wrong_folder(range(number * PER_FOLDER, (number + 1) * PER_FOLDER))
         least = LEAST if kind == "long" else 0

@@ -148,7 +148,7 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
 
 
 def long_mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
-    """Return the mutation of that number that a long log is given: of each log in turn, and of at most two damages."""
+    """Return the mutation of that number for long logs: each log in turn, with at most two damages."""
     name = f"{seed} {number} long"
     chance = Random(name)
     damages = tuple(chance.choices(list(DAMAGES), k=chance.randrange(3)))

@@ -192,7 +192,7 @@ def neighbours_lost(texts: Sequence[bytes], folder: Path) -> list[str]:
 
 
 def _lines(folder: Path, killer: str = "") -> set[str]:
-    """Return what the command prints about a folder, one log of which may end its reader."""
+    """Return the lines that the command prints about a folder; the log `killer` ends its reader."""
     real = record_run.read
 
     def read_or_die(path: Path) -> Any:

@@ -198,7 +198,7 @@ def test_a_controller_that_does_not_answer_leaves_the_run_as_it_is(nodes, slurm,
     assert started.over().kind == "ended"
 
 
-# What is asked for the state of a job, by the tools of clusters that keep accounts or do not.
+# The answer of squeue about a job that it does not know any more.
 FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
 
 

@@ -23,7 +23,8 @@ from perfledger.ingest.common.errors import UsageError, one_line
 from perfledger.ingest.common.files import file_hash
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.schema.figures import RunFigure
-from perfledger.schema.records import Run, RunJson
+from perfledger.schema.records import Run
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.submission import (
     FOLDER,
     ID,

@@ -28,8 +28,9 @@ from perfledger.ingest.record.run_problems import of_several_runs
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Plain, Problem, Reason, RunJson, Witness
+from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Plain, Problem, Reason, Witness
 from perfledger.schema.redaction.redact import redacted_text
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.vocabulary import NO_FIGURE
 
 #: Stands for the folder of the log while all else is redacted.

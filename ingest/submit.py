@@ -16,9 +16,9 @@ import msgspec
 from perfledger import __version__
 from perfledger.ingest import accept
 from perfledger.ingest.common.errors import UsageError
-from perfledger.schema.records import RunJson, told_apart
 from perfledger.schema.redaction.names import Names, names_in
 from perfledger.schema.redaction.redact import UNREADABLE, redact, redacted_text
+from perfledger.schema.run_json import RunJson, told_apart
 from perfledger.schema.submission import (
     FOLDER,
     LARGEST_FILE,

@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.nodes import LOG, printable
-from perfledger.schema.records import Node, told_apart
+from perfledger.schema.records import Node
+from perfledger.schema.run_json import told_apart
 
 RUN_JSON = "run.json"
 #: Facts of a machine by their keys in `environment.json`, which the agent chooses.

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from perfledger.schema.records import Amount, Container, Count, Plain, Text, WrongError
+from perfledger.schema.records import Amount, Container, Count, Plain, Text
+from perfledger.schema.run_json import WrongError
 from perfledger.schema.vocabulary import PRECISIONS
 
 SCHEMA: Literal["perfledger.plan/1"] = "perfledger.plan/1"

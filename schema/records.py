@@ -1,4 +1,4 @@
-"""The typed records of every document that crosses a package: run.json, environment.json, ledger lines and results.
+"""The typed records of the ledger and of results, and their conversion to and from documents.
 
 All are frozen. Records that a run has by the dozen are exempt from Python's garbage collector (`gc=False`), since they
 cannot be part of a cycle. `to_json` and `from_json` convert records to documents and back; the keys are the fields.
@@ -6,16 +6,16 @@ cannot be part of a cycle. `to_json` and `from_json` convert records to document
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from perfledger.schema.vocabulary import CASE, COUNTS, NO_FIGURE, OUTCOMES, PRECISIONS
+from perfledger.schema.machine import EnvironmentDetails, Telemetry
+from perfledger.schema.vocabulary import CASE, NO_FIGURE
+from perfledger.schema.window import Evenness, Pauses, Trace
 
 #: A JSON value that is not a list or an object.
 Plain = bool | int | float | str | None
@@ -23,26 +23,15 @@ Plain = bool | int | float | str | None
 Stated = Plain | list[Any] | dict[str, Any]
 #: Values of facts by name, each of the type that the vocabulary gives it.
 Facts = Mapping[str, Any]
-#: Disturbances that early runners wrote among the warnings; now they have a key of their own.
-_DISTURBED_BEFORE = re.compile(
-    r"(?:node \d+: )?(?:the processors of this host are \d+ % busy before the run: something else computes here"
-    r"|GPU \d+ is busy: processes on it .*)"
-)
 #: Entries of a list in run.json; a runner writes fewer.
-_LONGEST_LIST = 1000
+LONGEST_LIST = 1000
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=1)]
 Amount = Annotated[int, Meta(ge=0)]
-#: A round is named in tables and addresses.
-RoundName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S")]
-Words = Annotated[tuple[str, ...], Meta(max_length=_LONGEST_LIST)]
+Words = Annotated[tuple[str, ...], Meta(max_length=LONGEST_LIST)]
 
 Record = TypeVar("Record", bound=Struct)
-
-
-class WrongError(ValueError):
-    """A value that a record refuses. The message is `.key` and the fault."""
 
 
 class Reason(Struct, frozen=True, gc=False):
@@ -165,27 +154,6 @@ class Case(Struct, frozen=True):
         return {name: value for name in CASE if (value := getattr(self, name)) is not None}
 
 
-class StatedCase(Struct, frozen=True):
-    """The case of a run.json: its known facts, each of its type."""
-
-    model: Text | UnsetType = UNSET
-    framework: Text | UnsetType = UNSET
-    hardware: Text | UnsetType = UNSET
-    nodes: Count | UnsetType = UNSET
-    devices: Count | UnsetType = UNSET
-    batch_size: Count | UnsetType = UNSET
-    precision: str | UnsetType = UNSET
-    options: dict[str, Plain] = {}
-
-    def __post_init__(self) -> None:
-        if self.precision is not UNSET:
-            _one_of(".precision", self.precision, PRECISIONS)
-        if self.devices is not UNSET and self.nodes is not UNSET and self.devices % self.nodes:
-            raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
-        for name, value in self.options.items():
-            _check_option(name, value)
-
-
 class Container(Struct, frozen=True, omit_defaults=True):
     """The image of a recipe, and the tool that ran it."""
 
@@ -206,14 +174,6 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
     container: Container | None = None
     launcher: str = ""
     data: bool = False
-
-
-def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return warnings and disturbances of a run.json; one without a key for disturbances lists them as warnings."""
-    if disturbances is not None:
-        return tuple(warnings), tuple(disturbances)
-    found = tuple(filter(_DISTURBED_BEFORE.fullmatch, warnings))
-    return tuple(each for each in warnings if each not in found), found
 
 
 class SiteRecord(Struct, frozen=True, omit_defaults=True):
@@ -246,179 +206,6 @@ class Node(Struct, frozen=True, omit_defaults=True):
     outcome: str | None = None
     exit_status: int | None = None
     gpus: str | None = None
-
-
-class StatedFile(Struct, frozen=True):
-    """A file next to a run.json, as run.json describes it."""
-
-    sha256: str | None = None
-    bytes: Amount | None = None
-
-
-class RunJson(Struct, frozen=True):
-    """A run.json: the whole contract with whoever ran the training, who states only known facts."""
-
-    schema: Literal["perfledger.run/1"]
-    case: StatedCase = StatedCase()
-    outcome: str | None = None
-    #: A trial with fewer iterations than its recipe requires; it is not published.
-    smoke: bool = False
-    #: Seed of the random order of the runs that were started together.
-    order_seed: int | None = None
-    suite: str | None = None
-    format: str | None = None
-    round: RoundName | None = None
-    repeat: Count | None = None
-    start: str | None = None
-    end: str | None = None
-    wall_seconds: int | float | None = None
-    exit_status: int | None = None
-    notes: str | None = None
-    argv: tuple[str, ...] | None = None
-    environment: dict[str, Stated] = {}
-    environment_variables: dict[str, Plain] | None = None
-    secrets: Words | None = None
-    site: SiteRecord | None = None
-    source: dict[str, Plain] | None = None
-    files: dict[str, StatedFile] = {}
-    recipe: Recipe | None = None
-    records: Records | None = None
-    warnings: Words | None = None
-    disturbances: Words | None = None
-    accept_disturbed: bool | None = None
-    nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
-
-    def __post_init__(self) -> None:
-        if self.outcome is not None:
-            _one_of(".outcome", self.outcome, OUTCOMES)
-        for name in self.files:
-            _check_below(".files", name)
-        for number, node in enumerate(self.nodes or ()):
-            _check_below(f".nodes[{number}].folder", node.folder)
-        if not isinstance((self.source or {}).get("modified", False), bool):
-            raise WrongError(".source.modified is neither true nor false")
-
-
-class EnvironmentDetails(Struct, frozen=True, omit_defaults=True):
-    """The part of an environment.json that a run keeps."""
-
-    gpus: tuple[dict[str, int | float | str], ...] = ()
-    topology: str = ""
-    infiniband: tuple[str, ...] = ()
-    packages_installed: tuple[str, ...] = ()
-
-
-#: Limits of an environment.json, so that it fits a page. Redaction may make a line longer afterwards.
-Line = Annotated[str, Meta(max_length=300)]
-Lines = Annotated[tuple[Line, ...], Meta(max_length=2000)]
-Device = Annotated[dict[Line, int | float | Line], Meta(max_length=40)]
-
-
-class Environment(Struct, frozen=True):
-    """An environment.json: details of a machine that are too long for run.json."""
-
-    schema: Literal["perfledger.environment/1"]
-    gpus: Annotated[tuple[Device, ...], Meta(max_length=2000)] = ()
-    topology: Annotated[str, Meta(max_length=15_000)] = ""
-    infiniband: Lines = ()
-    packages_installed: Lines = ()
-
-
-class Trace(Struct, frozen=True):
-    """The series of a run in a few hundred points; the first `skipped` of them are in the warm-up."""
-
-    step: tuple[float, ...]
-    value: tuple[float, ...]
-    unit: str
-    skipped: int
-
-
-class Pauses(Struct, frozen=True):
-    """Records of the window with other work than training steps, by `kinds`.
-
-    `seconds` is their time beyond that of training at the speed of the other records, and `percent` its share of the
-    window's time; both are None if unknown.
-    """
-
-    records: int
-    seconds: float | None
-    percent: float | None
-    kinds: tuple[str, ...]
-
-
-class Evenness(Struct, frozen=True):
-    """How even the speeds of the window's training records are.
-
-    `slow` counts records below 80 % of the median; `change` is the change from the first half's median to the second's.
-    """
-
-    records: int
-    slow: int
-    change: float
-
-
-Number = int | float | None
-
-
-class Sampled(Struct, frozen=True):
-    """Figures of devices over a period, each with its `scope`; `absent` has the reasons for missing figures."""
-
-    samples: int | None = None
-    seconds: Number = None
-    first: str | None = None
-    last: str | None = None
-    devices: int | None = None
-    memory_peak_mib: Number = None
-    memory_total_mib: Number = None
-    power_peak_w: Number = None
-    power_limit_w: Number = None
-    temperature_peak_c: Number = None
-    memory_temperature_peak_c: Number = None
-    host_memory_peak_mib: Number = None
-    host_memory_total_mib: Number = None
-    load_peak: Number = None
-    memory_mean_mib: Number = None
-    utilisation_mean: Number = None
-    memory_utilisation_mean: Number = None
-    power_mean_w: Number = None
-    temperature_mean_c: Number = None
-    sm_clock_mean_mhz: Number = None
-    graphics_clock_mean_mhz: Number = None
-    memory_clock_mean_mhz: Number = None
-    host_memory_mean_mib: Number = None
-    load_mean: Number = None
-    cpu_mean: Number = None
-    disk_read_mean_mib_s: Number = None
-    disk_written_mean_mib_s: Number = None
-    energy_j: Number = None
-    #: The longest time in seconds between two samples of one device; only in a measured window.
-    gap_s: float | UnsetType = UNSET
-    scope: dict[str, str] = {}
-    absent: dict[str, str] = {}
-
-
-class TelemetryFile(Struct, frozen=True):
-    """A file of samples, and the program that printed it."""
-
-    path: str
-    printer: str
-    sha256: str
-
-
-class Telemetry(Sampled, frozen=True):
-    """Samples taken during a run.
-
-    `window` covers the time from the first to the last record, `measured` that of the records that the headline counts.
-    `measured` is absent if the log's records have no date and time.
-    """
-
-    per_device: tuple[dict[str, str | int | float], ...] = ()
-    window: Sampled | None = None
-    measured: Sampled | UnsetType = UNSET
-    files: tuple[TelemetryFile, ...] = ()
-    devices_of_job: int | None = None
-    part: str = ""
-    printers: dict[str, str] = {}
 
 
 class Origin(Struct, frozen=True):
@@ -694,29 +481,6 @@ def _schema(kind: type) -> dict[str, Any]:
         "type": "object",
         "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Figure"}, {"$ref": "#/$defs/NoFigure"}]},
     }
-
-
-def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:
-    if value not in known:
-        near = difflib.get_close_matches(value, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise WrongError(f"{place} is {value!r}, not one of {', '.join(known)}{hint}")
-
-
-def _check_option(name: str, value: Plain) -> None:
-    """Refuse an option that belongs elsewhere, or has a wrong type: `"accumulation": "8"` would multiply a text."""
-    if name in CASE:
-        raise WrongError(f".options.{name} is no option; it stands in the case itself")
-    if name == "round":
-        raise WrongError(".options.round is not an option; put `round` next to `case`")
-    if name in COUNTS and (type(value) is not int or value < 1):
-        raise WrongError(f".options.{name} is {value!r}, not a positive whole number")
-
-
-def _check_below(place: str, name: str) -> None:
-    """Refuse a path that is not below the run's folder, so that no other file of the disk is read."""
-    if not (name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))):
-        raise WrongError(f"{place}: {name!r} is no path below the folder of the run")
 
 
 def names_of(kind: type[Struct]) -> Sequence[str]:

@@ -19,7 +19,7 @@ from perfledger.runners.job import NODE_VARIABLES
 from perfledger.runners.matrix import COMPUTED
 from perfledger.runners.recipe import RecipeFile
 from perfledger.runners.site import SitePlace
-from perfledger.schema.records import RunJson
+from perfledger.schema.run_json import RunJson
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide"
 #: Files that have keys, by the name of their table.

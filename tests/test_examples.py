@@ -14,7 +14,8 @@ from perfledger.ingest.read import layout
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import Faults
 from perfledger.runners import cases, recipes
-from perfledger.schema.records import RunJson, from_text
+from perfledger.schema.records import from_text
+from perfledger.schema.run_json import RunJson
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from perfledger.ingest.common.numbers import shortened
 from perfledger.parsers.contract.telemetry import Recording
-from perfledger.schema.records import Telemetry
+from perfledger.schema.machine import Telemetry
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,8 @@ from perfledger.ingest.compute.kinds import PAUSES
 from perfledger.ingest.compute.refusals import LARGEST
 from perfledger.parsers.contract import Column, Indices
 from perfledger.parsers.contract.statistics import median
-from perfledger.schema.records import Evenness, Pauses, Reason
+from perfledger.schema.records import Reason
+from perfledger.schema.window import Evenness, Pauses
 
 #: Codes of the reasons why the intervals are too few for a figure.
 TOO_FEW = frozenset({"too_few_records", "too_short", "not_settled"})

@@ -8,7 +8,8 @@ from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import is_as_stated
 from perfledger.ingest.read.run_json import RunJsonFile, decoded, read, short
 from perfledger.ingest.read.walk import Input
-from perfledger.schema.records import Environment, EnvironmentDetails, Problem, from_json, to_json
+from perfledger.schema.machine import Environment, EnvironmentDetails
+from perfledger.schema.records import Problem, from_json, to_json
 
 NAME = "environment.json"
 #: Deeper than a runner writes.

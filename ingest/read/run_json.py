@@ -19,7 +19,8 @@ from msgspec import UNSET
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.toml_file import did_you_mean
-from perfledger.schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of, told_apart
+from perfledger.schema.records import Plain, Problem, Stated, from_json, names_of
+from perfledger.schema.run_json import RunJson, StatedFile, told_apart
 from perfledger.schema.vocabulary import CASE, COUNTS, FACTS
 
 NAME = "run.json"
@@ -187,7 +188,7 @@ def _cause(document: Mapping[str, Any], what: str, place: str) -> str:
     if missing := _MISSING.fullmatch(what):
         near = did_you_mean(missing[1], value) if isinstance(value, dict) else ""
         return f"`{place}.{missing[1]}` is missing{near if near.startswith('; did') else ''}"
-    if what.startswith("."):  # Our own checks name the key; see schema.records.WrongError.
+    if what.startswith("."):  # Our own checks name the key; see schema.run_json.WrongError.
         key, _, rest = what.partition(" ")
         return f"`{place}{key.rstrip(':')}` {rest}"
     shown = f" ({value!r})" if isinstance(value, bool | int | float | str) else ""

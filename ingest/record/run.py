@@ -26,9 +26,10 @@ from perfledger.ingest.record.run_problems import JudgedSession, LogFile
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Figure, Figures, MetricFigure, NoFigure, Problem, Reason, Run, RunJson, text_of
+from perfledger.schema.records import Figure, Figures, MetricFigure, NoFigure, Problem, Reason, Run, text_of
 from perfledger.schema.redaction.names import NO_NAMES, may_name
 from perfledger.schema.redaction.redact import redact_record
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.vocabulary import METRICS
 
 #: Fields that a run takes from run.json unchanged.

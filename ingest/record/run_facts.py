@@ -24,8 +24,9 @@ from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.read import Log
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
-from perfledger.schema.records import FactValue, Figure, NoFigure, RunProgress, Stated, Trace
+from perfledger.schema.records import FactValue, Figure, NoFigure, RunProgress, Stated
 from perfledger.schema.vocabulary import UNITS
+from perfledger.schema.window import Trace
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,7 +29,8 @@ from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.scan import ScanError, check
 from perfledger.parsers.engine.telemetry import read_telemetry, unread_samples
 from perfledger.parsers.engine.unpack import plain_name
-from perfledger.schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
+from perfledger.schema.machine import Sampled, Telemetry, TelemetryFile
+from perfledger.schema.records import MetricFigure, Problem, Run, names_of, text_of
 from perfledger.schema.redaction.redact import redact_record
 from perfledger.schema.vocabulary import METRICS
 

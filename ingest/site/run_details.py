@@ -30,17 +30,8 @@ from perfledger.ingest.site.run_tables import (
     window_text,
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
-from perfledger.schema.records import (
-    FactValue,
-    Figure,
-    MetricFigure,
-    NoFigure,
-    Plain,
-    Run,
-    SiteRecord,
-    Telemetry,
-    TelemetryFile,
-)
+from perfledger.schema.machine import Telemetry, TelemetryFile
+from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Plain, Run, SiteRecord
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS
 

@@ -16,7 +16,8 @@ from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Level, Lines, Point, Tick
 from perfledger.ingest.site.render.text import file_slug
 from perfledger.ingest.site.run_tables import headline
-from perfledger.schema.records import Run, Trace
+from perfledger.schema.records import Run
+from perfledger.schema.window import Trace
 
 FEWEST = 3
 SLOW = 0.8  # a record below this share of the median is marked

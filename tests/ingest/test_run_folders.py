@@ -18,7 +18,8 @@ from perfledger.ingest.compute.results import results
 from perfledger.ingest.read import environment_json
 from perfledger.ingest.read.run_json import RunJsonFile
 from perfledger.ingest.read.walk import Input
-from perfledger.schema.records import Reason, Run, RunJson, from_json
+from perfledger.schema.records import Reason, Run, from_json
+from perfledger.schema.run_json import RunJson
 
 Ingest = Callable[..., Called]
 GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"

@@ -12,7 +12,8 @@ from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
 from perfledger.ingest.read.run_json import RunJsonFile, of_log
-from perfledger.schema.records import RunJson, from_json
+from perfledger.schema.records import from_json
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
 

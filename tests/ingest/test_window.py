@@ -18,7 +18,8 @@ from perfledger.ingest.compute.throughput import throughput
 from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Pause, Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Evenness, Figure, NoFigure, Pauses, Reason
+from perfledger.schema.records import Figure, NoFigure, Reason
+from perfledger.schema.window import Evenness, Pauses
 
 STEP = rb"(?m)^step <step> of epoch <epoch>: <duration> s$"
 SPEED = rb"(?m)^step <step>: <throughput> per s$"

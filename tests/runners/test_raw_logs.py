@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from perfledger.schema.records import RunJson, from_json
+from perfledger.schema.records import from_json
+from perfledger.schema.run_json import RunJson
 
 RAW_LOGS = Path(__file__).parents[2] / "raw_logs"
 RUNS = sorted(RAW_LOGS.rglob("run.json"))

@@ -13,8 +13,9 @@ from perfledger.ingest.common.words import Words
 from perfledger.ingest.site.data import measured, printed
 from perfledger.ingest.site.model import Site, options_text
 from perfledger.schema.plans import Plan
-from perfledger.schema.records import Run, RunJson, schema_of, to_json
+from perfledger.schema.records import Run, schema_of, to_json
 from perfledger.schema.results import RESULTS_VERSION, ResultRecord, ResultsDocument, Source
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.vocabulary import METRICS
 
 SCHEMA = "results.schema.json"

@@ -33,7 +33,8 @@ from perfledger.ingest.site.run_tables import (
 )
 from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.trace_chart import trace_chart
-from perfledger.schema.records import FactValue, Figure, Pauses, Run
+from perfledger.schema.records import FactValue, Figure, Run
+from perfledger.schema.window import Pauses
 
 REPEATS_SHOWN = 20
 #: Facts that the arithmetic of a throughput may rest on.

@@ -16,6 +16,9 @@ import click
 
 from perfledger import TEMPLATES, __version__
 from perfledger.ingest import cli
+from perfledger.ingest.cli.build import keep_apart, write_pages
+from perfledger.ingest.cli.options import reads_logs, verbose_option
+from perfledger.ingest.cli.state import UNDERSTOOD
 from perfledger.ingest.common.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,11 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @commands.command()
-@cli.reads_logs
+@reads_logs
 @click.option(
     "--site", type=click.Path(path_type=Path), default=Path("site"), show_default=True, help="Folder of the site."
 )
-@cli.verbose_option
+@verbose_option
 def build(inputs: Inputs, site: Path, verbose: bool) -> int:
     """Write a finished site of logs, which can be opened from the disk.
 
@@ -56,7 +59,7 @@ def build(inputs: Inputs, site: Path, verbose: bool) -> int:
     """
     finished, target = _site(), site.resolve()
     finished.check_place(target)
-    cli.keep_apart(replace(inputs, out=target), "--site")
+    keep_apart(replace(inputs, out=target), "--site")
     with finished.workplace(inputs, target) as folder:
         status = _pages(inputs, folder, verbose)
         _say("building the site ...")
@@ -66,11 +69,11 @@ def build(inputs: Inputs, site: Path, verbose: bool) -> int:
 
 
 @commands.command()
-@cli.reads_logs
+@reads_logs
 @click.option(
     "--address", metavar="HOST:PORT", default="127.0.0.1:8000", show_default=True, help="Where the site is shown."
 )
-@cli.verbose_option
+@verbose_option
 def serve(inputs: Inputs, address: str, verbose: bool) -> int:
     """Show the site of logs in a browser, and follow their changes.
 
@@ -107,7 +110,7 @@ def init(folder: Path) -> int:
     print(
         "\n".join([*map(str, made), f"Next: copy logs into {folder / 'raw_logs'}/, then: cd {folder} && mkdocs serve"])
     )
-    return cli.UNDERSTOOD
+    return UNDERSTOOD
 
 
 def _site() -> Any:
@@ -119,7 +122,7 @@ def _site() -> Any:
 
 def _pages(inputs: Inputs, folder: Path, verbose: bool) -> int:
     _say("reading logs and writing pages ...")
-    return cli.write_pages(replace(inputs, out=folder / "docs"), verbose)
+    return write_pages(replace(inputs, out=folder / "docs"), verbose)
 
 
 def _say(text: str) -> None:

@@ -122,7 +122,7 @@ def test_the_wheel_has_one_top_level_name_and_hidden_files(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {each.partition("/")[0].partition("-")[0] for each in names} == {"perfledger"}
     wanted = {
-        "perfledger/py.typed", "perfledger/ingest/cli.py", "perfledger/schema/vocabulary.toml",
+        "perfledger/py.typed", "perfledger/ingest/cli/main.py", "perfledger/schema/vocabulary.toml",
         "perfledger/templates/mkdocs.yml", "perfledger/templates/theme/.icons/perfledger/logo.svg",
         "perfledger/templates/starter/.github/workflows/pages.yml", "perfledger/templates/starter/raw_logs/.gitkeep",
     }  # fmt: skip

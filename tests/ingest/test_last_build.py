@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from perfledger.ingest import build, cli, last_build
+from perfledger.ingest.cli.state import NOT_ALL
 from perfledger.ingest.common import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +47,7 @@ def test_the_same_build_prints_the_same_and_reads_nothing(
     first = cli.main([str(logs)]), capsys.readouterr()
     again = cli.main([str(logs)]), capsys.readouterr()
     assert len(reads) == 1
-    assert first[0] == again[0] == cli.NOT_ALL  # of the file that is no log
+    assert first[0] == again[0] == NOT_ALL  # of the file that is no log
     assert first[1].err == again[1].err != ""
     table, _, line = again[1].out.rstrip().rpartition("\n")
     assert first[1].out.startswith(table)

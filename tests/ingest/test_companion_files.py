@@ -1,4 +1,4 @@
-"""Anything in the place of a document beside logs: it is a problem that names it, and all else is published."""
+"""Files next to logs: a bad one becomes a problem that names it, and the rest is published."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def text(content: bytes) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(content)
 
 
-#: What no parser takes, or only with much memory or recursion, behind what a document of each kind begins with.
+#: Bad text after the correct beginning of a document: a parser refuses it, or needs much memory or recursion for it.
 TEXTS: Mapping[str, str] = {
     "nested": "[" * 3_000,
     "tables": '{"a":' * 3_000,
     "digits": "9" * 5_000,
     "hexadecimal": "0x" + "f" * 50_000,
 }
-#: Those that no document begins with.
+#: Bad files without a correct beginning.
 THINGS: Mapping[str, Callable[[Path], object]] = {
     "empty": text(b""),
     "zeros": text(b"\0" * 1_000),
@@ -54,8 +54,8 @@ THINGS: Mapping[str, Callable[[Path], object]] = {
     "loop": lambda path: path.symlink_to(path.name),
     "huge": huge,
 }
-#: What messages say of some.
-SAID = {
+#: Parts of the messages about some of them.
+MESSAGES = {
     "pipe": "not a regular file, and was not opened",
     "device": "not a regular file, and was not opened",
     "folder": "not a regular file, and was not opened",
@@ -67,20 +67,18 @@ TOML, JSON, CSV = "a = ", '{{"schema": "{}", "a": ', "a\n"
 
 @dataclass(frozen=True)
 class Kind:
-    """A document: where it is in a tree, how one begins, and the files with which it is read.
-
-    `as_other` names faults after which nothing tells that the file is such a document.
-    """
+    """A kind of document: its place in a tree, its first bytes, and the other files that it needs."""
 
     place: str
     begins: str
-    beside: Mapping[str, str] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
+    #: Faults that make the file look like another program's. They are not problems.
     as_other: frozenset[str] = frozenset()
-    #: Whether the log is published without it.
+    #: Whether the log is published without the document.
     optional: bool = True
 
 
-#: Files in folders of logs of which nothing is read beside a run.json.
+#: All faults, for files that are not read if there is a run.json.
 UNREAD = frozenset({*TEXTS, *THINGS})
 KINDS: Mapping[str, Kind] = {
     "changes.toml": Kind("changes.toml", TOML, as_other=frozenset({"empty"})),
@@ -89,7 +87,7 @@ KINDS: Mapping[str, Kind] = {
     "sources.toml": Kind("published/sources.toml", TOML),
     "table": Kind("published/{}.csv", CSV, SOURCES),
     "recomputed": Kind("published/recomputed/{}.jsonl", JSON.format(""), SOURCES, frozenset({"empty"})),
-    # A JSON file that does not name the schema is another program's.
+    # A JSON file without the schema's name belongs to another program.
     "plan": Kind(
         "plans/{}.json",
         JSON.format("perfledger.plan/1"),
@@ -106,7 +104,7 @@ CASES = [(kind, fault) for kind in KINDS for fault in (*TEXTS, *THINGS)]
 
 
 def put(path: Path, fault: str, begins: str = "") -> Path:
-    """Put something into the place of a document."""
+    """Write the faulty file of this name to the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     if fault in TEXTS:
@@ -117,11 +115,11 @@ def put(path: Path, fault: str, begins: str = "") -> Path:
 
 
 def made(top: Path, kind: str, fault: str) -> Path:
-    """Make a tree of one log with a document that is wrong."""
+    """Make a tree with one log and one faulty document."""
     of, tree = KINDS[kind], top / f"{kind} {fault}"
     named = {"train.log": {}, **({"environment.json": {}} if kind == "environment.json" else {})}
     write_run(tree, "1", [*seg([4.0, *[20.0] * 9]), f"# {tree.name}"], run=run_json(model=tree.name, files=named))
-    for name, content in of.beside.items():
+    for name, content in of.needs.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(content)
     put(tree / of.place.format(fault), fault, of.begins)
@@ -130,7 +128,7 @@ def made(top: Path, kind: str, fault: str) -> Path:
 
 @pytest.fixture(scope="module")
 def called(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> Called:
-    """Read all of them by one call, which may neither wait for a pipe nor use much memory."""
+    """Read all trees by one command, which may neither wait for a pipe nor use much memory."""
     top = tmp_path_factory.mktemp("documents")
     trees = [made(top, *each) for each in CASES]
     pages = int(Path("/proc/self/statm").read_text().split()[0])  # of tests that ran before in this process
@@ -144,12 +142,12 @@ def called(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> Called
     return Called(code, "\n".join(runs), "\n".join(problems))
 
 
-def test_all_that_may_be_beside_logs_is_tried() -> None:
+def test_the_cases_include_all_companion_files() -> None:
     assert {*COMPANIONS} <= {*KINDS}
 
 
 @pytest.mark.parametrize(("kind", "fault"), CASES)
-def test_what_is_no_document_is_a_problem_and_all_else_is_published(called: Called, kind: str, fault: str) -> None:
+def test_a_bad_document_is_a_problem_and_the_rest_is_published(called: Called, kind: str, fault: str) -> None:
     assert called.code == 1
     of, tree = KINDS[kind], f"{kind} {fault}"
     (run,) = [each for each in called.lines if each["path"] == f"{tree}/1/train.log"]
@@ -157,20 +155,20 @@ def test_what_is_no_document_is_a_problem_and_all_else_is_published(called: Call
     place = of.place.format(fault)
     # Messages name others' figures and plans without the folder of the logs.
     name = "/".join(place.split("/")[-2:]) if place.startswith(("published", "plans")) else f"{tree}/{place}"
-    told = [each for each in called.problems if each.startswith((name, f"{tree}/{place}"))]
-    assert bool(told) == (fault not in of.as_other), told
+    found = [each for each in called.problems if each.startswith((name, f"{tree}/{place}"))]
+    assert bool(found) == (fault not in of.as_other), found
     if place.endswith(".toml") or "published" in place:
-        assert [each for each in told if SAID.get(fault, "") in each] or fault in of.as_other, told
+        assert [each for each in found if MESSAGES.get(fault, "") in each] or fault in of.as_other, found
 
 
-def test_no_problem_is_of_another_file(called: Called) -> None:
+def test_all_problems_name_a_bad_document(called: Called) -> None:
     places = {of.place.format(fault) for of in KINDS.values() for fault in (*TEXTS, *THINGS)}
     names = [*places, *("/".join(each.split("/")[-2:]) for each in places)]
     others = [each for each in called.problems if not any(name in each.split(": ")[0] for name in names)]
     assert [each for each in others if "run.json " not in each] == []
 
 
-#: Documents without which there is nothing to do: the command ends, and says why.
+#: Documents that a command cannot do without: it ends, and its message says why.
 NEEDED: Mapping[str, tuple[str, Callable[[Path], object]]] = {
     "layout": ("layout.toml", lambda path: layout.load.__wrapped__(str(path))),
     "suite": ("suite.toml", suites.suite_file),
@@ -181,14 +179,14 @@ NEEDED: Mapping[str, tuple[str, Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize("fault", [*TEXTS, *THINGS])
 @pytest.mark.parametrize("kind", NEEDED)
-def test_what_is_needed_and_is_no_document_is_a_wrong_use(kind: str, fault: str, tmp_path: Path) -> None:
+def test_a_bad_document_that_a_command_needs_ends_it(kind: str, fault: str, tmp_path: Path) -> None:
     name, read = NEEDED[kind]
     path = put(tmp_path / name, fault, TOML if name.endswith(".toml") else '{"a": ')
     with pytest.raises(UsageError, match=name):
         read(path)
 
 
-#: What is looked for and may be missing: of anything else in its place nothing is taken.
+#: Readers of files that may be missing.
 OWN: Mapping[str, Callable[[Path], object]] = {
     "plans": lambda path: plans.is_plans(path.parent),
     "ledger": lambda path: FolderStore(path.parent, Path()).get(path.name),
@@ -198,30 +196,30 @@ OWN: Mapping[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("fault", ["pipe", "device", "folder", "dangling", "loop"])
 @pytest.mark.parametrize("kind", OWN)
-def test_what_is_no_file_has_no_content(kind: str, fault: str, tmp_path: Path) -> None:
+def test_optional_files_are_ignored_unless_they_are_regular(kind: str, fault: str, tmp_path: Path) -> None:
     assert not OWN[kind](put(tmp_path / "plans" / "a.json", fault))
 
 
 @pytest.mark.parametrize("fault", [*TEXTS, *THINGS])
-def test_a_power_log_that_is_no_document_tells_no_mean(fault: str, tmp_path: Path) -> None:
+def test_a_bad_power_log_gives_no_mean(fault: str, tmp_path: Path) -> None:
     with pytest.raises(power.PowerError):
         power.watts([put(tmp_path / "power.txt", fault, ":::MLLOG ")])
 
 
 @pytest.mark.parametrize("fault", ["empty", "pipe", "device", "dangling", "huge"])
-def test_what_is_in_the_place_of_a_file_that_is_written_is_replaced(fault: str, tmp_path: Path) -> None:
+def test_writing_replaces_whatever_has_the_name_of_the_file(fault: str, tmp_path: Path) -> None:
     path = put(tmp_path / "a.json", fault)
     assert files.write_if_changed(path, b"{}")
     assert (path.read_bytes(), path.is_symlink()) == (b"{}", False)
 
 
-def test_a_note_of_the_last_build_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_instead_of_the_note_of_the_last_build_does_not_block(tmp_path: Path) -> None:
     put(files.notes(tmp_path / "docs") / sources._NOTE, "pipe")
     assert sources.are_newer(tmp_path / "docs", [tmp_path], "perfledger")
 
 
 def test_a_file_that_grows_while_it_is_read_is_not_read_further(tmp_path: Path) -> None:
-    """Files of the kernel say that they are empty."""
+    """Files in /proc have a size of zero."""
     with pytest.raises(documents.DocumentError, match="at most 3 are read"):
         documents.read_bytes(Path("/proc/self/status"), 3)
 

@@ -1,4 +1,4 @@
-"""MLPerf Training end to end: what its dialects say of time and samples, the scores of a round, and a whole round."""
+"""MLPerf Training end to end: time and samples in each dialect, the scores of a round, and a real round."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BATCH = 64
 
 
 def mllog(at: float, key: str, value: Any = None, **metadata: Any) -> str:
-    """Return a line of MLPerf's JSON dialect, `at` seconds after some time in 2026."""
+    """Return a line of MLPerf's JSON dialect, `at` seconds after a fixed time in 2026."""
     line = {"namespace": "", "time_ms": 1795168800000 + round(at * 1000), "event_type": "POINT_IN_TIME", "key": key}
     return ":::MLLOG " + json.dumps(line | {"value": value, "metadata": {"file": "t.py", "lineno": 7} | metadata})
 
@@ -69,16 +69,16 @@ def value(session: Session, rule: str = "sustained:skip=0") -> float:
     return found.value
 
 
-def told(session: Session) -> dict[str, MetricFigure]:
+def metrics_of(session: Session) -> dict[str, MetricFigure]:
     case = case_of(session)
     return metrics(session, case, rules.figure("sustained", session, case))
 
 
-# Dialects: 640 samples are trained in 10 s, then evaluated for 5 s.
+# Dialects. In each, 10 s of training on 640 samples and 5 s of evaluation alternate.
 
 
 def amd(blocks: int = 6) -> Iterator[str]:
-    """`samples_count` counts since the start in all events, and `step` of a speed is no step."""
+    """AMD: `samples_count` counts from the start in all events. `step` of a speed counts samples."""
     for each in range(blocks):
         at, done = 15 * each, 640 * each
         yield mllog(at, "block_start", samples_count=done)
@@ -90,7 +90,7 @@ def amd(blocks: int = 6) -> Iterator[str]:
 
 
 def nemo(blocks: int = 6) -> Iterator[str]:
-    """`samples_count` of a block is its size; statistics of steps, of the block and of the evaluation look alike."""
+    """NeMo: `samples_count` of a block is its size. Steps, block and evaluation print the same kind of statistics."""
     yield mllog(-5, "tracked_stats", {"warmup_time": 80.5}, step=0)
     for each in range(blocks):
         at, step = 15 * each, 10 * each
@@ -107,7 +107,7 @@ def nemo(blocks: int = 6) -> Iterator[str]:
 
 
 def parts_of_epochs(stretches: int = 6) -> Iterator[str]:
-    """DLRM: the evaluations lie within an epoch, of which they print the part that is done."""
+    """DLRM: the evaluations are within an epoch, and print the fraction of it that is done."""
     yield mllog(0, "train_samples", 6400, epoch_num=0.0)
     yield mllog(0, "epoch_start", epoch_num=0)
     for each in range(stretches):
@@ -128,7 +128,7 @@ def samples_as_epochs(stretches: int = 6) -> Iterator[str]:
 
 
 def blocks_of_epochs(blocks: int = 6) -> Iterator[str]:
-    """ResNet-50 on TPUs: a block is as many epochs as it says, and nothing else tells the time."""
+    """ResNet-50 on TPUs: a block prints how many epochs it has. Only blocks and evaluations have times."""
     yield mllog(0, "train_samples", 160)
     for each in range(blocks):
         yield mllog(15 * each, "block_start", first_epoch_num=4 * each + 1, epoch_count=4)
@@ -138,7 +138,7 @@ def blocks_of_epochs(blocks: int = 6) -> Iterator[str]:
 
 
 def epochs_in_blocks(epochs: int = 6) -> Iterator[str]:
-    """ResNet-50 in MXNet: epochs within blocks, which end after the evaluation."""
+    """ResNet-50 in MXNet: epochs are within blocks, and a block ends after the evaluation."""
     yield mllog(0, "train_samples", 640)
     for each in range(epochs):
         yield mllog(15 * each, "block_start", first_epoch_num=each + 1, epoch_count=1)
@@ -155,19 +155,19 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_speed_is_of_training_alone(dialect: str, tmp_path: Path) -> None:
+def test_speed_excludes_evaluations(dialect: str, tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(DIALECTS[dialect]()), 90)], tmp_path)
     assert value(session) == pytest.approx(64.0)
     assert session.ending.outcome == "completed"
-    found = told(session)
+    found = metrics_of(session)
     assert found["time_to_train"].value == 1.5
     assert found["samples_to_train"].value == 3840
     assert case_of(session)["seed"] == "1795"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_events_after_the_run_say_nothing(dialect: str, tmp_path: Path) -> None:
-    """A submitter may log all its epochs once more at the end, within a moment."""
+def test_events_after_the_run_are_ignored(dialect: str, tmp_path: Path) -> None:
+    """A submitter may log all its epochs again within milliseconds after the end."""
     burst = [mllog(90.1 + each / 1000, key, epoch_num=each, samples_count=10**6 * each)
              for each in range(1, 9) for key in ("epoch_start", "epoch_stop", "eval_start", "eval_stop")]  # fmt: skip
     session = session_of([*head(), *whole(list(DIALECTS[dialect]()), 90), *burst], tmp_path)
@@ -179,19 +179,19 @@ def test_a_burst_of_epochs_within_the_run_gives_no_speed(tmp_path: Path) -> None
              for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
     session = session_of([*head(), *whole([mllog(0, "train_samples", 640), *burst], 90)], tmp_path)
     assert isinstance(figure(session), NoFigure)
-    assert told(session)["time_to_train"].value == 1.5
+    assert metrics_of(session)["time_to_train"].value == 1.5
 
 
-def test_blocks_tell_the_time_where_epochs_are_a_burst(tmp_path: Path) -> None:
-    """As on Gaudi: the blocks are logged as they pass, the tags of the epochs at the end."""
+def test_blocks_give_the_speed_if_all_epochs_are_logged_in_a_burst(tmp_path: Path) -> None:
+    """Gaudi logs blocks as they pass, and the tags of all epochs at the end."""
     burst = [mllog(89.9 + each / 1000, key, epoch_num=each)
              for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
     session = session_of([*head(), *whole([*blocks_of_epochs(), *burst], 90)], tmp_path)
     assert value(session) == pytest.approx(64.0)
 
 
-def test_an_evaluation_beside_the_next_epoch_takes_no_time_from_it(tmp_path: Path) -> None:
-    """RetinaNet, whose `train_samples` counts batches: the last epoch is given up when the target is met."""
+def test_an_evaluation_during_the_next_epoch_takes_no_time_from_it(tmp_path: Path) -> None:
+    """RetinaNet: `train_samples` counts batches, and the run stops within an epoch once the target is met."""
     lines = [mllog(0, "train_samples", 100)]
     for each in range(5):
         at = 110 * each
@@ -208,8 +208,8 @@ def test_an_evaluation_beside_the_next_epoch_takes_no_time_from_it(tmp_path: Pat
     assert isinstance(figure(session, "reported"), NoFigure)
 
 
-def test_a_speed_that_holds_the_evaluations_is_not_that_of_training(tmp_path: Path) -> None:
-    """Logged once, it is the program's own; logged again and again, and a third too low, the events are believed."""
+def test_a_printed_speed_that_includes_evaluations_is_not_the_training_speed(tmp_path: Path) -> None:
+    """A speed that is printed once stays the reported one. If many are a third too low, the events give the figure."""
     often = [line.replace("64.0", "42.5") for line in amd()]
     assert value(session_of([*head(), *whole(often, 90)], tmp_path)) == pytest.approx(64.0)
     once = [*parts_of_epochs(), mllog(90, "tracked_stats", {"throughput": 42.5}, step=0.6)]
@@ -233,26 +233,26 @@ def test_the_programs_own_timer_is_a_witness_of_the_clock(tmp_path: Path) -> Non
         assert found.verdict == verdict
 
 
-def test_sequences_of_a_stated_length_are_told_in_tokens(tmp_path: Path) -> None:
+def test_sequences_of_known_length_are_counted_in_tokens(tmp_path: Path) -> None:
     facts = [mllog(-80, "max_sequence_length", 8192)]
     for lines in (amd, nemo):
         session = session_of([*head("llama31_8b"), *facts, *whole(list(lines()), 90)], tmp_path)
         found = figure(session)
         assert isinstance(found, Figure)
         assert (found.value, found.unit) == (pytest.approx(64.0 * 8192), "tokens/s")
-        assert told(session)["samples_to_train"].value == 3840
+        assert metrics_of(session)["samples_to_train"].value == 3840
     session = session_of([*head("llama2_70b_lora"), *whole(list(amd()), 90)], tmp_path)
     assert (value(session), getattr(figure(session), "unit", "")) == (pytest.approx(64.0), "samples/s")
 
 
-def test_facts_may_stand_before_the_benchmark_is_named(tmp_path: Path) -> None:
+def test_facts_before_the_name_of_the_benchmark_are_read(tmp_path: Path) -> None:
     early = [mllog(-95, "global_batch_size", BATCH), mllog(-94, "max_sequence_length", 8192)]
     session = session_of([*early, *head("llama31_8b", None), *whole(list(nemo()), 90)], tmp_path)
     assert value(session) == pytest.approx(64.0 * 8192)
 
 
-def test_the_benchmark_may_be_named_after_two_million_bytes(tmp_path: Path) -> None:
-    """As where thousands of ranks print the beginning of their initialisation."""
+def test_the_benchmark_is_found_after_two_million_bytes(tmp_path: Path) -> None:
+    """Thousands of ranks may print the start of their initialisation first."""
     early = [mllog(-100, "init_start")] * 15_000
     for benchmark, unit, length in (
         ("gpt3", "tokens/s", 1),
@@ -280,8 +280,8 @@ def test_the_benchmark_may_be_named_after_two_million_bytes(tmp_path: Path) -> N
         ("nemo", "block_stop", 50),
     ],
 )
-def test_a_stretch_of_which_a_line_is_lost_does_not_count(dialect: str, key: str, used: int, tmp_path: Path) -> None:
-    """Its seconds and its samples are not of one piece: a torn line moves no figure."""
+def test_a_lost_line_moves_no_figure(dialect: str, key: str, used: int, tmp_path: Path) -> None:
+    """The stretch of the lost line does not count: its seconds and its samples do not belong together."""
     lines = list(DIALECTS[dialect]())
     lost = [at for at, line in enumerate(lines) if f'"{key}"' in line][2]
     del lines[lost]
@@ -290,31 +290,31 @@ def test_a_stretch_of_which_a_line_is_lost_does_not_count(dialect: str, key: str
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(64.0)
     assert found.used >= used - 1
-    assert told(session)["samples_to_train"].value == 3840
+    assert metrics_of(session)["samples_to_train"].value == 3840
 
 
-def test_a_run_that_began_again_without_a_head_is_not_mixed_with_the_one_before(tmp_path: Path) -> None:
-    """Whether it goes on where the other broke off is not told, so that no time to train is given."""
+def test_a_second_run_without_a_head_is_not_mixed_with_the_first(tmp_path: Path) -> None:
+    """The log does not say whether the second run resumes the first, so the time to train is unknown."""
     broken = [mllog(0, "run_start"), *list(blocks_of_epochs())[:12]]
     again = [line.replace('"time_ms": 17951', '"time_ms": 17952') for line in whole(list(blocks_of_epochs()), 90)]
     session = session_of([*head(), *broken, *again], tmp_path)
     found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.used) == (pytest.approx(64.0), 5)
-    reason = told(session)["time_to_train"].reason
+    reason = metrics_of(session)["time_to_train"].reason
     assert reason is not None
-    assert (reason.code, "samples_to_train" in told(session)) == ("target_unknown", False)
+    assert (reason.code, "samples_to_train" in metrics_of(session)) == ("target_unknown", False)
     ended = session_of([*head(), *whole(list(blocks_of_epochs()), 90), *again], tmp_path)
-    assert told(ended)["time_to_train"].value == 1.5
+    assert metrics_of(ended)["time_to_train"].value == 1.5
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_run_whose_stamps_go_back_gives_nothing(dialect: str, tmp_path: Path) -> None:
+def test_a_run_whose_stamps_go_back_has_no_figure(dialect: str, tmp_path: Path) -> None:
     lines = whole(list(DIALECTS[dialect]()), 90)
     half = len(lines) // 2
     lines[half:] = [line.replace('"time_ms": 17951', '"time_ms": 17941') for line in lines[half:]]
     session = session_of([*head(), *lines], tmp_path)
-    found, time = figure(session), told(session)["time_to_train"]
+    found, time = figure(session), metrics_of(session)["time_to_train"]
     assert isinstance(found, NoFigure)
     assert found.reason.code == "impossible_figure"
     assert found.reason.args["line"] == half + 1 + len(head())
@@ -322,12 +322,12 @@ def test_a_run_whose_stamps_go_back_gives_nothing(dialect: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("printed", "value_told", "verdict"), [(64.0, 64.0, "agrees"), (42.7, 64.0, "silent"), (128.0, None, "disagrees")]
+    ("printed", "expected", "verdict"), [(64.0, 64.0, "agrees"), (42.7, 64.0, "silent"), (128.0, None, "disagrees")]
 )
-def test_speeds_are_held_against_events_that_begin_with_the_first_of_them(
-    printed: float, value_told: float | None, verdict: str, tmp_path: Path
+def test_speeds_are_compared_with_events_that_begin_at_the_first_speed(
+    printed: float, expected: float | None, verdict: str, tmp_path: Path
 ) -> None:
-    """BERT whose epoch begins with 1, so that the events tell no samples before the first speed."""
+    """BERT with a first `epoch_num` of 1: no event counts samples before the first speed."""
     lines = []
     for line in samples_as_epochs(12):
         if '"eval_start"' in line:
@@ -338,42 +338,41 @@ def test_speeds_are_held_against_events_that_begin_with_the_first_of_them(
     session = session_of([*head(), *whole(lines, 180)], tmp_path)
     found = measured(session, case_of(session))
     sustained = found.figures["sustained"]
-    assert (sustained.value if isinstance(sustained, Figure) else None) == (value_told and pytest.approx(value_told))
+    assert (sustained.value if isinstance(sustained, Figure) else None) == (expected and pytest.approx(expected))
     (arithmetic,) = (each.verdict for each in found.witnesses if each.kind == "arithmetic")
     assert arithmetic == verdict
 
 
-def test_old_dialects_tell_time_and_outcome(tmp_path: Path) -> None:
+def test_old_dialects_give_time_and_outcome(tmp_path: Path) -> None:
     stamp, place = 1795168800, "(/w/log.py:49)"
     events = [(0, "run_start"), (1, "input_size: 640"), *((10 * each, f"train_epoch: {each}") for each in range(6))]
     events += [(55, "eval_start"), (59, "eval_stop"), (60, 'run_stop: {"success": false}')]
     session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
     assert value(session) == pytest.approx(64.0)
-    assert told(session)["time_to_train"].reason is not None
+    assert metrics_of(session)["time_to_train"].reason is not None
     for last, minutes in ((0.75, 1.5), (0.749, 1.5), (0.748, None)):
         judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}')]
         judged += [(60, f'eval_accuracy: {{"epoch": 6, "value": {last}}}')]
         events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
         session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
-        assert told(session)["time_to_train"].value == minutes
+        assert metrics_of(session)["time_to_train"].value == minutes
     events = [(0, 'run_start: {"value": null, "metadata": {"lineno": 1}}')]
     events += [(90, 'run_stop: {"value": null, "metadata": {"lineno": 9, "status": "success"}}')]
     session = session_of([f":::MLL {stamp + at}.25 {each}" for at, each in events], tmp_path)
-    assert told(session)["time_to_train"].value == 1.5
+    assert metrics_of(session)["time_to_train"].value == 1.5
 
 
 # Time to train
 
 
 def test_a_run_that_misses_its_target_has_no_time_to_train(tmp_path: Path) -> None:
-    found = told(session_of([*head(), *whole(list(amd()), 90, "aborted")], tmp_path))
+    found = metrics_of(session_of([*head(), *whole(list(amd()), 90, "aborted")], tmp_path))
     assert found["time_to_train"].value is None
     assert getattr(found["time_to_train"].reason, "code", "") == "target_missed"
     assert "samples_to_train" not in found
 
 
-def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
-    """It tells the minutes that the target took, and no speed."""
+def test_a_log_with_only_start_and_stop_gives_the_time_to_train(tmp_path: Path) -> None:
     root = tmp_path / "logs"
     root.mkdir()
     (root / "train.log").write_text("".join(f"{each}\n" for each in whole([], 600.0)))
@@ -383,8 +382,8 @@ def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [("success", "completed"), ("aborted", "missed")])
-def test_a_trainer_may_plan_more_steps_than_the_target_takes(status: str, outcome: str, tmp_path: Path) -> None:
-    """Megatron-LM's lines give the figure, and count up to steps that the run need not take."""
+def test_a_run_may_reach_its_target_before_its_planned_steps(status: str, outcome: str, tmp_path: Path) -> None:
+    """Megatron-LM's lines count up to 5,000 steps, and the run ends after 40."""
     steps = [
         f" iteration {step:8d}/    5000 | consumed samples: {64 * step:12d} | elapsed time per iteration (ms): 500.0 | "
         "learning rate: 1.0E-05 | global batch size:    64 | lm loss: 3.0E+00 | number of skipped iterations:   0 |"
@@ -397,22 +396,22 @@ def test_a_trainer_may_plan_more_steps_than_the_target_takes(status: str, outcom
     assert (run.format, run.outcome) == ("dlperf.megatron", outcome)
 
 
-def test_lines_of_2018_that_a_logger_prints_again_are_of_one_run(tmp_path: Path) -> None:
+def test_lines_of_2018_that_a_logger_repeats_belong_to_one_run(tmp_path: Path) -> None:
     lines = []
     for at, key in [(0, "run_start"), (500, "eval_start"), (600, 'run_stop: {"success": true}'), (601, "run_final")]:
         line = f":::MLPv0.5.0 ncf {1795168800 + at}.500000000 (ncf_estimator_main.py:187) {key}"
         lines += [f"NCF_RAW_{line}", f"I1120 10:00:00.500000 1403 mlperf_log.py:136] NCF_RAW_{line}"]
-    assert told(session_of(lines, tmp_path))["time_to_train"].value == pytest.approx(10)
+    assert metrics_of(session_of(lines, tmp_path))["time_to_train"].value == pytest.approx(10)
 
 
 def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
-    assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_unknown"
+    assert getattr(metrics_of(session)["time_to_train"].reason, "code", "") == "target_unknown"
     assert session.ending.outcome == "truncated"
 
 
 def scored(minutes: Sequence[float | None], factor: float | None = None) -> ResultMetric:
-    """Return the score of runs with these minutes, None for one that missed its target."""
+    """Return the score of runs with these minutes; None is a run that missed its target."""
     facts = {"scaling_factor": FactValue(factor, "beside", "scaling.json:1")} if factor else {}
     metric = [MetricFigure(each, "min", "log" if each else None) for each in minutes]
     runs = [run(f"run-{number}") for number in range(len(minutes))]
@@ -444,7 +443,7 @@ def test_two_runs_are_too_few_for_a_score() -> None:
     assert (found.value, code(found)) == (None, "too_few_scored")
 
 
-def test_of_forty_runs_four_are_dropped_at_each_end() -> None:
+def test_forty_runs_drop_four_at_each_end() -> None:
     assert scored([float(each) for each in range(1, 41)]).value == 20.5
     assert scored([*(float(each) for each in range(1, 37)), None, None, None, None]).value == sum(range(5, 37)) / 32
 
@@ -453,7 +452,7 @@ def test_of_forty_runs_four_are_dropped_at_each_end() -> None:
 
 
 def submission(root: Path, speeds: Sequence[float], factor: float | None = None) -> Path:
-    """Write a result of one system with runs that take so many times as long as usual; with power logs of two nodes."""
+    """Write one system's result: a run per speed, which multiplies its usual time, and power logs of two nodes."""
     at = root / "training_results_v9.9" / "Maker" / "results" / "box_x2" / "made_up"
     at.mkdir(parents=True)
     systems = root / "training_results_v9.9" / "Maker" / "systems"
@@ -499,7 +498,7 @@ def test_a_submission_is_read_with_its_system_its_scaling_and_its_power(tmp_path
     ("printed", "problems"),
     [("NVIDIA H100 80GB HBM3", []), ("NVIDIA GH100 (H100)", ["contradiction"]), ("NVIDIA H200", ["contradiction"])],
 )
-def test_a_card_is_named_otherwise_by_its_driver(printed: str, problems: list[str], tmp_path: Path) -> None:
+def test_the_drivers_name_of_a_card_may_be_longer(printed: str, problems: list[str], tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0,))
     (log,) = root.rglob("result_0.txt")
     about = {"number_of_nodes": "2", "accelerators_per_node": "4", "accelerator_model_name": printed}
@@ -508,7 +507,7 @@ def test_a_card_is_named_otherwise_by_its_driver(printed: str, problems: list[st
     assert [each.code for each in found.problems] == problems
 
 
-def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> None:
+def test_a_run_whose_speed_is_withheld_counts_in_the_score(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     (log,) = root.rglob("result_1.txt")
     log.write_text(log.read_text().replace("64.0", "96.5"))
@@ -520,7 +519,7 @@ def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("reading", [None, [1.0], {}, "a lot", float("nan"), -1.0])
-def test_a_power_log_of_something_else_gives_no_energy(reading: Any, tmp_path: Path) -> None:
+def test_a_power_log_with_bad_readings_gives_no_energy(reading: Any, tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0,))
     (node,) = root.rglob("node_0.txt")
     node.write_text("\n".join([mllog(0, "power_measurement_start"), mllog(5, "power_reading", reading)]) + "\n")
@@ -530,7 +529,7 @@ def test_a_power_log_of_something_else_gives_no_energy(reading: Any, tmp_path: P
     assert "fault" not in {each.code for each in found.problems}
 
 
-def test_a_description_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -> None:
+def test_a_system_description_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0,))
     (system,) = root.rglob("box_x2.json")
     system.write_text(system.read_text(), "utf-8-sig")
@@ -538,7 +537,7 @@ def test_a_description_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -
     assert (found.problems, found.case.devices) == ((), 8)
 
 
-def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:
+def test_files_among_the_code_are_not_read_as_logs(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     code = root / "training_results_v9.9" / "Maker" / "benchmarks" / "made_up" / "implementations" / "of_ours"
     code.mkdir(parents=True)
@@ -546,7 +545,7 @@ def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:
     assert len(read_round(root)) == 3
 
 
-def test_a_run_that_missed_its_target_stands_in_the_tables(tmp_path: Path) -> None:
+def test_a_run_that_missed_its_target_is_published(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     (log,) = root.rglob("result_0.txt")
     log.write_text(log.read_text().replace("success", "aborted"))
@@ -590,7 +589,7 @@ def test_the_page_of_a_round_shows_scores_systems_and_runs(tmp_path: Path, inges
         assert 'data-f-verdict="reproduced"' in audit
 
 
-# The round of which logs are at hand
+# The round whose logs are in the corpus
 
 
 @cache
@@ -646,7 +645,7 @@ def evaluated(path: str) -> float:
 
 
 def second_way(row: dict[str, str]) -> float:
-    """Return the throughput of a log by what it prints itself: a speed, or the seconds of a step."""
+    """Compute the throughput of a log from the speeds that it prints, else from its times per step."""
     path, batch = row["path"], float(row["gbs"])
     length = 8192 if row["benchmark"] in ("llama31_8b", "llama31_405b") else 1
     if row["benchmark"] in ("dlrm_dcnv2", "rgat"):  # a speed of the whole run, its evaluations included
@@ -654,9 +653,9 @@ def second_way(row: dict[str, str]) -> float:
         return float(row["median_throughput"]) * minutes / (minutes - evaluated(path))
     if row["median_throughput"]:
         return float(row["median_throughput"]) * length
-    told = [each["value"]["train_step_time"] for each in events(path)
+    times = [each["value"]["train_step_time"] for each in events(path)
             if each["key"] == "tracked_stats" and "train_step_time" in each["value"]]  # fmt: skip
-    return length * batch / median(told)
+    return length * batch / median(times)
 
 
 def test_throughput_of_every_benchmark_by_a_second_way() -> None:
@@ -666,8 +665,8 @@ def test_throughput_of_every_benchmark_by_a_second_way() -> None:
         assert found.value == pytest.approx(second_way(row), rel=0.02), row["path"]
 
 
-def test_training_is_cut_into_as_many_stretches_as_the_log_tells() -> None:
-    """The window drops a fifth of them; none holds an evaluation."""
+def test_each_training_stretch_between_evaluations_is_one_observation() -> None:
+    """The log has six stretches. The warm-up drops a fifth of them, rounded down."""
     found = run_at(rows("expected.csv")[0]["path"])
     assert found.observations == 6
     assert warm_up(found.observations) == 1

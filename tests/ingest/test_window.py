@@ -1,4 +1,4 @@
-"""Which records are training steps, and how many of them a figure needs; numbers worked by hand."""
+"""Which records are training steps, and how many of them a figure needs. The numbers were computed by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.throughput import throughput
-from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Pause
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure, Reason
@@ -56,7 +56,7 @@ def test_the_record_after_an_evaluation_is_left_out(tmp_path: Path) -> None:
     assert window.pauses(given) == Pauses(1, 2.75, 30.56, ("evaluation",))
     latency = metrics(session, ONE, rules.figures(session, ONE)["sustained"])["latency"]
     assert (latency.value, latency.first_line, latency.last_line) == (pytest.approx(1000 * 5 / 40), 2, 7)
-    # Other rules count it, and so does a window of others.
+    # The other rules include it.
     assert rules.figures(session, ONE)["median"].value == pytest.approx(100.0)
     every = rules.figure("sustained:skip=1", session, ONE)
     assert every.value == pytest.approx(500 / 9)
@@ -69,14 +69,13 @@ def test_several_kinds_in_one_record_count_once(tmp_path: Path) -> None:
     assert window.pauses(given) == Pauses(1, 2.75, 30.56, ("evaluation", "checkpoint"))
 
 
-def test_a_pause_before_the_first_record_or_after_the_last_marks_nothing(tmp_path: Path) -> None:
+def test_a_pause_before_the_first_record_or_after_the_last_is_ignored(tmp_path: Path) -> None:
     given, _ = of(["eval done in 3 s", *steps(9.0, *[1.0] * 5), "saved to disk"], tmp_path, pauses=(EVALUATED, SAVED))
     assert not given.kind.any()
     assert window.pauses(given) is None
 
 
-def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
-    """Between the last record of one run and the first of the next, an evaluation is in neither."""
+def test_an_evaluation_between_two_runs_belongs_to_neither(tmp_path: Path) -> None:
     head = "***** Running training *****\n"
     bars = [f" 10%|#    | {n}/100 [00:{2 * n:02}<06:46, 2.00s/it]\n" for n in range(1, 21)]
     losses = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
@@ -90,8 +89,8 @@ def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
     assert throughput(second, case).kind.tolist() == [0] * 9 + [1] + [0] * 9
 
 
-def test_a_pause_in_a_part_of_the_file_without_records_is_seen(tmp_path: Path) -> None:
-    """Files are read by the mebibyte."""
+def test_a_pause_in_a_block_without_records_is_found(tmp_path: Path) -> None:
+    """Files are read in blocks of one MiB."""
     line = (
         " iteration {:8d}/ 190 | elapsed time per iteration (ms): 430.0 | learning rate 1.0E-05 | lm loss 8.25E+00 | \n"
     )
@@ -110,20 +109,20 @@ def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "counted"), [(1.4, True), (1.6, False)])
-def test_the_end_of_an_epoch_counts_only_where_it_took_time(seconds: float, counted: bool, tmp_path: Path) -> None:
+def test_the_end_of_an_epoch_is_left_out_only_if_it_is_slow(seconds: float, counted: bool, tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, seconds), "epoch over", *steps(1.0, 1.0, epoch=1)]
     given, _ = of(lines, tmp_path, pauses=(CLOSED,))
     assert bool(given.kind[6] == 0) is counted
     assert not given.kind[[0, 5, 7, 8]].any()
 
 
-def test_the_first_record_of_an_epoch_may_hold_the_end_of_the_one_before(tmp_path: Path) -> None:
+def test_the_first_record_of_an_epoch_may_include_the_end_of_the_epoch_before(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), *steps(5.0, 1.0, epoch=1), *steps(1.0, 1.0, epoch=2)]
     assert of(lines, tmp_path, pauses=(EPOCH_END,))[0].kind.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
     assert not of(lines, tmp_path)[0].kind.any()
 
 
-def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_it(tmp_path: Path) -> None:
+def test_a_timer_that_restarts_with_the_epoch_excludes_pauses_before_it(tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0), "eval done in 3 s", *steps(1.0, 1.0, epoch=1), "eval done in 3 s"]
     lines += steps(4.0, 1.0, epoch=1, first=3)
     assert of(lines, tmp_path, pauses=(EVALUATED, EPOCH_TIMER))[0].kind.tolist() == [0] * 6 + [1, 0]
@@ -132,8 +131,8 @@ def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_i
     assert not of(once, tmp_path, pauses=(EVALUATED, EPOCH_TIMER))[0].kind.any()
 
 
-def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
-    """The last update of an epoch may be of fewer samples: 4 steps are then 3.25 full ones."""
+def test_a_record_may_count_a_fraction_of_a_step(tmp_path: Path) -> None:
+    """The last update of an epoch may have fewer samples: 4 steps then count as 3.25 full ones."""
     pattern = rb"(?m)^at (?P<elapsed>[0-9.]++) step <step> worth (?P<steps>[0-9.]++)$"
     worth = [4, 4, 3.25, 4, 3.25, 4]
     lines = [f"at {10 * n} step {4 * n} worth {each}" for n, each in enumerate(worth, 1)]
@@ -144,8 +143,8 @@ def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
     assert found.value == pytest.approx(10 * sum(worth[2:]) / 40)
 
 
-def test_where_one_step_is_timed_only_a_slow_one_holds_the_evaluation(tmp_path: Path) -> None:
-    """The line may stand among steps that are not printed."""
+def test_if_records_time_one_step_only_a_slow_one_includes_the_evaluation(tmp_path: Path) -> None:
+    """The evaluation may have happened among steps that are not printed."""
     lines = steps(1.0, 1.0, 1.1, 1.0, 3.0, 1.0)
     lines[4:4] = ["eval done in 3 s"]
     lines[2:2] = ["eval done in 3 s"]
@@ -160,7 +159,7 @@ def test_a_printer_that_smooths_shows_a_pause_for_several_records(tmp_path: Path
     assert given.kind.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
 
 
-def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before(tmp_path: Path) -> None:
+def test_a_running_mean_that_restarts_with_the_epoch_excludes_earlier_pauses(tmp_path: Path) -> None:
     pattern = rb"(?m)^epoch <epoch> step <step>: <step_seconds> s$"
     lines = [f"epoch {epoch} step {n}: 1.0 s" for epoch in (0, 1) for n in (10, 20, 30, 40)]
     lines[6:6] = ["eval done in 3 s"]
@@ -169,8 +168,8 @@ def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before
     assert given.kind.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
-def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: Path) -> None:
-    """One rank validates while the other has still to print the step before."""
+def test_if_every_rank_prints_each_step_the_next_step_has_the_pause(tmp_path: Path) -> None:
+    """One rank validates before the other prints the step before."""
     lines = [f"step {step} of epoch 0: {1.0 + rank / 10} s" for step in (10, 20, 30, 40, 50, 60, 70) for rank in (0, 1)]
     lines[5:5] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, ranks="median", pauses=(EVALUATED,))
@@ -178,7 +177,7 @@ def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: 
 
 
 def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
-    """Of several lines with one time only the first is a row; the evaluation is in the row that it ends in."""
+    """Lines with the same time give one row, and the evaluation is in the row that it ends in."""
     at = [0, 1, 1, 2, 2, 9, 9, 10, 11, 12]
     lines = [f"at {each} step {n} timer 0.5" for n, each in enumerate(at)]
     lines[5:5] = ["eval done in 3 s"]
@@ -192,7 +191,7 @@ def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:
     return [f"at {each:.3f} step {n} timer {one}" for n, (each, one) in enumerate(zip(at, timer, strict=True))]
 
 
-def test_a_timer_of_training_tells_what_the_clock_holds_besides(tmp_path: Path) -> None:
+def test_clock_time_outside_a_training_timer_is_a_pause(tmp_path: Path) -> None:
     took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
     given, session = of(timed(took, [2.0] * 21), tmp_path, CLOCK)
     assert given.kind.tolist() == [8 if each > 2 else 0 for each in took[1:]]
@@ -200,8 +199,8 @@ def test_a_timer_of_training_tells_what_the_clock_holds_besides(tmp_path: Path) 
     assert window.pauses(given) == Pauses(1, 60.0, 65.22, ("outside_timer",))
 
 
-def test_a_stall_within_a_step_that_a_smoothing_timer_shows_for_long_stays(tmp_path: Path) -> None:
-    """The mean over the last five steps shows a fifth of it, five times."""
+def test_a_stall_that_a_smoothing_timer_spreads_over_records_stays(tmp_path: Path) -> None:
+    """A mean over the last five steps shows a fifth of the stall five times."""
     took = [0.0, *[2.0] * 10, 12.0, *[2.0] * 9]
     timer = [2.0] * 11 + [4.0] * 5 + [2.0] * 5
     assert not of(timed(took, timer), tmp_path, CLOCK)[0].kind.any()
@@ -229,7 +228,7 @@ def test_thirty_seconds_after_the_warm_up_are_enough(tmp_path: Path) -> None:
     assert (found.code, found.args["seconds"]) == ("too_short", 29.9)
 
 
-def test_what_is_left_out_is_nothing_to_stand_on(tmp_path: Path) -> None:
+def test_excluded_records_do_not_count_as_enough(tmp_path: Path) -> None:
     lines = steps(9.0, *[1.0] * 5)
     lines[3:3] = ["eval done in 3 s"]
     found = enough(lines, tmp_path, pauses=(EVALUATED,))
@@ -237,19 +236,19 @@ def test_what_is_left_out_is_nothing_to_stand_on(tmp_path: Path) -> None:
     assert found.args["records"] == 4
 
 
-def test_an_update_that_the_loss_scaler_skipped_is_no_step(tmp_path: Path) -> None:
+def test_updates_that_the_loss_scaler_skipped_do_not_count_as_enough(tmp_path: Path) -> None:
     lines = [f"step {n} of epoch 0: 10.0 s" for n in (1, 1, 1, 1, 1, 2, 3)]
     found = enough(lines, tmp_path, per_update=True, case=ONE | {"accumulation": 1})
     assert found is not None
     assert (found.args["records"], found.args["seconds"]) == (2, 20.0)
-    # It is training all the same.
+    # Skipped updates are training: the figure includes their time.
     session = of(lines, tmp_path, per_update=True, case=ONE | {"accumulation": 1})[1]
     whole = rules.figure("sustained", session, ONE | {"accumulation": 1})
     assert isinstance(whole, Figure)
     assert whole.used == 6
 
 
-def test_the_same_step_of_another_epoch_is_a_step(tmp_path: Path) -> None:
+def test_equal_steps_of_different_epochs_count_separately(tmp_path: Path) -> None:
     assert enough([f"step 10 of epoch {n}: 1.0 s" for n in range(6)], tmp_path) is None
 
 
@@ -273,14 +272,14 @@ def test_the_headline_is_withheld_and_the_other_rules_are_not(tmp_path: Path) ->
     assert latency.reason == found.figures["sustained"].reason
 
 
-def test_a_first_record_alone_does_not_tell_what_an_evaluation_costs(tmp_path: Path) -> None:
-    """It may hold one itself: a line in front of the first record belongs to none."""
+def test_the_first_record_alone_does_not_give_the_cost_of_an_evaluation(tmp_path: Path) -> None:
+    """The first record may contain an evaluation itself."""
     lines = [line for each in steps(*[9.0] * 8) for line in (each, "eval done in 3 s")]
     _, session = of(lines, tmp_path, pauses=(EVALUATED,), span="step")
     assert rules.figure("sustained", session, ONE) == NoFigure(window.too_short(0, 0.0))
 
 
-def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Path) -> None:
+def test_the_figure_is_withheld_if_every_record_contains_an_evaluation(tmp_path: Path) -> None:
     lines = [line for each in steps(*[1.0] * 8) for line in (each, "eval done in 3 s")]
     _, session = of(lines, tmp_path, pauses=(EVALUATED,))
     found = rules.figure("sustained", session, ONE)
@@ -297,12 +296,8 @@ def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> N
     assert window.evenness(of(steps(9.0, 1.0), tmp_path)[0]) is None
 
 
-def test_a_made_reading_has_no_pauses() -> None:
-    assert Reading(STEP).pauses == ()
-
-
 def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:
-    """After two records of warm-up, the median of both halves is 100 / s; of the outer thirds it is 200 and 50 / s."""
+    """After two records of warm-up, both halves have a median of 100 / s. The outer thirds have 200 / s and 50 / s."""
     given, _ = of(steps(9.0, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0), tmp_path)
     assert window.evenness(given) == Evenness(10, 2, 0.0)
 

@@ -1,9 +1,9 @@
-"""A made job whose every step's duration is known, printed as each printer prints it; the figures must be the truth.
+"""Figures of simulated jobs: the duration of every step is known, and each printer prints the job in its way.
 
-Ten slow steps at the start, a stall in the middle, and steps of uneven length between; epochs that no interval divides.
-What a record covers is stated here from how the printer works, and summed up in plain Python.
+The job starts with ten slow steps, its steps differ in length, and one step in the middle stalls. The intervals of
+the printers do not divide its epochs. For each record the printer's job lists the steps that the record covers.
 """
-# A line is as long as its printer makes it.
+# Printed lines are long.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOSS = 2.5
 
 @dataclass
 class Job:
-    """What a printer prints, the steps that each record covers (from, to), and what must be known besides."""
+    """The lines of a printer, the steps that each record covers (from, to), and facts that the lines lack."""
 
     lines: list[str] = field(default_factory=list)
     covers: list[tuple[int, int]] = field(default_factory=list)
@@ -57,7 +57,7 @@ def mean(begin: int, end: int) -> float:
 
 
 def intervals(first: int = EVERY) -> Iterator[tuple[int, int]]:
-    """(from, to) of every whole interval of the run, the first of which may be of one step."""
+    """Return (from, to) of every whole interval of the run; the first may have one step."""
     return itertools.pairwise([0, *([] if first == EVERY else [first]), *range(EVERY, STEPS + 1, EVERY)])
 
 
@@ -72,7 +72,7 @@ def epochs() -> Iterator[tuple[int, int, int]]:
 
 
 def paddle_clas_static() -> Job:
-    """Print steps 0, 10, 20 ... of an epoch; the mean begins again at step 5."""
+    """Print steps 0, 10, 20 ... of an epoch; the mean restarts at step 5."""
     job = Job()
     line = "epoch:{n}   train step:{i}   lr: 0.1, loss:  2.5 batch_cost: {s:.7f} s, reader_cost: 0.0 s, ips: {ips:.7f} samples/sec."
     for n, begin, end in epochs():
@@ -93,14 +93,14 @@ def paddle_ocr() -> Job:
         for i in range(begin, end):
             if (i + 1) % EVERY == 0 or i + 1 == end:
                 cost, share = mean(last, i + 1), (i + 1 - last) / EVERY
-                told = line.format(n=n + 1, i=i + 1, s=cost * share, samples=BATCH * share, ips=BATCH / cost)
-                job.say(told, (last, i + 1))
+                printed = line.format(n=n + 1, i=i + 1, s=cost * share, samples=BATCH * share, ips=BATCH / cost)
+                job.say(printed, (last, i + 1))
                 last = i + 1
     return job
 
 
 def tf_cnn_benchmarks() -> Job:
-    """Every process prints the first step and every tenth; the mean runs since the first."""
+    """Print the first step and every tenth in every process; the mean runs since the first."""
     job = Job(["TensorFlow:  1.15", "Devices:     ['/gpu:0']", "Variables:   horovod"])
     for begin, end in intervals(1):
         job.say(f"{end}\timages/sec: {BATCH / mean(0, end):.7f} +/- 0.1 (jitter = 0.2)\t2.500", (begin, end), DEVICES)
@@ -129,7 +129,7 @@ def fairseq_old() -> Job:
 
 
 def fairseq() -> Job:
-    """Every tenth update of the run, labelled by its place in the epoch."""
+    """Print every tenth update of the run with its number in the epoch."""
     job = Job(case={})
     for begin, end in intervals():
         at, wps = (end - 1) % EPOCH + 1, BATCH * DEVICES / mean(begin, end)
@@ -149,7 +149,7 @@ def deepspeed_of_2021() -> Job:
 
 
 def megatron() -> Job:
-    """Says nothing of devices; every line has what was consumed."""
+    """Print consumed samples in every line, and no number of devices."""
     job = Job(case={})
     for begin, end in intervals():
         line = f" iteration {end:8d}/     190 | consumed samples: {BATCH * DEVICES * end:12d} | elapsed time per iteration "
@@ -161,7 +161,7 @@ def megatron() -> Job:
 
 
 def torchtitan() -> Job:
-    """Every rank prints the first step and every tenth, with the speed of a device."""
+    """Print the first step and every tenth in every rank, with the speed per device."""
     job = Job()
     for begin, end in intervals(1):
         line = f"{stamp(AT[end])} - root - INFO - step: {end:2d}  loss: 2.5000  memory: 20.50GiB(25.92%)  "
@@ -171,7 +171,7 @@ def torchtitan() -> Job:
 
 
 def mxnet_fit() -> Job:
-    """Each metric has a line; what an epoch ends with is not printed, but its first line covers ten batches of its own."""
+    """Print a line per metric; the last batches of an epoch have no line, and lines start again with the epoch."""
     job = Job(case={})
     for n, begin, end in epochs():
         for i in range(EVERY, end - begin + 1, EVERY):
@@ -183,7 +183,7 @@ def mxnet_fit() -> Job:
 
 
 def mmdetection() -> Job:
-    """Lines of an epoch at 10, 20 ...; the rest of it is not printed."""
+    """Print steps 10, 20 ... of an epoch, and no line for its last steps."""
     job = Job()
     for n, begin, end in epochs():
         for i in range(EVERY, end - begin + 1, EVERY):
@@ -194,7 +194,7 @@ def mmdetection() -> Job:
 
 
 def time_history() -> Job:
-    """Print steps of an epoch, with a shorter last record, and the time of day alone, over midnight."""
+    """Print steps of an epoch, with a shorter last record, and times without a date that pass midnight."""
     job = Job(case={})
     for _, begin, end in epochs():
         for first in range(begin, end, EVERY):
@@ -206,7 +206,7 @@ def time_history() -> Job:
 
 
 def pytorch_examples() -> Job:
-    """Every process prints every tenth batch of an epoch, with the time of that batch and, in brackets, the mean so far."""
+    """Print every tenth batch in every process, with the time of that batch and, in brackets, the epoch's mean."""
     job = Job()
     for n, begin, end in epochs():
         for i in range(0, end - begin, EVERY):
@@ -226,7 +226,7 @@ def partial_fc() -> Job:
 
 
 def mindspore() -> Job:
-    """Print a line per epoch of ten steps and rank; the other ranks lag."""
+    """Print a line per rank and epoch of ten steps; two epochs are printed together."""
     job, waiting = Job(), []
     for begin, end in intervals():
         state = f"epoch: {end // EVERY} step: {EVERY}, loss is 2.5"
@@ -241,7 +241,7 @@ def mindspore() -> Job:
 
 
 def nemo() -> Job:
-    """Print clocks alone; the first line has none before it."""
+    """Print only clocks, so the first line gives no record."""
     job = Job(case={"batch_size_of_job": BATCH * DEVICES})
     for begin, end in intervals():
         data = {
@@ -292,7 +292,10 @@ def hugectr() -> Job:
 
 
 def hugging_face() -> Job:
-    """Print a state of the bar per step, with whole seconds: a step takes a thousand times as long. The last is no record."""
+    """Print the bar after each step; the bar has whole seconds, so each step takes a thousand times as long.
+
+    The last state of the bar gives no record.
+    """
     job = Job(["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"], case={"batch_size_of_job": BATCH * DEVICES})
     for i, seconds in enumerate(TOOK, 1):
         at = round(SLOWER * AT[i])
@@ -304,7 +307,7 @@ def hugging_face() -> Job:
 
 
 def estimator() -> Job:
-    """Both loggers print a line; the first step has no seconds."""
+    """Print each line through both loggers; the first step has no seconds."""
     job = Job(["INFO:tensorflow:loss = 6.9, step = 0"], case={"batch_size_of_job": BATCH * DEVICES})
     for begin, end in intervals():
         text = f"loss = 2.5, step = {end} ({took(begin, end):.6f} sec)"
@@ -314,7 +317,7 @@ def estimator() -> Job:
 
 
 def open_mmlab() -> Job:
-    """Count iterations on over the epochs; the last lines of the run are not printed."""
+    """Print iterations of the run, not of the epoch; its last iterations have no line."""
     job = Job()
     for begin, end in intervals():
         line = f"{stamp(AT[end])} - mmseg - INFO - Iter [{end}/{STEPS}]\tlr: 1.0e-03, eta: 0:01:07, "
@@ -323,7 +326,7 @@ def open_mmlab() -> Job:
 
 
 def nanogpt() -> Job:
-    """Print every tenth iteration, which is timed by itself."""
+    """Print the time of every tenth iteration alone."""
     job = Job(case={"tokens_per_step": BATCH * DEVICES})
     for i in range(0, STEPS, EVERY):
         job.say(f"iter {i}: loss 2.5000, time {1000 * TOOK[i]:.4f}ms, mfu 40.12%", (i, i + 1))
@@ -335,9 +338,9 @@ PRINTERS: list[Callable[[], Job]] = [
     torchtitan, mxnet_fit, mmdetection, time_history, pytorch_examples, partial_fc, mindspore, nemo, modded_nanogpt,
     oneflow_wide_and_deep, hugectr, hugging_face, estimator, open_mmlab, nanogpt,
 ]  # fmt: skip
-#: What a job does in a step where its printer counts otherwise than in samples.
+#: Units per step of the job for printers that do not count samples.
 PER_STEP = {torchtitan: BATCH * DEVICES * 1e6, hugging_face: BATCH * DEVICES / SLOWER}
-#: Printers of speeds that say neither seconds nor how many samples a step has.
+#: Printers of speeds that print neither seconds nor samples per step.
 NO_LATENCY = {mxnet_fit, partial_fc, torchtitan}
 
 
@@ -346,18 +349,18 @@ def as_printed(lines: list[str]) -> str:
 
 
 def by_line(lines: list[str]) -> str:
-    """Two ranks in step, behind a tag of mpirun."""
+    """Return the lines of two ranks in turn, with mpirun's tags."""
     return "".join(f"[1,{rank}]<stdout>:{each}\n" for each in lines for rank in (0, 1))
 
 
 def in_blocks(lines: list[str]) -> str:
-    """Two ranks whose lines come as the pipe's buffers fill, labelled by srun."""
+    """Return the lines of two ranks in blocks, as the buffers of their pipes fill, with srun's labels."""
     blocks = [lines[at : at + 9] for at in range(0, len(lines), 9)]
     return "".join(f"{rank}: {each}\n" for block in blocks for rank in (1, 0) for each in block)
 
 
 def by_the_first_rank(lines: list[str]) -> str:
-    """Two ranks in step, of which the first alone says more than the records."""
+    """Return the lines of two ranks in turn; only the first rank prints lines that are not records."""
     return "".join(
         f"[1,{rank}]<stdout>:{each}\n" for each in lines for rank in (0, 1) if rank == 0 or not each.startswith(ONCE)
     )
@@ -374,7 +377,7 @@ def test_figure_is_samples_over_time(
 def check(
     job: Job, carry: Callable[[list[str]], str], folder: Path, printer: Callable[[], Job], left_out: set[int]
 ) -> None:
-    """Compare the figure with the truth; `left_out` are the numbers of the records that are no training steps."""
+    """Compare the figure with the true one; `left_out` are the numbers of records that the window leaves out."""
     path = folder / "train.log"
     path.write_text(carry(job.lines))
     (session,) = read(path).sessions
@@ -392,14 +395,16 @@ def check(
         assert latency.value == pytest.approx(1000 * factor * seconds / steps, rel=1e-4)
 
 
-#: An evaluation of so many seconds before this step.
-LASTED, BEFORE = 7.0, 130
-#: What begins a line that one rank alone prints.
+#: Seconds of the evaluation.
+LASTED = 7.0
+#: The step after the evaluation.
+BEFORE = 130
+#: Start of a line that only one rank prints.
 ONCE = "one rank: "
 
 
 def paused() -> Iterator[Any]:
-    """Yield each printer with each of its pauses that the next record holds, as it stands in a log."""
+    """Yield each printer with a sample line of each of its pauses that the next record includes."""
     for printer in PRINTERS:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "train.log"
@@ -414,7 +419,7 @@ def paused() -> Iterator[Any]:
 
 @pytest.mark.parametrize("carry", [as_printed, by_line, in_blocks, by_the_first_rank])
 @pytest.mark.parametrize(("printer", "line"), list(paused()))
-def test_a_record_that_holds_an_evaluation_is_no_training_step(
+def test_a_record_with_an_evaluation_is_left_out(
     printer: Callable[[], Job], line: str, carry: Callable[[list[str]], str], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

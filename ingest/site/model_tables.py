@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -33,127 +32,100 @@ from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.ingest.site.verdict_words import times
 from perfledger.schema.vocabulary import METRICS
 
+_IN_OTHER_COLUMNS = ("accumulation", "batch_size_of_job")
+
 
 def results(site: Site, suite: Suite, of: ResultSlice) -> Table:
     """Return a row per result: its figure, its configuration, its runs, and its place among comparable results."""
     mixed = "," in (unit := units(of.rows))
+    unit_text = "" if mixed else unit
+    batch, configuration = _settings(suite)
     columns = [
         _framework(of.rows),
         *_devices(of.lines),
-        ColumnOf(
-            phrase("model.throughput_in", unit="" if mixed else unit),
-            lambda each: _throughput(site, each, with_unit=mixed), True, "throughput",
-        ),
+        ColumnOf(phrase("model.throughput_in", unit=unit_text), partial(_throughput, site, mixed), True, "throughput"),
         ColumnOf(phrase("model.per_device"), _per_device, True, "per_device", optional=True),
-        ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
-        ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
+        batch,
+        configuration,
         ColumnOf(phrase("model.spread"), _runs, key="spread"),
         ColumnOf(phrase("table.verdict"), _verdict, key="verdict", optional=True),
         ColumnOf(phrase("table.published"), partial(_published, site), key="published", optional=True),
-    ]  # fmt: skip
-    return _filtered(table_of("results", of.lines, columns), of.lines)
+    ]
+    return _table("results", of.lines, columns) or Table((), ())
 
 
 def scaling(suite: Suite, of: ResultSlice) -> Table | None:
     """Return speed-up and efficiency of the results of several devices; None if all results are of one."""
-    lines = [each for each in of.lines if (each.row.devices or 1) > 1]
     columns = [
         _framework(of.rows),
-        ColumnOf[ResultLine](
-            phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True
-        ),
-        ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
-        ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
-        ColumnOf(phrase("table.speedup"), lambda each: _against_one(each.row, each.row.speedup, numbers.ratio), True),
-        ColumnOf(
-            phrase("table.efficiency"), lambda each: _against_one(each.row, each.row.efficiency, numbers.percent), True
-        ),
+        _DEVICES,
+        *_settings(suite),
+        _against_one(phrase("table.speedup"), lambda row: row.speedup, numbers.ratio),
+        _against_one(phrase("table.efficiency"), lambda row: row.efficiency, numbers.percent),
     ]
-    return _filtered(table_of("scaling", lines, columns), lines) if lines else None
+    return _table("scaling", [each for each in of.lines if (each.row.devices or 1) > 1], columns)
 
 
 def other_metrics(suite: Suite, of: ResultSlice) -> Table | None:
     """Return the figures besides the throughput, with unit and direction; None if no log has any."""
-    names = [name for name in METRICS if any(name in row.metrics for row in of.rows)]
     lines = [each for each in of.lines if each.row.metrics]
-    columns = [
-        _framework(of.rows),
-        *_devices(lines),
-        ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
-        ColumnOf(phrase("table.case"), lambda each: _configuration(suite, each), optional=True),
-        *(ColumnOf[ResultLine](metric_title(each), _metric(each, of.rows), True, each) for each in names),
+    metrics = [
+        ColumnOf(metric_title(name), _metric(name, of.rows), True, name)
+        for name in METRICS
+        if any(name in row.metrics for row in of.rows)
     ]
-    return _filtered(table_of("beside", lines, columns), lines) if names else None
+    return _table("beside", lines, [_framework(of.rows), *_devices(lines), *_settings(suite), *metrics])
 
 
-def largest(site: Site, suite: Suite, of: ResultSlice, option: str = "num_classes") -> Table | None:
-    """Return the largest value of an option that each framework trained with, and the smallest that ran out of memory.
-
-    None if the results do not differ in the option: then nobody looked for its largest value.
-    """
-    stated = [each for each in of.lines if isinstance(each.row.options.get(option), int)]
-    if len({each.row.options[option] for each in stated}) < 2:
-        return None
-
-    def case(each: ResultLine) -> tuple[object, ...]:
-        row = each.row
-        return (row.framework or "", suite.variant(row), row.nodes or 1, row.devices, row.batch_size, row.precision)
-
-    groups = by_key(stated, case)
-    columns = [
-        ColumnOf[list[ResultLine]](phrase("table.framework"), lambda of: _name_in(suite, of[0].row)),
-        ColumnOf(phrase("table.devices"), lambda of: devices_cell(of[0].row.devices, of[0].row.nodes), True),
-        ColumnOf(phrase("table.batch_size"), lambda of: _batch_size(of[0]), True),
-        ColumnOf(phrase("table.largest"), lambda of: _largest(site, of, option), True),
-        ColumnOf(phrase("table.smallest_oom"), lambda of: _smallest_failing(site, of, option), True),
-    ]
-    return table_of("largest", [groups[key] for key in sorted(groups, key=repr)], columns)
-
-
-def _filtered(found: Table | None, lines: Sequence[ResultLine]) -> Table:
-    """Return a table whose rows the filters of the page know, as cards on a narrow screen."""
-    table = found or Table((), ())
-    return dataclasses.replace(table, facets=tuple(each.facets for each in lines), cards=True)
+def _table(name: str, lines: Sequence[ResultLine], columns: Sequence[ColumnOf[ResultLine]]) -> Table | None:
+    return table_of(name, lines, columns, cards=True, facets=lambda each: each.facets)
 
 
 # ---- columns ----
 
 
 def _framework(rows: Sequence[Row]) -> ColumnOf[ResultLine]:
+    """Return the column of the frameworks, with the precision and the version where they differ."""
     several = len({row.precision for row in rows}) > 1
-    alike = {framework: _first_of_versions(of) for framework, of in by_key(rows, lambda row: row.framework).items()}
+    # One row per version and round.
+    alike = {
+        framework: list({(row.version, row.round): row for row in of}.values())
+        for framework, of in by_key(rows, lambda row: row.framework).items()
+    }
 
     def framework(each: ResultLine) -> Cell:
         row = each.row
-        precision = precision_name(row.precision) if several else ""
-        return _name(row, precision, *version_marks(row, alike[row.framework]))
+        precision = [precision_name(row.precision)] if several else []
+        marks = (*precision, *version_marks(row, alike[row.framework]), *own_marks(row))
+        return cell(named(row.framework), None, *marks)
 
     return ColumnOf(phrase("table.framework"), framework)
 
 
-def _first_of_versions(rows: Sequence[Row]) -> list[Row]:
-    """Return one row per version and round."""
-    return list({(row.version, row.round): row for row in rows}.values())
-
-
-def _name_in(suite: Suite, row: Row) -> Cell:
-    return _name(row, suite.variant(row), precision_name(row.precision))
-
-
-def _name(row: Row, *marks: Text) -> Cell:
-    return cell(named(row.framework), None, *(mark for mark in (*marks, *own_marks(row)) if mark))
+_DEVICES: ColumnOf[ResultLine] = ColumnOf(
+    phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True
+)
 
 
 def _devices(lines: Sequence[ResultLine]) -> list[ColumnOf[ResultLine]]:
     """Return the column of the devices, if the results differ in them."""
-    several = len({(each.row.nodes or 1, each.row.devices) for each in lines}) > 1
-    column = ColumnOf[ResultLine](
-        phrase("table.devices"), lambda each: devices_cell(each.row.devices, each.row.nodes), True
+    return [_DEVICES] if len({(each.row.nodes or 1, each.row.devices) for each in lines}) > 1 else []
+
+
+def _settings(suite: Suite) -> tuple[ColumnOf[ResultLine], ColumnOf[ResultLine]]:
+    """Return the column of the batch size, and that of the variant of the model and all options that it leaves out."""
+
+    def configuration(each: ResultLine) -> Text:
+        shown = {name: value for name, value in each.row.options.items() if name not in _IN_OTHER_COLUMNS}
+        return suite.case_words(each.row.model, shown)
+
+    return (
+        ColumnOf(phrase("table.batch_size"), _batch_size, True, "batch_size"),
+        ColumnOf(phrase("table.case"), configuration, optional=True),
     )
-    return [column] if several else []
 
 
-def _throughput(site: Site, each: ResultLine, *, with_unit: bool) -> Cell:
+def _throughput(site: Site, with_unit: bool, each: ResultLine) -> Cell:
     row = each.row
     if not each.is_known:
         return without_figure(site, row)
@@ -180,22 +152,10 @@ def _batch_size(each: ResultLine) -> Cell:
     marks: list[Text] = []
     if (each.accumulation or 1) > 1:
         marks.append(phrase("model.accumulated", n=each.accumulation))
-    if (
-        (whole := each.global_batch)
-        and whole != each.row.batch_size
-        and (marks or "batch_size_of_job" in each.row.options)
-    ):
+    whole = each.global_batch
+    if whole and whole != each.row.batch_size and (marks or "batch_size_of_job" in each.row.options):
         marks.append(phrase("model.global_batch", n=numbers.count(whole)))
     return cell(or_unknown(each.row.batch_size), None, *marks, value=each.row.batch_size)
-
-
-def _configuration(suite: Suite, each: ResultLine) -> Text:
-    """Return the variant of the model and the options in words, without those that other columns show."""
-    shown = {name: value for name, value in each.row.options.items() if name not in _IN_OTHER_COLUMNS}
-    return suite.case_words(each.row.model, shown)
-
-
-_IN_OTHER_COLUMNS = ("accumulation", "batch_size_of_job")
 
 
 def _runs(each: ResultLine) -> Cell:
@@ -203,10 +163,8 @@ def _runs(each: ResultLine) -> Cell:
     return cell(listed((*spread_marks(each.row), times(each.row))), value=each.row.spread)
 
 
-def _verdict(each: ResultLine) -> Cell | None:
-    if each.apart:
-        return cell(not_ranked(each), tone="outline")
-    return cell(each.verdict) if each.verdict else None
+def _verdict(each: ResultLine) -> Cell | Text:
+    return cell(not_ranked(each), tone="outline") if each.apart else each.verdict
 
 
 def _published(site: Site, each: ResultLine) -> Cell:
@@ -232,10 +190,18 @@ def _printed_case(row: Published, unit: str) -> tuple[Text, ...]:
     return (*([row.unit] if unit not in ("", row.unit) else []), *said, *filter(None, [row.label]))
 
 
-def _against_one(row: Row, value: float | None, said: Callable[[float], str]) -> Cell:
-    if value is None or not numbers.known(value):
-        return absent(reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline"))
-    return cell(said(value), value=value)
+def _against_one(
+    title: Text, value_of: Callable[[Row], float | None], said: Callable[[float], str]
+) -> ColumnOf[ResultLine]:
+    """Return the column of a figure that compares several devices with one."""
+
+    def against_one(each: ResultLine) -> Cell:
+        row, value = each.row, value_of(each.row)
+        if value is None or not numbers.known(value):
+            return absent(reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline"))
+        return cell(said(value), value=value)
+
+    return ColumnOf(title, against_one, True)
 
 
 def _metric(name: str, rows: Sequence[Row]) -> Callable[[ResultLine], Cell | None]:
@@ -262,19 +228,3 @@ def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
     if not mine or len({each.framework for each in alike if each.metric(name)}) < 2 or mine == min(known):
         return ""
     return numbers.ratio(mine / min(known))
-
-
-def _largest(site: Site, of: Sequence[ResultLine], option: str) -> Cell:
-    return _extreme(site, [each.row for each in of if each.row.value], option, max)
-
-
-def _smallest_failing(site: Site, of: Sequence[ResultLine], option: str) -> Cell:
-    return _extreme(site, [each.row for each in of if each.row.outcome == "oom"], option, min)
-
-
-def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., Row]) -> Cell:
-    """Return a cell with the most or least of an option, linked to its run."""
-    if not rows:
-        return absent(phrase("table.not_measured"))
-    row = pick(rows, key=lambda each: each.options[option])
-    return cell(numbers.count(int(row.options[option] or 0)), site.page(site.by_id[row.run_ids[0]]))

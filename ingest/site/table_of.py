@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text
-from perfledger.ingest.site.render.table import Cell, Column, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Column, Facets, Table, absent, cell
 
 R = TypeVar("R")
 
@@ -30,16 +30,23 @@ class ColumnOf(Generic[R]):
     unit: Text = ""
 
 
-def table_of(name: str, rows: Sequence[R], columns: Sequence[ColumnOf[R]], cards: bool = False) -> Table | None:
+def table_of(
+    name: str,
+    rows: Sequence[R],
+    columns: Sequence[ColumnOf[R]],
+    cards: bool = False,
+    facets: Callable[[R], Facets] | None = None,
+) -> Table | None:
     """Return a table with a row per record; None without records. `name` is that of the table in addresses.
 
-    Rows of `cards` are cards on a narrow screen.
+    Rows of `cards` are cards on a narrow screen; `facets` returns the values of a row for the filters of the page.
     """
     found = [(each, [_cell(each.value(row)) for row in rows]) for each in columns]
     shown = [(each, cells) for each, cells in found if not each.optional or any(one.entries for one in cells)]
     head = tuple(Column(each.title, each.number, key=each.key, unit=each.unit) for each, _ in shown)
     body = tuple(zip(*(cells for _, cells in shown), strict=True))
-    return Table(head, body, name=name, cards=cards) if rows else None
+    filtered = tuple(map(facets, rows)) if facets else ()
+    return Table(head, body, name=name, facets=filtered, cards=cards) if rows else None
 
 
 def _cell(value: Cell | Text | int | None) -> Cell:

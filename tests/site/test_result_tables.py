@@ -91,22 +91,6 @@ def test_a_fast_run_that_diverged_carries_a_caution() -> None:
         assert word in str(written(run_details.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
 
 
-def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
-    runs = [
-        run(
-            f"resnet50-pytorch-{i}", options={"num_classes": classes}, outcome=outcome, published=outcome == "completed"
-        )
-        for i, (classes, outcome) in enumerate(
-            [(1_000_000, "completed"), (1_800_000, "completed"), (2_000_000, "oom"), (4_000_000, "oom")]
-        )
-    ]
-    (line,) = written(tables.largest(*only(runs)), "en")[1:]
-    assert line[3:] == ["1,800,000", "2,000,000"]
-    assert tables.largest(*only([of_framework("PyTorch", 1)])) is None
-    # Runs that all have as many classes, as those of PaddleClas state them, look for no largest number.
-    assert tables.largest(*only(runs[:1])) is None
-
-
 def test_figures_in_different_units_are_not_ranked() -> None:
     """PaddleNLP prints words, NVIDIA tokens: each figure has its unit, and neither is the fastest."""
     runs = [

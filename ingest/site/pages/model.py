@@ -44,14 +44,12 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 
 @dataclass(frozen=True)
 class SliceOnPage:
-    """A slice with its tables; `scaling`, `beside` and `largest` are None if it has nothing to show there."""
+    """A slice with its tables; `scaling` and `beside` are None if it has nothing to show there."""
 
-    title: tuple[Text, ...]
-    facets: Facets
+    of: ResultSlice
     results: Table
     scaling: Table | None
     beside: Table | None
-    largest: Table | None
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,15 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
         chips=_chips(site, suite, found),
         answers=tuple(each for hardware in hardware_of_suite(site, suite) for each in answers(site, suite, hardware)),
         charts=tuple(charts),
-        slices=tuple(_on_page(site, suite, each) for each in found),
+        slices=tuple(
+            SliceOnPage(
+                each,
+                model_tables.results(site, suite, each),
+                model_tables.scaling(suite, each),
+                model_tables.other_metrics(suite, each),
+            )
+            for each in found
+        ),
         scaling_charts=tuple((facets, chart) for facets, chart in scaling if chart),
         only_published=tuple(_only_published(site, suite, found)),
         evidence=_evidence(site, suite),
@@ -141,17 +147,6 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
         published=published_figures.published_tables(site, suite),
         reports=published_figures.reports_of(site, suite),
         unplaced=unplaced.of_suite(site, suite),
-    )
-
-
-def _on_page(site: Site, suite: Suite, of: ResultSlice) -> SliceOnPage:
-    return SliceOnPage(
-        of.title,
-        of.facets,
-        model_tables.results(site, suite, of),
-        model_tables.scaling(suite, of),
-        model_tables.other_metrics(suite, of),
-        model_tables.largest(site, suite, of),
     )
 
 

@@ -9,7 +9,6 @@ import click
 
 from perfledger import as_called
 from perfledger.runners.batch import COMPLETED, REFUSED, STOPPED
-from perfledger.runners.cli.check import check
 from perfledger.runners.cli.collect import collect
 from perfledger.runners.cli.export import export
 from perfledger.runners.cli.init_recipe import init_recipe
@@ -40,7 +39,7 @@ def cli() -> None:
     """
 
 
-for command in (init_recipe, list_recipes, show, plan, check, run, setup, script, collect, export):
+for command in (init_recipe, list_recipes, show, plan, run, setup, script, collect, export):
     cli.add_command(command)
 
 

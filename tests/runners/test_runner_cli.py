@@ -276,7 +276,7 @@ def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect"])
+@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "script", "collect"])
 def test_every_command_and_option_has_a_help_text(capsys, command):
     assert main(["--help"]) == 0
     assert f"  {command}  " in capsys.readouterr().out

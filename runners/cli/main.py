@@ -15,7 +15,6 @@ from perfledger.runners.cli.init_recipe import init_recipe
 from perfledger.runners.cli.list_recipes import list_recipes
 from perfledger.runners.cli.plan import plan
 from perfledger.runners.cli.run import run
-from perfledger.runners.cli.script import script
 from perfledger.runners.cli.setup import setup
 from perfledger.runners.cli.show import show
 from perfledger.runners.display import complain
@@ -39,7 +38,7 @@ def cli() -> None:
     """
 
 
-for command in (init_recipe, list_recipes, show, plan, run, setup, script, collect, export):
+for command in (init_recipe, list_recipes, show, plan, run, setup, collect, export):
     cli.add_command(command)
 
 

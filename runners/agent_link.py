@@ -7,10 +7,11 @@ import functools
 import hashlib
 import io
 import json
+import os
 import shlex
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -72,10 +73,18 @@ serve(question)
 BOOT_WORD = f"exec({json.dumps(BOOT)})"
 #: Without modules of the present folder, of the user and of site-packages: looking for them takes time.
 PYTHON = ("-I", "-S", "-c", BOOT_WORD)
+#: Starts the run of an archive that contains its job.
+START = """
+import sys
+if sys.version_info < (3, 6):
+    sys.exit("Perfledger needs Python 3.6 or newer, and this is " + sys.version.split()[0])
+from agent.standalone import standalone
+sys.exit(standalone(sys.argv[1:]))
+"""
 
 
-def archive() -> bytes:
-    """Return a zip of the agent's modules.
+def archive(further: Mapping[str, str] | None = None) -> bytes:
+    """Return a zip of the agent's modules, and of further texts by name.
 
     Raises:
         RunnerError: the modules are not there.
@@ -85,7 +94,7 @@ def archive() -> bytes:
         raise RunnerError(f"{AGENT}: the modules of the agent are not there; install Perfledger again")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as into:
-        for name, data in modules.items():
+        for name, data in {**modules, **{name: os.fsencode(text) for name, text in (further or {}).items()}}.items():
             into.writestr(zipfile.ZipInfo(name, FIXED_DATE), data, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 

@@ -114,6 +114,17 @@ class Partition(Struct, frozen=True):
         shown = ask_slurm(["sinfo", "--noheader", "--format=%l", f"--partition={self.name}"])
         return min(seconds, slurm_seconds(shown.output.strip()) or seconds)
 
+    def check(self, wanted: Needs) -> str:
+        """Return what Slurm says to such a job, without submitting it; the job itself checks its nodes.
+
+        Raises:
+            RunnerError: Slurm would not take it.
+        """
+        answer = ask([Question([*self.argv(wanted), "--test-only"], "#!/bin/sh\n")], SLURM_SECONDS)[0]
+        if answer.status:
+            raise RunnerError(f"sbatch would not take the job: {answer.last_words}")
+        return answer.last_words
+
     def submit(self, wanted: Needs, words: Sequence[str], wait: bool) -> int:
         """Submit a job that runs a command of the runner; with `wait`, show its output until it ends.
 

@@ -16,7 +16,7 @@ from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
-from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, Target
+from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, Target, Warnings
 
 #: How long a command of Slurm may take.
 SLURM_SECONDS = 60
@@ -105,9 +105,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
             raise RunnerError(f"{run.folder.parent.name}: its launcher works on the node {self.hosts[0]}; {remedy}")
         return super().prepare(run)
 
-    def why_busy(self, run: PlannedRun) -> str:
-        """Return an empty text: the nodes of a Slurm job are its own."""
-        return ""
+    def check(self, run: PlannedRun, action: Literal["check", "idle"] = "check") -> Warnings:
+        """Check the nodes; they are always idle, since those of a Slurm job are its own."""
+        return super().check(run) if action == "check" else Warnings()
 
     def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
         if "execve()" in answer.errors:

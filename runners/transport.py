@@ -200,8 +200,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             for rank, answer in zip(programs, answers, strict=True)
         }
 
-    def why_busy(self, run: PlannedRun) -> str:
-        """Return why the nodes of a run are not idle, empty if they are; start nothing.
+    def check(self, run: PlannedRun, action: Literal["check", "idle"] = "check") -> Warnings:
+        """Check the nodes of a run, or only whether they are idle, and start nothing; return their warnings.
 
         Raises:
             RunnerError: a node refuses.
@@ -209,9 +209,9 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
-            checked = self._checked(job, run.spec, "idle")
+            checked = self._checked(job, run.spec, action)
             self.ask(job, "forget", job.ranks, Reply)
-        return "; ".join(warned(job, checked).warnings)
+        return warned(job, checked)
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
         place = asdict(self.meeting(job))

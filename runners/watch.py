@@ -104,7 +104,7 @@ def wait_idle(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> N
         RunnerError: they were not idle in time, or one refuses the run in any case.
     """
     end = time.monotonic() + BUSY_SECONDS
-    while (why := target.why_busy(run)) and not supervision.signals.count:
+    while (why := "; ".join(target.check(run, "idle").warnings)) and not supervision.signals.count:
         if time.monotonic() >= end:
             remedy = "choose other hosts, or run it nevertheless with --if-busy run"
             raise RunnerError(f"{run.folder.parent.name}: not idle after {BUSY_SECONDS / 60:.0f} min: {why}; {remedy}")

@@ -240,6 +240,13 @@ def check_environment(job: NodeJob) -> None:
         )
 
 
+def check_secrets(job: NodeJob) -> None:
+    """Refuse a run whose secrets this process did not get."""
+    for name in job.spec.secrets:
+        if not os.environ.get(name):
+            raise Refused(f"the secret {name} is not set here; export it where the run is started")
+
+
 def check_programs(job: NodeJob) -> None:
     """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")

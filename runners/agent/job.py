@@ -20,11 +20,11 @@ from .tools import (
     HOOK_SECONDS,
     MARK,
     PREPARE_SECONDS,
-    PROGRAM,
     WITH_DAEMON,
     Refused,
     kill,
     processes_with,
+    program_text,
     read_json,
     read_text,
 )
@@ -333,7 +333,7 @@ class NodeJob:
         question = [
             self.spec.python,
             "-c",
-            read_text(os.path.join(PROGRAM, "packages.py")),
+            program_text("packages.py"),
             device,
             "yes" if contained else "no",
         ]

@@ -13,7 +13,7 @@ if MYPY:  # The module `typing` is not needed where this runs.
     from typing import Any
 
 MARK = "perfledger "
-# The folder of these modules: the program that starts the agent again.
+# The folder of these modules, which may lie in an archive: the program that starts the agent again.
 PROGRAM = os.path.dirname(os.path.abspath(__file__))
 # Mount points of the kernel's file systems.
 PROC, SYS = "/proc", "/sys"
@@ -152,6 +152,15 @@ def last_line(path: str) -> str:
 def utc() -> str:
     """Return the current time, in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def program_text(name: str) -> str:
+    """Return the text of a module of the agent, which may lie in an archive."""
+    import pkgutil
+
+    found = pkgutil.get_data(__package__, name)
+    assert found is not None
+    return found.decode("utf-8")
 
 
 def free_bytes(place: str) -> int:

@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `plan`, `run`, `setup`, `collect`, `export`.
+"""The command line: `list`, `show`, `plan`, `check`, `run`, `setup`, `script`, `collect`, `export`.
 
 Each module has one command; `main.py` runs them. Exit status: 0 all completed, 1 a run ended otherwise or is
 unfinished, 2 bad input or refused, 130 stopped.

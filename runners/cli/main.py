@@ -9,12 +9,14 @@ import click
 
 from perfledger import as_called
 from perfledger.runners.batch import COMPLETED, REFUSED, STOPPED
+from perfledger.runners.cli.check import check
 from perfledger.runners.cli.collect import collect
 from perfledger.runners.cli.export import export
 from perfledger.runners.cli.init_recipe import init_recipe
 from perfledger.runners.cli.list_recipes import list_recipes
 from perfledger.runners.cli.plan import plan
 from perfledger.runners.cli.run import run
+from perfledger.runners.cli.script import script
 from perfledger.runners.cli.setup import setup
 from perfledger.runners.cli.show import show
 from perfledger.runners.display import complain
@@ -38,7 +40,7 @@ def cli() -> None:
     """
 
 
-for command in (init_recipe, list_recipes, show, plan, run, setup, collect, export):
+for command in (init_recipe, list_recipes, show, plan, check, run, setup, script, collect, export):
     cli.add_command(command)
 
 

@@ -59,15 +59,15 @@ class Wanted(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """The cases that a command plans or runs, with their hosts, their number, and the folder of their logs."""
+    """The cases that a command plans, checks or runs, with their hosts, their number, and the folder of their logs."""
 
     chosen: tuple[Chosen, ...]
     target: AnyPlace
     settings: Settings
     site: str
-    wanted: Wanted
-    raw_logs: Path
-    round: str
+    wanted: Wanted = Wanted()
+    raw_logs: Path = Path("raw_logs")
+    round: str = ""
 
 
 def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
@@ -298,3 +298,10 @@ asked_options = _packed(
     raw_logs_option,
     round_option,
 )
+
+
+def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyPlace, settings: Settings, site: str) -> Asked:
+    return Asked(chosen=chosen, target=target, settings=settings, site=site)
+
+
+check_options = _packed("asked", _asked_to_check, series_options, target_options, settings_options, site_option)

@@ -1,4 +1,4 @@
-"""The common part of `plan` and `run`: the batches of all recipes, and their target."""
+"""The common part of `plan`, `check` and `run`: the batches of all recipes, and their target."""
 
 from __future__ import annotations
 

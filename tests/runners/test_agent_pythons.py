@@ -45,6 +45,16 @@ def test_a_whole_run_goes_through(python, write_recipe, tmp_path, monkeypatch):
     assert len(list((tmp_path / "jobs/.agents").iterdir())) == 1
 
 
+@pytest.mark.parametrize("python", ["3.6", "3.13"], indirect=True)
+def test_a_script_starts(python, write_recipe, tmp_path):
+    job = tmp_path / "job.pyz"
+    assert main(["script", str(write_recipe(PROGRAM)), "--raw-logs", "raw", "-o", str(job)]) == 0
+    subprocess.run([python, str(job)], cwd=tmp_path, check=True, capture_output=True)
+    node = folder_of(tmp_path) / "1/incoming/node0"
+    assert json.loads((node / "host.json").read_bytes())["outcome"] == "completed"
+    assert (node / "train.log").read_text().splitlines()[-1] == python
+
+
 def test_packages_are_asked(python):
     program = (agent_link.AGENT / "packages.py").read_text(encoding="utf-8")
     answer = subprocess.run([python, "-c", program, "gpu", "yes", "pip"], capture_output=True, text=True, check=True)

@@ -119,7 +119,7 @@ def test_a_job_that_was_never_started_is_told_from_one_that_was_killed(write_rec
     started = planned(write_recipe("true"), LOCAL, tmp_path)
     started.node(0).mkdir(parents=True)
     assert started.look().cause == "it was never started"
-    (started.node(0) / "host.log").touch()
+    (started.node(0) / "pid").write_text("0\n")
     assert started.look().cause == "its agent is gone, as if killed"
 
 

@@ -391,6 +391,13 @@ def test_a_refusal_of_sbatch_is_reported_and_leaves_nothing(slurm, write_recipe,
     assert main(argv) == 2
     assert re.search(r"sbatch did not take the job: .*invalid partition", capfd.readouterr().err, re.IGNORECASE)
     assert not (tmp_path / "raw").exists()
+    assert main(["check", *argv[1:2], *argv[4:]]) == 2
+    assert "sbatch would not take the job" in capfd.readouterr().err
+
+
+def test_slurm_says_whether_it_would_take_a_job(slurm, write_recipe, capfd):
+    assert main(["check", str(write_recipe("true")), "--on", "slurm:debug"]) == 0
+    assert "the job checks its nodes itself; Slurm says: sbatch: Job " in capfd.readouterr().out
 
 
 def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch, capfd):

@@ -15,7 +15,7 @@ import pytest
 from perfledger.ingest.site import reproduce
 from perfledger.runners import recipes, site
 from perfledger.runners.cases import select_cases
-from perfledger.runners.cli import collect, main, setup
+from perfledger.runners.cli import check, collect, main, setup
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import PlannedRecord
 from perfledger.runners.settings import Settings
@@ -64,6 +64,7 @@ def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatc
     monkeypatch.setattr(setup, "set_up", lambda *_: None)
     monkeypatch.setattr(collect, "unfinished_below", lambda _: [])
     monkeypatch.setenv("HF_TOKEN", "exported in the line before")
+    monkeypatch.setattr(check, "check_hosts", lambda *_: 0)
     for words in shown(path):
         # Of `run`, `plan` has all options but this one.
         tried = ["plan", *(word for word in words[1:] if word != "--resume")] if words[0] == "run" else words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import printable
 from tests.runners import quick
 from tests.runners.arrivals import arrive, begun
-from tests.runners.home import ROOT, folder_of, until
+from tests.runners.home import RECORD, ROOT, folder_of, load, until
 from tests.runners.node import ended
 
 DAY = 86400
@@ -248,7 +249,7 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
     ("arguments", "message"),
     [
         (["run"], "Missing argument 'RECIPE...'"),
-        (["show"], "Missing argument 'RECIPE'"),
+        (["script", "-o", "job.pyz"], "Missing argument 'RECIPE'"),
         (["run", "x", "--until-ci", "0%"], "'0%' is not a percentage between 0 and 100, such as 2%"),
         (["run", "x", "--until-ci", "few"], "'few' is not a percentage"),
         (
@@ -275,7 +276,7 @@ def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "collect"])
+@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect"])
 def test_every_command_and_option_has_a_help_text(capsys, command):
     assert main(["--help"]) == 0
     assert f"  {command}  " in capsys.readouterr().out
@@ -380,6 +381,59 @@ def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
     assert ended(step)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, write_recipe, tmp_path):
+    meeting = 'HOSTS = "{hosts}"\nMEET = "{master_address}:{master_port}"\n'
+    path = write_recipe(f'{RECORD} record 1; echo "$HOSTS $MEET"', batches="1, 2", more=meeting)
+    (tmp_path / "far").mkdir()
+    output = ["-o", str(tmp_path / "far/job.pyz")]
+    message = refusal(capfd, "script", str(path), *output)
+    assert "a script is of one case, and these are 2:" in message
+    assert [shlex.split(line)[-1].split(",")[2] for line in message.splitlines()[1:]] == [
+        "batch_size=1",
+        "batch_size=2",
+    ]
+    assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's", *output]) == 0
+    # Variables of the user must not set where the ranks meet.
+    leaked = {"PERFLEDGER_HOSTS": "a,b", "PERFLEDGER_MASTER_ADDRESS": "far", "PERFLEDGER_MASTER_PORT": "1"}
+    far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **leaked}, "check": False}
+    done = subprocess.run([sys.executable, "job.pyz"], text=True, capture_output=True, **far)
+    assert done.returncode == 0
+    next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"
+    assert next_step in done.stderr
+    asked = subprocess.run([sys.executable, "job.pyz", "--help"], text=True, capture_output=True, **far)
+    assert (asked.returncode, asked.stderr) == (
+        2,
+        "runners: --help: it takes no options; start it as `python3 job.pyz`\n",
+    )
+    again = subprocess.run([sys.executable, "job.pyz"], text=True, capture_output=True, **far)
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    (tmp_path / "far/raw it's").rename(tmp_path / "raw")
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+    run = load(folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/run.json")
+    assert (run["outcome"], run["records"]["count"], run["case"]["batch_size"]) == ("completed", 1, 2)
+    log = (folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/train.log").read_text()
+    assert re.search(r"^localhost 127\.0\.0\.1:[0-9]{5}$", log, re.MULTILINE)
+
+
+def test_a_script_of_two_nodes_is_refused(capfd, write_recipe, tmp_path):
+    two = ["--case", "nodes=2,devices=2", "-o", str(tmp_path / "job.pyz")]
+    message = refusal(capfd, "script", str(write_recipe("true")), *two)
+    assert "a script is for one node, and this case takes 2" in message
+    assert not (tmp_path / "job.pyz").exists()
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_that_is_refused_leaves_nothing(write_recipe, tmp_path):
+    path = write_recipe(command=["no-such-trainer"])
+    assert main(["script", str(path), "-o", str(tmp_path / "job.pyz")]) == 0
+    words = [sys.executable, "job.pyz"]
+    done = subprocess.run(words, text=True, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert "no-such-trainer is not on this host" in done.stderr
+    assert not (tmp_path / "raw_logs/tiny/bash/cpu-n1d1-bs1-fp32/1").exists()
 
 
 def test_a_recipe_can_be_given_as_a_path(capsys, write_recipe):

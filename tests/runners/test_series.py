@@ -258,9 +258,11 @@ def test_a_trial_needs_a_recipe_that_uses_its_iterations(write_recipe, tmp_path,
 def test_a_format_that_ingest_does_not_know_is_refused_before_the_run(write_recipe, tmp_path, capfd):
     path = write_recipe("true")
     path.write_text(path.read_text().replace("ngc.pytorch_resnet50", "frameworks.hf_trianer"))
-    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 2
-    said = "`records.format` is 'frameworks.hf_trianer', which ingest does not know; did you mean `frameworks.hf_"
-    assert said in capfd.readouterr().err
+    for command in ("run", "check"):
+        more = ["--raw-logs", str(tmp_path / "raw")] if command == "run" else []
+        assert main([command, str(path), *more]) == 2
+        said = "`records.format` is 'frameworks.hf_trianer', which ingest does not know; did you mean `frameworks.hf_"
+        assert said in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()
 
 
@@ -324,17 +326,28 @@ def test_a_refusal_is_asked_for_once_for_cases_that_need_the_same(write_recipe, 
     assert "runs of the same recipe that would be refused in the same way, and were not tried: 5" in printed.out
 
 
+def test_check_makes_the_checks_and_starts_nothing(write_recipe, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", str(write_recipe("touch started", batches="1, 2"))]) == 0
+    assert re.findall(r"^(\S+): can run$", capfd.readouterr().out, re.M) == ["cpu-n1d1-bs1-fp32"]
+    assert main(["check", str(write_recipe(command=["no-such-trainer"]))]) == 2
+    said = capfd.readouterr().err
+    assert "cpu-n1d1-bs1-fp32: this machine: the program no-such-trainer is not on this host" in said
+    assert not (tmp_path / "raw_logs").exists()
+    assert not list(tmp_path.rglob("started"))
+
+
 def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monkeypatch):
-    busy = "GPU 0 is busy"
-    answers = [busy, busy, ""]
-    monkeypatch.setattr(transport.Local, "why_busy", lambda *_: answers.pop(0))
+    busy = transport.Warnings(("GPU 0 is busy",))
+    answers = [busy, busy, transport.Warnings()]
+    monkeypatch.setattr(transport.Local, "check", lambda *_: answers.pop(0))
     monkeypatch.setattr(watch, "IDLE_SECONDS", 0.01)
     words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--if-busy", "wait"]
     assert main(words) == 1
     assert answers == []
     said = capfd.readouterr().out
     assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
-    monkeypatch.setattr(transport.Local, "why_busy", lambda *_: busy)
+    monkeypatch.setattr(transport.Local, "check", lambda *_: busy)
     monkeypatch.setattr(watch, "BUSY_SECONDS", 0.6)
     assert main([*words, "--repeats", "3"]) == 2
     error = capfd.readouterr().err
@@ -345,10 +358,10 @@ def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monke
 def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
     (run,) = planned(write_recipe, tmp_path, batches="1")
     with home.running(write_recipe("echo begun; sleep 300"), tmp_path) as process:
-        assert "another run measures here" in transport.Local().why_busy(run)
+        assert "another run measures here" in transport.Local().check(run, "idle").warnings[0]
         process.send_signal(signal.SIGTERM)
         process.wait()
-    home.until(lambda: "another run" not in transport.Local().why_busy(run))
+    home.until(lambda: "another run" not in str(transport.Local().check(run, "idle")))
 
 
 def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):
@@ -393,7 +406,7 @@ def test_a_recipe_that_pins_no_commit_says_so(write_recipe, tmp_path, capfd, com
     source = f'[source]\nrepository = "a/b"\ncommit = "{commit}"\nfolder = "sources"\n'
     path = str(write_recipe("true", more=f'{source}[setup]\nsteps = ["mkdir -p sources"]\n'))
     said = "recipe tiny: it names no commit of a/b, so what it runs may change; run.json records the one that ran"
-    for words in (["setup", path], ["run", path, "--raw-logs", str(tmp_path / "raw")]):
+    for words in (["setup", path], ["check", path], ["run", path, "--raw-logs", str(tmp_path / "raw")]):
         main([*words, "--work", str(tmp_path / "work")])
         assert (said in capfd.readouterr().err) == (not commit), words
     assert main(["show", path]) == 0

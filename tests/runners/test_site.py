@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+import zipfile
 
 import pytest
 
@@ -371,3 +375,23 @@ sbatch = ["--account=mine"]
     assert partition.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
     assert Slurm(("n1", "n2"), "7", "gpu").site_names() == (kind, names)
     assert Local().at_site((), ()) == Local()
+
+
+def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    path = write_recipe(f'{RECORD} record 1; echo "it is $MY_TOKEN"')
+    script = tmp_path / "job.pyz"
+    assert main(["script", str(path), "--secret", "MY_TOKEN", "--raw-logs", "raw", "-o", str(script)]) == 0
+    with zipfile.ZipFile(script) as archive:
+        assert SECRET not in archive.read("job.json").decode()
+    monkeypatch.delenv("MY_TOKEN")
+    here = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    refused = subprocess.run([sys.executable, "job.pyz"], **here)
+    assert refused.returncode == 2
+    assert "the secret MY_TOKEN is not set here; export it where the run is started" in refused.stderr
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    assert subprocess.run([sys.executable, "job.pyz"], **here).returncode == 0
+    (log,) = (tmp_path / "raw").rglob("train.log")
+    assert log.read_text().endswith(f"it is {STARS}\n")
+    spec = json.loads((log.parent / "job.json").read_text())["spec"]
+    assert spec["secrets"] == ["MY_TOKEN"]

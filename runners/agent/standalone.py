@@ -1,0 +1,43 @@
+"""A run in a file of its own, for a host that cannot be reached: an archive of the agent with the job in it."""
+
+import json
+import os
+import shutil
+import sys
+import zipfile
+
+from .actions import Actions
+from .checks import check, check_secrets
+from .job import NodeJob
+from .run import ALONE
+from .tools import PROGRAM, Refused, as_json, write_file
+
+
+def standalone(words: "list[str]") -> int:
+    """Create the folder of the run below the current one, check this host, and run."""
+    if words:
+        sys.stderr.write(f"runners: {words[0]}: it takes no options; start it as `python3 {sys.argv[0]}`\n")
+        return 2
+    with zipfile.ZipFile(os.path.dirname(PROGRAM)) as archive:
+        document = json.loads(os.fsdecode(archive.read("job.json")))
+    folder = document["folder"]
+    actions = Actions({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    try:
+        os.makedirs(folder)
+        write_file(os.path.join(folder, "launch.json"), as_json(document["launch"]))
+        actions.deliver()
+    except (OSError, Refused):
+        sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
+        return 2
+    try:
+        check_secrets(NodeJob(actions.folder))
+        for warning in check(NodeJob(actions.folder)):
+            sys.stderr.write(f"warning: {warning}\n")
+    except Refused as refusal:
+        shutil.rmtree(folder)
+        sys.stderr.write(f"runners: {refusal}\n")
+        return 2
+    place = os.path.abspath(folder)
+    os.chdir(actions.folder)
+    os.execve(sys.executable, actions.argv(), {**actions.environment(), ALONE: place})
+    return 0

@@ -12,13 +12,17 @@ class FormatError(ValueError):
     """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
 
 
-#: Group 1 is a `^` that is neither escaped nor in a character class.
-_LINE_START = re.compile(rb"\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\]|(\^)", re.DOTALL)
+#: Group 1 is a `^` or `$` that is neither escaped nor in a character class.
+_LINE_EDGE = re.compile(rb"\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\]|([\^$])", re.DOTALL)
+
+
+def _with_edges(pattern: bytes, edge: bytes, meant: bytes) -> bytes:
+    return _LINE_EDGE.sub(lambda found: meant if found[1] == edge else found[0], pattern)
 
 
 def _at_line_starts(pattern: bytes) -> bytes:
     """Make `^` match after a carriage return as well, since a terminal draws a new line there."""
-    return _LINE_START.sub(lambda found: rb"(?<![^\r\n])" if found[1] else found[0], pattern)
+    return _with_edges(pattern, b"^", rb"(?<![^\r\n])")
 
 
 #: A lookbehind at the beginning of a pattern, and the word after it.
@@ -62,7 +66,7 @@ _INDENTED = re.compile(rb"\^((?: |\[ \\t\])[*+]\+)(?=(?:[\w\"]|\\[^\w]){3})")
 def searched(pattern: bytes) -> re.Pattern[bytes]:
     """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
 
-    A `$` at the end of the pattern allows blanks before the line's end, since editors and terminals add or remove them.
+    A `$` allows blanks before the line's end, since editors and terminals add or remove them.
 
     The module `regex` skips text that cannot match up to ten times as fast as `re`. If a pattern begins with a word, `re`
     finds the word as fast and matches the rest faster. If it begins with an indent and a word, the indent becomes a
@@ -73,8 +77,7 @@ def searched(pattern: bytes) -> re.Pattern[bytes]:
     """
     import regex
 
-    if pattern.endswith(b"$") and not pattern.endswith((b"\\$", b"[ \\t\\r]*+$")):
-        pattern = pattern[:-1] + rb"[ \t\r]*+$"
+    pattern = _with_edges(pattern, b"$", rb"[ \t\r]*+$")
     if begins_with_a_word(plain := compiled(pattern, re.MULTILINE)):
         return plain
     if indented := _INDENTED.match(pattern):

@@ -122,7 +122,7 @@ HUGGING_FACE = (
     Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
     Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
     Fact("model", rb"--model_type[= ]([\w-]++)"),
-    Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
+    Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++)$", grouped),
     Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
     Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9,]++)", grouped),
     Fact(
@@ -133,14 +133,14 @@ HUGGING_FACE = (
     # An evaluation prints its examples before its batch size.
     Fact(
         "data_set_size",
-        rb"\bNum examples = ([0-9,]++)(?: \| Num Epochs = |[ \t\r]*+$(?!\n[^\n]{0,200}?\bBatch size = ))",
+        rb"\bNum examples = ([0-9,]++)(?: \| Num Epochs = |$(?!\n[^\n]{0,200}?\bBatch size = ))",
         grouped,
         first=True,
         where=lacks(ANSWERS),
     ),
     Fact(
         "total_epochs",
-        rb"\bNum [Ee]pochs = ([0-9,]++)(?= \| Total steps = | *+$)",
+        rb"\bNum [Ee]pochs = ([0-9,]++)(?= \| Total steps = |$)",
         grouped,
         first=True,
         where=lacks(ANSWERS),
@@ -165,11 +165,11 @@ HUGGING_FACE_START = _once(rb"(?:\*{5} Running training \*{5}|" + UNSLOTH_BANNER
 #: `Num GPUs used` are the devices of a process: one, unless the model is spread over several.
 UNSLOTH = (
     Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),
-    Fact("batch_size_of_job", rb"\bTotal batch size \([0-9]++ x [0-9]++ x [0-9]++\) = ([0-9,]++) *+$", grouped),
+    Fact("batch_size_of_job", rb"\bTotal batch size \([0-9]++ x [0-9]++ x [0-9]++\) = ([0-9,]++)$", grouped),
     Fact("batch_size_of_job", rb"\bTotal batch size = ([0-9,]++) \| Total steps = ", grouped),
     Fact("devices", UNSLOTH_BANNER + rb"1\b" + _TO_COPIES + rb"([0-9]++) \|", int),
     Fact("devices", UNSLOTH_BANNER + rb"([0-9]++)\b" + _TO_COPIES + rb"1 \|", int),
-    Fact("devices", UNSLOTH_BANNER + rb"(?<!used = )([0-9]++) *+$", int),
+    Fact("devices", UNSLOTH_BANNER + rb"(?<!used = )([0-9]++)$", int),
     Fact("parameters", rb"\bTrainable parameters = ([0-9,]++)(?=[ /]|$)", grouped),
 )
 

@@ -8,7 +8,7 @@ print no speed. Releases of 2023 print no tokens. The loop of the training engin
 milliseconds and no loss. Every host prints each step.
 """
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, up_to
 
 _PARAM = rb"\bConfig param %s: "
 #: Each start prints this once, below the configuration.
@@ -69,7 +69,7 @@ FORMAT = Format(
         Fact("devices", "Num_devices: {:int}, shape "),
         Fact(
             "precision",
-            _PARAM % rb"dtype" + rb"(bfloat16|float32)$(?=(?:(?!Config param quantization: )[\s\S]){0,40000}+Config param quantization: *+$)",
+            _PARAM % rb"dtype" + rb"(bfloat16|float32)$(?=" + up_to(rb"\bConfig param quantization:", _PARAM % rb"dtype", rb"[\s\S]") + rb"$)",
             words={b"bfloat16": "bf16", b"float32": "fp32"},
         ),
     ),

@@ -9,10 +9,6 @@ devices; the same key states the batch of the test.
 from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
-_SOLVER = rb"^SOLVER:[ \t\r]*+$"
-_SECTION = rb"^[A-Z_]++:[ \t\r]*+$"
-
-
 FORMAT = Format(
     title="TransReID and strong baseline",
     framework="PyTorch",
@@ -31,7 +27,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", _SOLVER + up_to(rb"^ *+IMS_PER_BATCH: ", _SECTION, rb"[\s\S]") + rb"(\d++)$", int),
+        Fact("batch_size_of_job", rb"^SOLVER:$" + up_to(rb"^ *+IMS_PER_BATCH: ", rb"^[A-Z_]++:$", rb"[\s\S]") + rb"(\d++)$", int),
         Fact("total_epochs", "^{? }MAX_EPOCHS: {:int}$"),
         Fact("model", rb"^ *+(?:TRANSFORMER_TYPE|NAME): '?+((?:vit|deit|swin|resnet|ViT|RN)[\w-]++)"),
         *PYTORCH_JOB,

@@ -17,7 +17,7 @@ LAUNCHER = (
     # Without a master, the listed hosts are the job, although `nnodes` is 1.
     Fact(
         "nodes",
-        rb"^LAUNCH INFO [\d :,-]++ips: ([^\s,]++(?:,[^\s,]++)++)[ \t\r]*+$(?=(?:\n(?!LAUNCH INFO [\d :,-]++master: )[^\n]*+){0,20}+\n[^\n]*? master: None\b)",
+        rb"^LAUNCH INFO [\d :,-]++ips: ([^\s,]++(?:,[^\s,]++)++)$(?=(?:\n(?!LAUNCH INFO [\d :,-]++master: )[^\n]*+){0,20}+\n[^\n]*? master: None\b)",
         listed,
     ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job

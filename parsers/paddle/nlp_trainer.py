@@ -33,7 +33,7 @@ from perfledger.parsers.contract import (
 )
 
 #: An argument of the list that the program prints, name and value in two columns.
-_ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
+_ARGUMENT = rb"\] - %s ++: ?+%s$"
 #: `trainer_state.json` has a line per number, in the order of their names.
 _NEXT = rb"[ \t\r]*+\n\s++"
 _OTHERS = rb'(?:"(?!(?:learning_rate|loss|step)")[\w/.-]++": [^\s,]++,' + _NEXT + rb")*+"
@@ -81,7 +81,7 @@ HEAD = (
     Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
     Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
     # The list is in the order of names.
-    Fact("precision", _ARGUMENT.replace(b"$", rb"\n[^\n]*?") % (rb"fp16", rb"True") + _ARGUMENT % (rb"fp16_opt_level", rb"(O2)"), words={b"O2": "fp16"}),
+    Fact("precision", _ARGUMENT.replace(b"$", rb"[ \t\r]*+\n[^\n]*?") % (rb"fp16", rb"True") + _ARGUMENT % (rb"fp16_opt_level", rb"(O2)"), words={b"O2": "fp16"}),
     Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
 )  # fmt: skip
 

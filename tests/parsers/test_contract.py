@@ -216,3 +216,10 @@ def test_a_module_without_a_format_is_refused() -> None:
 def test_a_pattern_that_is_none_is_refused() -> None:
     with pytest.raises(FormatError, match="is no pattern"):
         _ = Pause("evaluation", rb"valid(: ").regex
+
+
+@pytest.mark.parametrize("pattern", [rb"epochs = ([0-9]++)$", rb"epochs = ([0-9]++)(?= \| steps = |$)"])
+def test_blanks_may_stand_before_the_end_of_a_line_wherever_a_pattern_asks_for_it(pattern: bytes) -> None:
+    text = b"epochs = 1\nepochs = 2 \t\nepochs = 3\r\nepochs = 4 x\n"
+    assert [match[1] for match in searched(pattern).finditer(text)] == [b"1", b"2", b"3"]
+    assert searched(rb"costs ([0-9]++)\$[$]").search(b"costs 5$$")

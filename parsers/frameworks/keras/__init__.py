@@ -145,7 +145,7 @@ FORMAT = Format(
     # Processes without tags begin an epoch one after the other.
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS
     + rb"|" + _STAGE + rb"|" + _GOES_ON,
-    before_start=rb'^Model: "|^Configurations:[ \t]*+$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
+    before_start=rb'^Model: "|^Configurations:$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
         *_of_processes(lacks(_SEVERAL), "job"),
         # Each of several processes counts its own samples.

@@ -18,7 +18,9 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `^`, `$`            at the beginning and the end of a template: the beginning and the end of a line
 
 An empty line separates the templates of several lines that print some of the columns each; verbs such as `carry` join
-them. A blank next to a brace, and two blanks, match one or more blanks. A line break also matches blanks before it. A template compiles to a pattern that takes linear time.
+them. A blank next to a brace, and two blanks, match one or more blanks. A line break also matches blanks before it,
+empty lines after it, and a bar that the next line is drawn over. A template compiles to a pattern that takes linear
+time.
 """
 
 from __future__ import annotations
@@ -85,7 +87,8 @@ _LONGEST_WORD = 500
 _BLANKS = rb"[ \t]++"
 #: Blanks that pad a number. A character class ends the literal text before it, and `re` first searches for that text.
 _PADDING = rb"[ ]*+"
-_LINE_END = rb"[ \t\r]*+"
+#: The next line that a terminal shows: after empty lines, and after a bar that it is drawn over.
+_NEXT_LINE = rb"(?:[ \t\r]*+\n)++(?:[^\r\n]*+\r(?!\n))*+"
 #: A part of a template: a sign in braces, the edge of an optional part, doubled braces, or text.
 _PART = re.compile(r"(\{\{|\}\})|\{(\?)|(\})|\{((?:[^{}?][^{}]*)?)\}|([^{}]+)")
 
@@ -279,10 +282,10 @@ def _begins_with_letter(part: Optional) -> bool:
 
 
 def _escaped(text: str) -> bytes:
-    """Escape text; two blanks and more are any number, and a line break may follow blanks."""
+    """Escape text; two blanks and more are any number, and a line break is that before the next line with text."""
     found = re.escape(text.encode()).replace(rb"\ ", b" ")
     found = re.sub(rb"  +", lambda _: _BLANKS, found)
-    return found.replace(b"\\\n", _LINE_END + rb"\n")
+    return found.replace(b"\\\n", _NEXT_LINE)
 
 
 def _label(text: str) -> bytes:

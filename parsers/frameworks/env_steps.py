@@ -51,12 +51,12 @@ FORMAT = Format(
             verbs=(_of_one,),
         ),
         Reading(
-            "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Computation: {throughput} steps/s ",
+            "Learning iteration {step}/{total_steps}\n{?  Run name: {*}\n}  Computation: {throughput} steps/s ",
             unit="items/s",
         ),
         # Since 2025.
         Reading(
-            "Learning iteration {step}/{total_steps}\n{*}\n{?  Run name: {*}\n}  Total steps: {_}\n  Steps per second: {throughput}\n",
+            "Learning iteration {step}/{total_steps}\n{?  Run name: {*}\n}  Total steps: {_}\n  Steps per second: {throughput}\n",
             unit="items/s",
         ),
         Reading(

@@ -56,6 +56,7 @@ def found(template: str, line: bytes) -> dict[str, bytes | None]:
             "step": b"1", "step_seconds": b"2",
         }),
         ("a ({_}{?/{_}}) {step}", b"a (3/4) 5\n", {"step": b"5"}),
+        ("step {step}\nips {throughput} ", b"step 1 \n\n\t\r\nbar 5%\rips 2 ", {"step": b"1", "throughput": b"2"}),
         ("{{'loss': {loss}}}", b"{'loss': 2.5}", {"loss": b"2.5"}),
         ("loss {loss},{? acc{?u{?racy}}: {_}} end", b"loss 1, accu: 5 end", {"loss": b"1"}),
         ("^step {step},", b"x\nstep 3,", {"step": b"3"}),

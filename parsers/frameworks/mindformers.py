@@ -16,7 +16,7 @@ _STATE = (
 )  # fmt: skip
 
 #: Lines of other programs between the two of a step, such as a bar.
-_OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\r?+\n){0,3}+"
+_OTHERS = rb"(?:(?![^\n]*?(?: samples/s/p |" + _HEAD + rb"))[^\n]*+\n){0,3}+"
 #: Bars before the text of a line; a line that ends in a carriage return is not one.
 _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 
@@ -33,7 +33,7 @@ FORMAT = Format(
             span="step",
         ),
         Reading(
-            _STATE + rb"\r?+\n(?=" + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",
+            _STATE + rb"\r?+\n(?=" + _OTHERS + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",
             unit="samples/s",
             span="step",
         ),

@@ -23,14 +23,24 @@ from perfledger.parsers.contract import (
     Kept,
     Pause,
     Reading,
+    every,
     says,
 )
 from perfledger.parsers.frameworks import HUGGING_FACE, HUGGING_FACE_START, PYTORCH_JOB
 
+#: Columns that count the batches of the bars.
+_COUNTED = ("step", "total_steps", "steps")
+
+
+def _in_updates(columns: Columns) -> Kept:
+    """Count updates instead of batches: an update takes one batch, or as many as the head says."""
+    batches = np.nan_to_num(columns["_accumulation"], nan=1.0)
+    return every(columns), {**columns, **{each: columns[each] / batches for each in _COUNTED if each in columns}}
+
 
 def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
     """Return the lines of bars, the number of the bar of each, and how many batches a resumed run skips in the first."""
-    rows = np.flatnonzero(np.isfinite(columns["step"]))
+    rows = np.flatnonzero(columns["step"] <= columns["total_steps"])
     skipped = columns["_skipped"][np.isfinite(columns["_skipped"])]
     return rows, np.cumsum(np.diff(columns["step"][rows], prepend=0.0) < 0), float(skipped[0]) if len(skipped) else 0.0
 
@@ -59,12 +69,6 @@ def _of_complete_bars(columns: Columns) -> Kept:
     return rows, {"epoch": number.astype(float), "steps": done, "duration": np.clip(seconds, elapsed, elapsed + 1)}
 
 
-def _of_a_step(printed: bytes) -> int:
-    """Return the samples of a step from those of an update, and the steps of one."""
-    words = printed.split()
-    return int(words[0]) // int(words[-1])
-
-
 #: SetFit's head, which accumulates nothing, is the shorter one.
 _JOB = rb"Total train batch size (?:\(w\. parallel, distributed & accumulation\) )?+= "
 _BAR = Reading(
@@ -76,7 +80,7 @@ _BAR = Reading(
         Pause("evaluation", "***** Running {evaluation|Evaluation}"),
         Pause("checkpoint", "Saving model checkpoint to "),
     ),
-    verbs=(_of_batches,),
+    verbs=(_of_batches, _in_updates),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -88,9 +92,8 @@ FORMAT = Format(
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
     end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
     over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
-    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_of_complete_bars,))),
+    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_of_complete_bars, _in_updates))),
     facts=(
-        Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
         Fact("batch_size_of_job", rb"Total train batch size = ([0-9]++)$", int),
         *HUGGING_FACE,
         *PYTORCH_JOB,

@@ -14,7 +14,7 @@ FORMAT = Format(
     title="MiniLLM",
     framework="PyTorch",
     unproven=True,
-    start=rb"(?m:^)arguments:\n(?=(?: *+\w++ \.++ [^\n]*+\n){0,400}? *+gradient_accumulation_steps \.++ )",
+    start=rb"(?m:^)arguments:(?=(?:[^\n]*+\n){1,400}? *+gradient_accumulation_steps \.++ )",
     before_start="^using world size: ",
     readings=(
         Reading(

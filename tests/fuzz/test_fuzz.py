@@ -125,6 +125,23 @@ def test_a_figure_that_moves_is_found(tmp_path: Path) -> None:
     assert mutations.kind_of(properties.moved(before, path)) == "moved"
 
 
+@pytest.mark.parametrize(
+    ("format_id", "end"),
+    [
+        ("frameworks.diffusers", b"\t\n"),
+        ("frameworks.hf_iteration", b"\n" + b"~" * 2_000 + b"\n"),
+        ("frameworks.minillm", b"\n\n"),
+    ],
+)
+def test_what_is_between_the_lines_of_two_runs_moves_no_figure(format_id: str, end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(log_of(format_id).read_bytes() * 2)
+    before = properties.runs(path)
+    path.write_bytes(path.read_bytes().replace(b"\n", end))
+    assert not_slow(properties.moved(before, path)) == []
+    assert len(properties.runs(path)) == len(before) == 2
+
+
 def test_a_failing_log_is_made_small() -> None:
     text = b"".join(b"line %d\n" % number for number in range(500))
     assert minimise.minimal(text, lambda part: b"3" in part and b"499" in part) in (b"3499", b"4993")

@@ -129,9 +129,11 @@ class Mutation:
         path.write_bytes(text)
         if not self.harmless:
             return properties.broken(path)
-        before = properties.runs(path)
-        path.write_bytes(self.changed(text))
-        return properties.moved(before, path)
+        before, changed = properties.runs(path), self.changed(text)
+        path.write_bytes(changed)
+        # Whether the beginnings of lines are labels, or the printer's own, depends on the lines and labels around them.
+        labels = [] if self.harmless == "labelled" else properties.labels(changed)
+        return properties.moved(before, path) if properties.labels(text) == labels else properties.broken(path)
 
 
 def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
@@ -141,9 +143,8 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
     log, kind = chance.choice(logs), chance.randrange(3)
     count = chance.choice((1, 1, 2, 3)) if kind != 1 else 0
     damages = tuple(chance.choice((*DAMAGES, "spliced")) for _ in range(count))
-    # Tags on some lines may be the printer's own: whether they are taken off depends on the lines around them. Bytes of
-    # ASCII shift all that follows in a text of two bytes per character.
-    harmless = chance.choice(list(HARMLESS)) if kind and {"tagged", "utf-16"}.isdisjoint(damages) else ""
+    # Bytes of ASCII shift all that follows in a text of two bytes per character.
+    harmless = chance.choice(list(HARMLESS)) if kind and "utf-16" not in damages else ""
     return Mutation(log, name, damages, harmless)
 
 

@@ -43,9 +43,9 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _between(text: bytes, chance: Random, change: Callable[[bytes], bytes]) -> bytes:
-    """Change some lines, given without their ends."""
-    rate = chance.choice((0.02, 0.1, 0.5, 1.0))
-    return b"\n".join(change(each) if chance.random() < rate else each for each in text.split(b"\n"))
+    """Change some lines, given without their ends; what follows a line that was cut would make it whole."""
+    rate, (*lines, rest) = chance.choice((0.02, 0.1, 0.5, 1.0)), text.split(b"\n")
+    return b"\n".join([*(change(each) if chance.random() < rate else each for each in lines), rest])
 
 
 def _bits(text: bytes, chance: Random) -> bytes:

@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,7 +23,7 @@ from perfledger.ingest.record import run as record_run
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import telemetry_by_id
-from perfledger.parsers.engine.scan import ScanError, unstyled
+from perfledger.parsers.engine.scan import Noise, ScanError, clean, unstyled
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.schema.records import Figure, NoFigure, Run, text_of
@@ -82,10 +83,15 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
     return wrong + ([f"lost: {known} became {found}, and nothing says so"] if unsaid else [])
 
 
-def _said(found: Sequence[Run]) -> set[str]:
-    """Return the problems of runs, and why they have no figure."""
+def _said(found: Sequence[Run]) -> Counter[str]:
+    """Count the problems of runs, and why they have no figure."""
     reasons = (each.reason for run in found for each in run.figures.values() if isinstance(each, NoFigure))
-    return {problem.code for run in found for problem in run.problems} | set(map(text_of, reasons))
+    return Counter(problem.code for run in found for problem in run.problems) + Counter(map(text_of, reasons))
+
+
+def labels(text: bytes) -> list[int]:
+    """Return the ranks of the tags and labels that are taken off the lines of a text."""
+    return [rank for chunk in clean(iter([(text, 1, 0, 0)]), Noise()) for _, rank in chunk.tags]
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:

@@ -125,6 +125,31 @@ def test_a_figure_that_moves_is_found(tmp_path: Path) -> None:
     assert mutations.kind_of(properties.moved(before, path)) == "moved"
 
 
+def test_a_problem_of_another_run_says_why_a_figure_is_lost(tmp_path: Path) -> None:
+    path, whole = tmp_path / "train.log", log_of("frameworks.axolotl").read_bytes()
+    without_bars = b"".join(each for each in whole.splitlines(keepends=True) if b"%|" not in each)
+    path.write_bytes(whole + without_bars)
+    before = properties.runs(path)
+    path.write_bytes(without_bars + without_bars)
+    assert properties.moved(before, path) == []
+
+
+def test_lines_with_labels_of_their_own_are_not_labelled(tmp_path: Path) -> None:
+    """Of two stamps the first is a label: the second, which was taken for one before, becomes the clock."""
+    log = log_of("frameworks.internlm")
+    lines = [each for each in log.read_bytes().splitlines(keepends=True) if each.startswith(b"2026-11-20T")]
+    text = b"".join([*lines[:3], *lines[-2:]])
+    assert properties.labels(text) == [0] * 5
+    assert not_slow(mutations.Mutation(log, "", (), "labelled").wrong(text, tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", ["blank lines", "trailing blanks", "line ends"])
+def test_a_cut_line_stays_cut(name: str) -> None:
+    assert all(
+        operators.HARMLESS[name](b"step 1\nspeed: 39", Random(seed)).endswith(b"\nspeed: 39") for seed in range(9)
+    )
+
+
 @pytest.mark.parametrize(
     ("format_id", "end"),
     [

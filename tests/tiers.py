@@ -93,10 +93,10 @@ FILES: Mapping[str, str] = {
 }
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
-    "test_a_site_is_published_beside_all_of_them": "slow",
-    "test_a_log_cut_inside_a_line": "sweep",
+    "test_the_good_logs_are_published_among_all_bad_inputs": "slow",
+    "test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all": "sweep",
     "test_a_trial_runs_few_iterations_and_nothing_of_it_is_published": "host",
-    "test_a_very_long_line_is_not_held_in_memory": "slow",
+    "test_a_very_long_line_does_not_fill_the_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",
     "test_mutated_goldens_are_read_as_they_must_be": "sweep",
     "test_neighbours_of_a_log_that_ends_its_reader_are_read": "slow",

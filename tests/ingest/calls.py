@@ -1,4 +1,4 @@
-"""Calls of the command in a process of their own, forked from this one so that they need not import anything."""
+"""Calls of the command in other processes, most of them forked from this one so that they import nothing again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,20 @@ from pathlib import Path
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.files import _UNFINISHED
 
+#: A program that calls the command and prints its peak memory in KiB; getrusage would include the parent's.
+PEAK = """
+import re, sys
+from pathlib import Path
+from perfledger.ingest.cli import main
+code = main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
 
 @dataclass(frozen=True)
 class Call:
-    """A call under way, in a session of its own with all processes that it starts."""
+    """A running call; it and all processes that it starts are a session of their own."""
 
     pid: int
     log: Path
@@ -59,11 +69,10 @@ class Call:
 
 
 def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> Call:
-    """Call the command; what it prints goes to a file. `before` is called in its process."""
+    """Call the command and write its output to a file; `before` is called in its process first."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of threads, which pytest-xdist has: none holds what we use
+        # Python warns about forks of processes with threads. Those of pytest-xdist have no lock that we need.
+        warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid:
         return Call(pid, log)
@@ -81,7 +90,7 @@ def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: 
 
 
 def wait(until: Callable[[], bool], seconds: float = 30.0) -> bool:
-    """Wait until something holds; the limit is no measurement, but how long a broken test may hang."""
+    """Wait until the condition is true, or until the limit, so that a broken test does not hang."""
     end = time.monotonic() + seconds
     while not (found := until()) and time.monotonic() < end:
         time.sleep(0.01)

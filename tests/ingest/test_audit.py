@@ -1,4 +1,4 @@
-"""The audit: which log and which rule a published figure belongs to, on hand-made runs and on other people's logs."""
+"""The audit: the log and the rule of a published figure, on made-up runs and on public logs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from tests.corpus import expected as rows_of
 RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
 
 
-#: The case of the figure, as far as the audit compares it.
+#: The facts of the figure's case that the audit compares.
 CASE: dict[str, Any] = {
     "model": "DeepLabV3+", "framework": "PaddlePaddle", "hardware": "made-up", "precision": "fp32", "devices": 1,
 }  # fmt: skip
 
 
 def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Run:
-    """Return a run with what the audit reads of it; a figure is its value, or a whole entry."""
+    """Return a run with the fields that the audit reads; a figure is a value or a whole entry."""
     extra = {"audit": {name: figure(value) for name, value in audited.items()}} if audited else {}
     return builders.run(
         path, path=path, sha256=path, case=CASE | (case or {}),
@@ -76,7 +76,7 @@ def test_the_tolerance_is_a_thousandth(row: Published, value: float, verdict: st
     assert audited(row, run("logs/one.log", sustained=41 - value)).verdict == verdict
 
 
-def test_reproduced_by_another_rule_names_the_rule_of_the_source_first(row: Published) -> None:
+def test_a_rule_of_the_source_is_named_before_other_rules_that_reproduce_the_figure(row: Published) -> None:
     given = run("tree/logs/one.log", sustained=30.0, mean=20.5, audited={"mean:skip=2": 20.5})
     found = audited(row, given)
     assert found.verdict == audit.OTHER_RULE
@@ -84,7 +84,7 @@ def test_reproduced_by_another_rule_names_the_rule_of_the_source_first(row: Publ
     assert found.closest.rule == "mean:skip=2"
 
 
-def test_belongs_to_another_log_of_the_same_case(row: Published) -> None:
+def test_a_figure_may_belong_to_another_log_of_the_same_case(row: Published) -> None:
     found = audited(row, run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=9.0, mean=20.5))
     assert found.verdict == audit.OTHER_LOG
     assert found.other is not None
@@ -98,7 +98,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("case", OTHERS, ids=str)
-def test_a_log_of_something_else_explains_nothing(row: Published, case: dict[str, Any]) -> None:
+def test_a_log_of_another_case_does_not_explain_a_figure(row: Published, case: dict[str, Any]) -> None:
     other = run("tree/logs/two.log", sustained=20.5, case=case)
     assert audited(row, run("tree/logs/one.log", sustained=30.0), other).verdict == audit.UNSUPPORTED
 
@@ -117,8 +117,7 @@ def test_printed_digits_are_rounded_or_truncated(row: Published, printed: str, o
     assert audited(given, run("logs/one.log", sustained=ours)).verdict == verdict
 
 
-def test_words_of_one_precision_are_one_case(row: Published) -> None:
-    """A table's AMP is a log's FP16, and its FP32 is FP32 that may be TF32."""
+def test_fp32_that_may_be_tf32_is_the_case_of_a_tables_fp32(row: Published) -> None:
     other = run("tree/logs/two.log", mean=20.5, case={"precision": "fp32_tf32", "hardware": "Made-Up"})
     assert audited(row, run("tree/logs/one.log", sustained=30.0), other).verdict == audit.OTHER_LOG
 
@@ -135,8 +134,7 @@ def test_a_log_that_contradicts_its_name_is_another_one(row: Published, fact: st
     assert audited(row, given).verdict == verdict
 
 
-def test_a_figure_not_of_the_whole_job_is_not_compared(row: Published) -> None:
-    """20.5 of one device is not 20.5 of the job: without the number of devices nothing is compared."""
+def test_a_speed_per_device_is_not_compared_with_a_figure_of_the_job(row: Published) -> None:
     given = run("tree/logs/one.log", sustained=figure(20.5) | {"scope": "device"})
     found = audited(row, given)
     assert (found.verdict, found.house, found.closest) == (audit.NO_FIGURE, None, None)
@@ -148,7 +146,7 @@ def test_absent_figures_are_ignored(row: Published) -> None:
 
 
 @pytest.mark.parametrize("path", ["tree/logs/other.log", "tree/logs/zone.log", "one.log", "logs/one.log/train.log"])
-def test_no_log(row: Published, path: str) -> None:
+def test_the_whole_name_of_a_log_must_match(row: Published, path: str) -> None:
     assert audited(row, run(path, sustained=20.5)).verdict == audit.NO_LOG
 
 
@@ -168,7 +166,7 @@ def test_a_log_read_now_takes_precedence_over_a_record(row: Published) -> None:
 
 
 def test_a_changed_log_takes_precedence_over_its_record(row: Published) -> None:
-    """The record's log gives the figure, the one at hand under that name does not: the one at hand is what we hold."""
+    """The recorded log reproduces the figure. The current log with that name does not, and it decides."""
     live, old = run("here/logs/one.log", sustained=30.0), run("there/logs/one.log", sustained=20.5)
     found = audited(row, live, recorded=(old,))
     assert found.run is not None
@@ -176,7 +174,7 @@ def test_a_changed_log_takes_precedence_over_its_record(row: Published) -> None:
     assert found.verdict != audit.REPRODUCED
 
 
-def test_disagreements_are_beyond_rounding(row: Published) -> None:
+def test_figures_of_one_case_disagree_if_they_differ_by_more_than_rounding(row: Published) -> None:
     def also(**change: Any) -> Published:
         text = change.pop("printed", row.printed)
         return dataclasses.replace(row, printed=text, value=float(text), place="other.md", **change)
@@ -192,7 +190,7 @@ def test_disagreements_are_beyond_rounding(row: Published) -> None:
     ("one", "two", "same"),
     [
         ("158.6111", "158.611", True),
-        ("158.6119", "158.611", True),  # cut off, not rounded
+        ("158.6119", "158.611", True),  # truncated, not rounded
         ("158.6119", "158.612", True),
         ("158.6131", "158.612", False),
         ("16142.9", "16142.92", True),
@@ -204,7 +202,7 @@ def test_disagreements_are_beyond_rounding(row: Published) -> None:
         ("9" * 300, "9" * 300 + ".25", True),
     ],
 )
-def test_rounding_is_no_disagreement(row: Published, one: str, two: str, same: bool) -> None:
+def test_rounded_or_truncated_figures_are_the_same(row: Published, one: str, two: str, same: bool) -> None:
     first, second = (dataclasses.replace(row, printed=each, value=float(each)) for each in (one, two))
     assert audit.same(first, second) is audit.same(second, first) is same
 
@@ -219,15 +217,15 @@ def test_an_option_not_stated_equals_off_only_if_absence_means_off(row: Publishe
     assert audit.disagreements([bare, cell({"clip": "no"})]) == ()
 
 
-def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
-    """Found by reading those pages: the front page against the models', and two tables of one page."""
+def test_disagreements_of_the_published_figures_are_the_known_ones() -> None:
+    """We read these pages. The front page differs from the models' pages, and two tables of one page differ."""
     found = audit.disagreements(publications.read([ROOT / "raw_logs" / "published"]).rows)
     printed = {tuple(each.printed for each in one.rows) for one in found}
     assert {("590188.7", "385625.7"), ("678315.9", "682820.5"), ("194040.4", "183830.0")} <= printed
     assert {("60.95", "243"), ("203.2", "61.0"), ("11233.92", "11331.93")} <= printed
     assert sum(each.rows[0].place.startswith("README.md (root)") for each in found) == 28
-    # Outputs of scripts that are older than the tables above them: two pages, five and three numbers of devices. The
-    # second is of model_parallel, as its folder says; the table of partial_fc (1933.88) is of another case.
+    # On two pages the scripts' outputs are older than the tables above them, for five and three numbers of devices.
+    # The folder of the second output names model_parallel; the table of partial_fc (1933.88) is another case.
     assert {("3089.74", "2478.59"), ("1921.87", "1925.59")} <= printed
     assert len(found) == 28 + 6 + 5 + 3
 
@@ -247,11 +245,10 @@ def test_an_output_that_matches_no_table_of_its_page_is_a_disagreement(row: Publ
         assert audit.disagreements([table, other, cell("22.0", **elsewhere)]) == ()
 
 
-def test_speed_ups_that_do_not_follow_are_the_two_that_are_known() -> None:
-    """Of 689 published speed-ups."""
+def test_two_of_689_published_speed_ups_do_not_follow_from_their_figures() -> None:
     found = audit.slips(publications.read([ROOT / "raw_logs" / "published"]).rows)
-    said = {(each.row.printed, each.row.speedup, round(each.computed, 2)) for each in found}
-    assert said == {("14822.31", "27.33", 27.23), ("10633.22", "10.2", 10.28)}
+    wrong = {(each.row.printed, each.row.speedup, round(each.computed, 2)) for each in found}
+    assert wrong == {("14822.31", "27.33", 27.23), ("10633.22", "10.2", 10.28)}
 
 
 @pytest.mark.parametrize(("speedup", "count"), [("2.00", 0), ("2.01", 0), ("1.98", 1), ("2.1", 1), ("", 0)])
@@ -262,12 +259,12 @@ def test_a_speed_up_follows_from_its_figures(row: Published, speedup: str, count
     assert audit.slips([dataclasses.replace(one, place="other.md"), two]) == ()
 
 
-# --- over other people's logs -------------------------------------------------------------------------------------
+# --- public logs --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the record of the corpus anew beside the published figures."""
+    """Write the record of the corpus again, next to a copy of the published figures."""
     import contextlib
 
     from perfledger.ingest.cli import main
@@ -295,18 +292,18 @@ def expected() -> dict[str, dict[str, str]]:
     return {each["path"]: each for each in rows_of("expected-paddle-perf")}
 
 
-def held(found: list[Audited]) -> list[tuple[Audited, dict[str, str]]]:
-    """Figures of logs at hand, beside what was found out about their logs; without the front page, whose are stale."""
+def known_rules(found: list[Audited]) -> list[tuple[Audited, dict[str, str]]]:
+    """Pair figures whose logs we have with the expected rules, without the front page, whose figures are old."""
     table = expected()
     kept = [(each, table[each.row.log]) for each in found if each.run and "(root)" not in each.row.place]
     assert len(kept) >= 130
     return kept
 
 
-def test_a_figure_computed_by_its_familys_rule_is_reproduced(corpus: list[Audited]) -> None:
-    """`rel_err` is that of the closest of a log's figures; a second figure of the log may be another run's."""
+def test_a_figure_of_the_models_usual_rule_is_reproduced(corpus: list[Audited]) -> None:
+    """`rel_err` is the error of the log's closest figure. A second figure with the same log may be another run's."""
     tried = 0
-    for each, known in held(corpus):
+    for each, known in known_rules(corpus):
         close = known["rel_err"] and abs(float(known["rel_err"])) <= audit.TOLERANCE
         if known["rule_kind"] != "family rule" or not close or not _is_closest(each, known):
             continue
@@ -317,16 +314,16 @@ def test_a_figure_computed_by_its_familys_rule_is_reproduced(corpus: list[Audite
 
 def test_a_figure_that_no_rule_computes_is_not_reproduced(corpus: list[Audited]) -> None:
     tried = 0
-    for each, known in held(corpus):
+    for each, known in known_rules(corpus):
         if known["rel_err"] and abs(float(known["rel_err"])) > audit.TOLERANCE:
             tried += 1
             assert each.verdict in (audit.UNSUPPORTED, audit.OTHER_LOG), (each.row.log, each.row.printed)
     assert tried >= 30
 
 
-def test_the_rule_of_a_family_gives_its_figure_to_the_digits(corpus: list[Audited]) -> None:
+def test_the_models_usual_rule_gives_all_digits_of_its_figure(corpus: list[Audited]) -> None:
     tried = 0
-    for each, known in held(corpus):
+    for each, known in known_rules(corpus):
         if known["rule_kind"] == "family rule" and _is_closest(each, known):
             assert each.closest is not None
             tried += 1
@@ -334,7 +331,7 @@ def test_the_rule_of_a_family_gives_its_figure_to_the_digits(corpus: list[Audite
     assert tried >= 100
 
 
-def test_no_figure_called_closest_is_farther_than_ours() -> None:
+def test_the_closest_figure_is_at_least_as_close_as_the_headline() -> None:
     found = audit.audit(publications.read([ROOT / "raw_logs" / "published"]), [])
     both = [(each.house, each.closest) for each in found if each.house and each.closest]
     assert len(both) > 100
@@ -347,20 +344,20 @@ def _is_closest(each: Audited, known: dict[str, str]) -> bool:
     return each.row.value == pytest.approx(closest, rel=1e-4)
 
 
-def test_the_cell_that_shows_the_amp_log_belongs_to_it(corpus: list[Audited]) -> None:
+def test_the_figure_of_the_amp_log_belongs_to_that_log(corpus: list[Audited]) -> None:
     (found,) = [each for each in corpus if each.row.printed == "385625.7"]
     assert found.verdict == audit.OTHER_LOG
     assert found.other is not None
     assert str(found.other.run.path).endswith("pytorch_gpu32_amp_bs5120")
 
 
-def test_the_log_of_sixteen_nodes_is_not_that_of_eight(corpus: list[Audited]) -> None:
+def test_a_log_of_sixteen_nodes_does_not_support_a_figure_of_eight(corpus: list[Audited]) -> None:
     found = {each.verdict for each in corpus if each.row.log == "Word2Vec/logs/W2V_DataLoader_16Thread_8Node"}
     assert found == {audit.OTHER_LOG}
 
 
-def test_a_figure_and_its_log_are_of_one_case(corpus: list[Audited]) -> None:
-    """The tables and the facts of the logs spell the case alike; but for the log that is another run's."""
+def test_a_figure_and_its_log_have_the_same_case(corpus: list[Audited]) -> None:
+    """Tables and logs state the same facts, except in a log that contradicts its name."""
     names = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
     tried = 0
     for each in corpus:
@@ -376,7 +373,7 @@ def test_every_available_log_has_a_figure(corpus: list[Audited]) -> None:
 
 
 def test_the_record_equals_the_figures_of_the_logs(fresh: Path) -> None:
-    """Stale, it would audit with old code. `python -m ingest audit TREE --layout paddle-perf --to` it, and commit."""
+    """To renew the record, run `python -m ingest audit TREE --layout paddle-perf --to RECORD` and commit it."""
     now = [json.loads(line) for line in fresh.read_text("utf-8").splitlines()]
     kept = [json.loads(line) for line in RECORD.read_text("utf-8").splitlines()]
     assert [each["path"] for each in now] == [each["path"] for each in kept]
@@ -397,7 +394,7 @@ def test_the_record_quotes_no_log() -> None:
 
 
 def test_the_public_site_audits_without_logs() -> None:
-    """Of what is published, all that named a held log has a verdict though the logs are not in the repository."""
+    """Figures have a verdict from the record, although their logs are not in the repository."""
     found = audit.summary(audit.audit(publications.read([ROOT / "raw_logs" / "published"]), []))
     perf = found["PaddlePaddle/Perf"]
     assert perf[audit.REPRODUCED] + perf[audit.OTHER_RULE] >= 120
@@ -410,7 +407,7 @@ def test_the_public_site_audits_without_logs() -> None:
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """One log of twelve records, 10 to 21 samples/s, and a figure that is their mean after the second."""
+    """Write a log of twelve records, 10 to 21 samples/s, and a figure, the mean of all but the first two."""
     write_run(tmp_path / "tree", "logs", seg([10.0 + i for i in range(12)]), run=run_json())
     mean = sum(12.0 + i for i in range(10)) / 10
     folder(tmp_path / "tree" / "published", [GOOD | {"log": "logs/train.log", "value": f"{mean:.2f}"}])
@@ -437,7 +434,7 @@ def test_rules_of_the_source_are_computed_when_the_log_is_read(
     assert "mean:skip=2" in page
 
 
-def test_a_changed_rule_is_computed_though_the_log_is_the_same(
+def test_a_changed_rule_is_computed_for_an_unchanged_log(
     logs: Path, tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
     ingest(logs, "--out", tmp_path / "docs")
@@ -449,7 +446,7 @@ def test_a_changed_rule_is_computed_though_the_log_is_the_same(
     assert (found["verdict"], found["rule"]) != (audit.OTHER_RULE, "mean:skip=2")
 
 
-def test_a_record_replaces_logs_that_are_not_here(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_record_replaces_missing_logs(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
     done = ingest("audit", logs, "--to", record)
     assert done.code == 0, done.err
@@ -465,7 +462,7 @@ def test_a_record_replaces_logs_that_are_not_here(logs: Path, tmp_path: Path, in
     assert (found["verdict"], found["read"], found["rule"]) == (audit.OTHER_RULE, "recorded", "mean:skip=2")
 
 
-def test_check_sees_an_audit_that_is_stale(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_check_detects_a_stale_audit(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
     ingest(logs, "--out", tmp_path / "docs")
     assert ingest("check", logs, "--out", tmp_path / "docs").code == 0
     path = tmp_path / "docs" / "data" / "audit.csv"
@@ -505,15 +502,15 @@ def test_a_record_needs_a_published_folder(logs: Path, ingest: Callable[..., Cal
     assert not (logs / file).exists()
 
 
-def test_strict_records_nothing_if_a_log_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_strict_writes_no_record_if_a_log_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
     (logs / "noise.log").write_text("nothing of use\n", "utf-8")
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
     assert ingest("audit", logs, "--to", record, "--strict").code == 2
     assert not record.exists()
 
 
-def test_logs_that_do_not_bear_out_dali_are_named() -> None:
-    """The source says that DALI was on for all; its logs of TensorFlow say no, and others do not mention it."""
+def test_logs_that_do_not_confirm_dali_are_listed() -> None:
+    """The source claims DALI for all logs. Those of TensorFlow state no, and some others do not mention it."""
     known = publications.read([ROOT / "raw_logs" / "published"])
     found = audit.unconfirmed(audit.audit(known, []), known.sources)
     assert Counter((each.row.framework, each.row.precision, each.stated) for each in found) == {
@@ -526,7 +523,7 @@ def test_logs_that_do_not_bear_out_dali_are_named() -> None:
     ("options", "places", "stated"),
     [({"dali": True}, "*", []), ({"dali": False}, "*", ["no"]), ({}, "*", [""]), ({"dali": False}, "other/*", [])],
 )
-def test_a_claim_holds_for_its_places_and_is_confirmed_by_the_log(
+def test_a_claim_about_a_place_needs_confirmation_by_its_log(
     row: Published, options: dict[str, bool], places: str, stated: list[str]
 ) -> None:
     found = [audited(row, run("logs/one.log", sustained=20.5, case={"options": options}))] * 2

@@ -1,4 +1,4 @@
-"""Input that is broken or hostile: one clear problem with its path, everything else published, nothing lost."""
+"""Broken or hostile input: one clear problem with its path, and everything else is published."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import PEAK
 from made_logs import (
     clas_dygraph,
     clas_static,
@@ -41,7 +42,7 @@ GOOD = 5
 
 
 def call(*arguments: object) -> Called:
-    """Call the command where no test's fixture captures its output."""
+    """Call the command and capture its output, for fixtures of the module."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         code = main([str(each) for each in arguments])
     return Called(code, out.getvalue(), err.getvalue())
@@ -49,7 +50,7 @@ def call(*arguments: object) -> Called:
 
 @pytest.fixture(scope="module")
 def good_lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """Return the lines of the good tree alone."""
+    """Return the lines of the good tree without bad input."""
     return call(make_tree(tmp_path_factory.mktemp("good") / "logs"), "--json").lines
 
 
@@ -59,7 +60,7 @@ def of_good_tree(called: Called) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def broken(tree: Path, ingest: Ingest, good_lines: list[dict[str, Any]]) -> Broken:
-    """Return a function that adds something bad to the good tree and reads it: what was good must stay as it was."""
+    """Return a function that adds bad input to the good tree, reads it, and checks that the good lines are the same."""
 
     def added(add: Callable[[Path], object]) -> Called:
         add(tree)
@@ -71,7 +72,7 @@ def broken(tree: Path, ingest: Ingest, good_lines: list[dict[str, Any]]) -> Brok
 
 
 def read_once(folder: Path, add: Iterable[Callable[[Path], object]]) -> Called:
-    """Read a tree with many bad inputs by one call; its tests look at one of them each."""
+    """Read a tree with many bad inputs by one call; each test looks at one of them."""
     (folder / "logs").mkdir()
     for each in add:
         each(folder / "logs")
@@ -139,7 +140,7 @@ def test_a_file_without_a_log_is_a_problem(files: Called, name: str, data: bytes
     assert (files.code, len(files.problems), len(files.lines)) == (1, len(FILES), len(FILES))
 
 
-def test_a_folder_without_logs(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_a_folder_without_logs_is_a_problem(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     (tmp_path / "nothing" / "below").mkdir(parents=True)
     (tmp_path / "nothing" / "README.md").write_text("no log")
     one_problem(ingest(tree, tmp_path / "nothing", "--json"), "nothing", "no logs")
@@ -208,8 +209,9 @@ CUT: dict[str, tuple[list[str], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("printer", CUT)
-def test_a_log_cut_inside_a_line(tmp_path: Path, ingest: Ingest, printer: str) -> None:
-    """Whichever byte the cut falls on, the last record counts as printed or not at all; a digit is never lost."""
+def test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all(
+    tmp_path: Path, ingest: Ingest, printer: str
+) -> None:
     lines, facts = CUT[printer]
     run = run_json(framework="x", model="ResNet-50 v1.5")
     run["case"] |= facts
@@ -237,7 +239,8 @@ def test_a_log_cut_inside_a_line(tmp_path: Path, ingest: Ingest, printer: str) -
         for rule in ("sustained", "mean", "median"):
             assert line["figures"][rule]["value"] == pytest.approx(like["figures"][rule]["value"], rel=1e-8), cut
         codes = [(each["code"], each["line"]) for each in line["problems"]]
-        if cut > (len("[1,0]<stderr>:") if last.startswith("[1,0]<") else 0):  # of a bare tag no record was lost
+        # A line that ends within mpirun's tag loses no record.
+        if cut > (len("[1,0]<stderr>:") if last.startswith("[1,0]<") else 0):
             assert codes == ([] if complete else [("cut_line", at_line)]), cut
         lost += len(codes)
         assert line["published"]
@@ -251,10 +254,10 @@ IMPOSSIBLE = ("nan", "inf", "-inf", "-NaN", "-1.0000", "0.0000", "1.2.3", "1e999
 
 
 @pytest.mark.parametrize("printed", IMPOSSIBLE)
-def test_impossible_figures(broken: Broken, printed: str) -> None:
+def test_an_impossible_speed_is_a_problem(broken: Broken, printed: str) -> None:
     called = broken(good_run(seg([4.0, 20.0, printed, 22.0, printed])))
     if printed == "infinity":
-        # No printer writes this word; its line is no record, and the rest stays.
+        # Printers do not write this word, so the line is not a record.
         assert line_of(called)["observations"] == 3
         return
     one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 values")
@@ -265,8 +268,7 @@ def test_impossible_figures(broken: Broken, printed: str) -> None:
     assert "NaN" not in called.out
 
 
-def test_a_clock_that_runs_backwards(broken: Broken) -> None:
-    """Two lines swapped, as a job across the end of summer time prints them."""
+def test_a_clock_that_runs_backwards_is_a_problem(broken: Broken) -> None:
     lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 1.0), (4, 3.0)])
     run = run_json(model="BERT-base", framework="NGC PyTorch")
     run["case"]["accumulation"] = 8
@@ -275,7 +277,7 @@ def test_a_clock_that_runs_backwards(broken: Broken) -> None:
 
 
 def test_an_impossible_date_in_a_long_log_is_one_missing_time(broken: Broken) -> None:
-    """One cast of more than 500 dates, of which one does not exist, ended the program without a word."""
+    """Casting more than 500 dates at once, one of them impossible, once crashed the program without a message."""
     whole = seg([20.0 + 0.01 * (each % 7) for each in range(600)])
     damaged = [*whole[:300], whole[300].replace("2026-11-20", "2026-13-20"), *whole[301:]]
     called = broken(good_run(damaged))
@@ -370,7 +372,7 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
 
 
 def with_run_json(number: int, document: Any) -> Callable[[Path], object]:
-    # Each log has other bytes, so that none is a duplicate.
+    # Each log has different bytes, so it is not a duplicate.
     return partial(write_run, name=f"bad/{number}/1", log=SEG + b"#%d\n" % number, run=document)
 
 
@@ -380,9 +382,9 @@ def invalid(tmp_path_factory: pytest.TempPathFactory) -> Called:
     return read_once(tmp_path_factory.mktemp("invalid"), documents)
 
 
-@pytest.mark.parametrize("what", RUN_JSON)
-def test_an_invalid_run_json_is_a_problem(invalid: Called, what: str) -> None:
-    folder = f"bad/{list(RUN_JSON).index(what)}/1"
+@pytest.mark.parametrize("fault", RUN_JSON)
+def test_an_invalid_run_json_is_a_problem(invalid: Called, fault: str) -> None:
+    folder = f"bad/{list(RUN_JSON).index(fault)}/1"
     (problem,) = problems_of(invalid, f"logs/{folder}/run.json")
     assert len(problem) < 500
     line = line_of(invalid, folder)
@@ -391,7 +393,7 @@ def test_an_invalid_run_json_is_a_problem(invalid: Called, what: str) -> None:
     assert (invalid.code, len(invalid.problems)) == (1, len(RUN_JSON))
 
 
-def test_one_run_json_beside_two_logs_is_one_problem(broken: Broken) -> None:
+def test_an_invalid_run_json_of_two_logs_is_one_problem(broken: Broken) -> None:
     def add(tree: Path) -> None:
         write_run(tree, "bad/paddleseg/x/1", SEG, run=b"{")
         (tree / "bad/paddleseg/x/1/second.log").write_bytes(SEG.replace(b"ips: 4", b"ips: 5"))
@@ -401,34 +403,34 @@ def test_one_run_json_beside_two_logs_is_one_problem(broken: Broken) -> None:
     assert problems_of(called, "logs/bad/paddleseg/x/1/run.json")
 
 
-def test_a_log_whose_hash_differs_from_run_json(broken: Broken) -> None:
+def test_a_log_whose_hash_differs_from_run_json_is_a_problem(broken: Broken) -> None:
     called = broken(good_run(SEG, run_json(files={"train.log": {"sha256": "0" * 64}})))
     one_problem(called, "logs/bad/paddleseg/x/1/train.log", "SHA-256")
     assert not line_of(called)["published"]
 
 
-def test_a_log_of_another_format_than_run_json_says(broken: Broken) -> None:
+def test_a_log_whose_format_differs_from_run_json_is_a_problem(broken: Broken) -> None:
     called = broken(good_run(SEG, run_json(format="ngc.pytorch_bert")))
     one_problem(called, "logs/bad/paddleseg/x/1/train.log", "ngc.pytorch_bert", "paddle.seg")
 
 
-def test_a_batch_size_that_contradicts_the_speeds(broken: Broken) -> None:
+def test_a_batch_size_that_contradicts_the_speeds_is_a_problem(broken: Broken) -> None:
     called = broken(good_run(seg(SPEEDS, batch=8), run_json(batch_size=4)))
     one_problem(called, "logs/bad/paddleseg/x/1/train.log:5", "implies 8 samples", "“arithmetic” gives 4 samples")
 
 
-def test_a_link_to_a_folder_above_it(broken: Broken) -> None:
+def test_a_link_to_a_parent_folder_is_not_followed(broken: Broken) -> None:
     called = broken(lambda tree: (tree / "seg" / "again").symlink_to(tree))
     one_problem(called, "logs/seg/again", "link")
     assert len(called.lines) == GOOD
 
 
-def test_a_link_to_itself(broken: Broken) -> None:
+def test_a_link_to_itself_is_a_problem(broken: Broken) -> None:
     called = broken(lambda tree: (tree / "self.log").symlink_to("self.log"))
     one_problem(called, "logs/self.log")
 
 
-def test_a_dangling_link(broken: Broken) -> None:
+def test_a_dangling_link_is_a_problem(broken: Broken) -> None:
     called = broken(lambda tree: (tree / "gone.log").symlink_to("/nowhere/at/all.log"))
     one_problem(called, "logs/gone.log", "No such file")
 
@@ -450,14 +452,14 @@ def test_a_fifo_is_not_opened(tree: Path, ingest: Ingest, name: str) -> None:
     one_problem(ingest(tree, "--json"), f"logs/{name}", "pipe")
 
 
-def test_a_fifo_given_by_name(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_fifo_that_the_user_names_is_not_opened(tmp_path: Path, ingest: Ingest) -> None:
     os.mkfifo(tmp_path / "pipe")
     called = ingest(tmp_path / "pipe", "--out", tmp_path / "docs")
     assert called.code in (1, 2)
     assert called.problems[0].startswith("pipe: ")
 
 
-def test_a_socket(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_is_a_problem(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
     monkeypatch.chdir(tree)
@@ -468,7 +470,7 @@ def test_a_socket(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
-    """Make one path unreadable, also where the tests run as root."""
+    """Make one path unreadable, even for root."""
     real_open, real_os_open, real_scandir = Path.open, os.open, os.scandir
 
     def opened(self: Path, *args: Any, **kwargs: Any) -> Any:
@@ -491,19 +493,19 @@ def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
     monkeypatch.setattr(os, "scandir", scanned)
 
 
-def test_an_unreadable_file(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_a_problem(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, tree / "bad/one.log")
     called = broken(at("bad/one.log", SEG))
     one_problem(called, "logs/bad/one.log", "Permission denied")
 
 
-def test_an_unreadable_folder(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_a_problem(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, tree / "closed")
     called = broken(at("closed/one.log", SEG))
     one_problem(called, "logs/closed", "Permission denied")
 
 
-def test_an_unreadable_run_json(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_run_json_is_a_problem(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, tree / "bad/paddleseg/x/1/run.json")
     called = broken(good_run(SEG))
     one_problem(called, "logs/bad/paddleseg/x/1/run.json", "Permission denied")
@@ -514,7 +516,7 @@ def test_an_unreadable_run_json(broken: Broken, tree: Path, monkeypatch: pytest.
 def test_a_log_that_becomes_unreadable_keeps_its_figure(
     most: int, tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an earlier call read of it stays in the ledger, with the problem beside it."""
+    """The ledger keeps the figure of an earlier call, and adds the problem."""
     monkeypatch.setattr(ledger, "MANY_LOGS", most)
     out, log = tree.parent / "docs", tree / "seg/paddleseg/bs2/1/train.log"
     assert ingest(tree, "--out", out).code == 0
@@ -528,7 +530,7 @@ def test_a_log_that_becomes_unreadable_keeps_its_figure(
     assert ingest(tree, "--out", out).code == 0
 
 
-def test_a_file_that_vanishes_between_finding_and_reading(
+def test_a_file_that_vanishes_before_it_is_read_is_a_problem(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = scanning.check
@@ -543,30 +545,21 @@ def test_a_file_that_vanishes_between_finding_and_reading(
     one_problem(ingest(tree, "--json"), "logs/seg/paddleseg/bs2/1/train.log")
 
 
-#: What a line consists of, its length in MiB, and what the problem says.
+#: The text that a line repeats, its length in MiB, and a part of the message.
 LONG = {
     "a record without its end": (SEG.splitlines()[0][:60], 40, "8 MiB"),
     "NUL bytes": (b"\x00", 16, "NUL bytes"),
     "carriage returns": (b"10%|#   |\r", 16, "8 MiB"),
 }
-#: Prints the highest use of memory, in KiB, as the last line; getrusage counts that of the parent too.
-PEAK = """
-import re, sys
-from pathlib import Path
-from perfledger.ingest.cli import main
-code = main(sys.argv[1:])
-print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
-sys.exit(code)
-"""
 
 
 @pytest.mark.parametrize(("piece", "mib", "word"), LONG.values(), ids=LONG)
-def test_a_very_long_line_is_not_held_in_memory(tmp_path: Path, piece: bytes, mib: int, word: str) -> None:
+def test_a_very_long_line_does_not_fill_the_memory(tmp_path: Path, piece: bytes, mib: int, word: str) -> None:
     write_run(tmp_path / "logs", "good/paddleseg/x/1", SEG)
     block = (piece * ((1 << 20) // len(piece) + 1))[: 1 << 20]
     with (tmp_path / "logs/long.log").open("wb") as stream:
         stream.writelines([block] * mib)
-    # The limit is no measurement: a pattern that runs away needs hours for such a line.
+    # A pattern with quadratic backtracking needs hours for such a line.
     done = subprocess.run(
         [sys.executable, "-c", PEAK, tmp_path / "logs", "--json", "--jobs", "1"],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
@@ -603,17 +596,19 @@ def test_names_of_files_are_neither_markup_nor_options(tree: Path, ingest: Inges
     out = tree.parent / "docs"
     called = ingest(tree, "--out", out, "--json")
     assert called.code == (0 if good else 1), called.err
-    told = [each for each in NAMES if good or each.endswith(b".log")]
-    assert len(called.problems) == (0 if good else len(told)), called.err
+    listed = [each for each in NAMES if good or each.endswith(b".log")]
+    assert len(called.problems) == (0 if good else len(listed)), called.err
     assert all(each.isprintable() for each in called.problems)
     assert all(each.startswith("logs/named/") for each in called.problems)
     named = [each for each in called.lines if each["path"].startswith("logs/named/")]
-    assert [each["published"] for each in named] == [good] * len(told)
+    assert [each["published"] for each in named] == [good] * len(listed)
     assert called.out.encode()
     assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
 
 
-def test_a_site_is_published_beside_all_of_them(tree: Path, ingest: Ingest, good_lines: list[dict[str, Any]]) -> None:
+def test_the_good_logs_are_published_among_all_bad_inputs(
+    tree: Path, ingest: Ingest, good_lines: list[dict[str, Any]]
+) -> None:
     for name, data, _ in FILES.values():
         with_file(name, data)(tree)
     for number, document in enumerate(RUN_JSON.values()):
@@ -628,8 +623,8 @@ def test_a_site_is_published_beside_all_of_them(tree: Path, ingest: Ingest, good
     assert sum(len(each.read_text().splitlines()) for each in shards) == GOOD
 
 
-#: What lies beside logs in most repositories, and is not a log by its name, or only by the ending of any text.
-BESIDE = {
+#: Files that repositories contain next to logs, and whose names are not those of logs.
+OTHERS = {
     "LICENSE": "Apache License\nVersion 2.0, January 2004\n",
     "NOTICE": "made up\n",
     "README": "1. Run it.\n2. Read it.\n",
@@ -642,8 +637,8 @@ BESIDE = {
     "a|b`c`{{ 7*7 }}](javascript:alert(1))": "",
     "<script>alert(1)<script>": "",
 }
-#: What is named like a log, and must be told where no format reads it.
-MEANT = {
+#: Files that are named like logs, and must be reported if no format reads them.
+NAMED_LIKE_LOGS = {
     "train.log": "Dear diary\n",
     "workerlog.0": "Dear diary\n",
     "slurm-17.out": "Dear diary\n",
@@ -653,36 +648,38 @@ MEANT = {
 }
 
 
-def beside_logs(tree: Path, files: dict[str, str]) -> Path:
+def add_others(tree: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         at(f"others/{name}", text.encode())(tree)
     return tree
 
 
-def test_what_no_format_reads_and_is_not_named_like_a_log_is_passed_over(
+def test_unread_files_that_are_not_named_like_logs_are_skipped(
     tree: Path, ingest: Ingest, tmp_path: Path, good_lines: list[dict[str, Any]]
 ) -> None:
     out = tmp_path / "docs"
-    first, second = (ingest(beside_logs(tree, BESIDE), "--out", out) for _ in range(2))
+    first, second = (ingest(add_others(tree, OTHERS), "--out", out) for _ in range(2))
     for called in (first, second):
         assert (called.code, called.problems) == (0, [])
         (line,) = (each for each in called.out.splitlines() if each.startswith("skipped: "))
-        assert line.startswith(f"skipped: {len(BESIDE)} files that no format reads")
+        assert line.startswith(f"skipped: {len(OTHERS)} files that no format reads")
     assert ingest(tree, "--json").lines == good_lines
     for language in ("en", "zh"):
         page = (out / language / "problems.md").read_text("utf-8")
-        assert [name for name in BESIDE if name.isalpha() and f"logs/others/{name}" not in page] == []
+        assert [name for name in OTHERS if name.isalpha() and f"logs/others/{name}" not in page] == []
         assert "<script>alert(1)" not in page
 
 
-def test_what_is_named_like_a_log_is_a_problem_where_no_format_reads_it(tree: Path, ingest: Ingest) -> None:
-    called = ingest(beside_logs(tree, MEANT), "--json")
+def test_an_unread_file_that_is_named_like_a_log_is_a_problem(tree: Path, ingest: Ingest) -> None:
+    called = ingest(add_others(tree, NAMED_LIKE_LOGS), "--json")
     assert called.code == 1
-    assert [each.partition(": ")[0] for each in called.problems] == sorted(f"logs/others/{name}" for name in MEANT)
+    assert [each.partition(": ")[0] for each in called.problems] == sorted(
+        f"logs/others/{name}" for name in NAMED_LIKE_LOGS
+    )
 
 
-def test_a_file_that_the_user_names_or_a_run_json_describes_is_meant_as_a_log(tree: Path, ingest: Ingest) -> None:
-    beside_logs(tree, {"LICENSE": BESIDE["LICENSE"]})
+def test_an_unread_file_is_a_problem_if_the_user_or_a_run_json_names_it(tree: Path, ingest: Ingest) -> None:
+    add_others(tree, {"LICENSE": OTHERS["LICENSE"]})
     (named,) = ingest(tree / "others" / "LICENSE", "--json").problems
     assert named.startswith("LICENSE: is not recognized")
     (tree / "others" / "run.json").write_text(json.dumps(run_json()))
@@ -690,6 +687,6 @@ def test_a_file_that_the_user_names_or_a_run_json_describes_is_meant_as_a_log(tr
     assert described.startswith("logs/others/LICENSE: is not recognized")
 
 
-def test_a_folder_of_other_files_alone_holds_no_logs(tmp_path: Path, ingest: Ingest) -> None:
-    called = ingest(beside_logs(tmp_path / "logs", BESIDE), "--out", tmp_path / "docs")
+def test_a_folder_of_skipped_files_ends_the_command(tmp_path: Path, ingest: Ingest) -> None:
+    called = ingest(add_others(tmp_path / "logs", OTHERS), "--out", tmp_path / "docs")
     assert (called.code, called.problems[-1]) == (2, "ingest: no logs in the given paths, so nothing was written")

@@ -1,4 +1,4 @@
-"""Files that layouts ignore, files beside logs that layouts read, and the tree that needs both."""
+"""Files that layouts ignore, files next to logs that layouts read, and Lambda's tree, which needs both."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Model name:   AMD EPYC
 def made(
     root: Path, *, para: str | None = PARA, system: Any = SYSTEM, machine: str | None = None, log: str = SEG
 ) -> tuple[Path, Path]:
-    """Write a layout and a tree of one log; returns both."""
+    """Write a layout and a tree of one log, and return both paths."""
     named, tree = root / "made.toml", root / "tree"
     named.write_text(DECLARED)
     (tree / "box").mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def places(line: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     return {name: (each["value"], each["where"]) for name, each in line["facts"].items()}
 
 
-def test_files_beside_state_facts_with_file_and_line(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_facts_of_companion_files_name_file_and_line(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
     called = ingest(tree, "--layout", named, "--json")
     (line,) = called.lines
@@ -105,23 +105,23 @@ def test_files_beside_state_facts_with_file_and_line(tmp_path: Path, ingest: Cal
     assert line["environment"] == {"cpu": "Xeon", "cuda": 13.0}
 
 
-def test_the_report_of_a_machine(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """The text of PyTorch's `collect_env`: its GPUs are the machine's, so their number is no fact of the job."""
+def test_pytorchs_report_of_the_environment_is_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """`collect_env` lists all GPUs of the machine, so their number does not become the job's number of devices."""
     named, tree = made(tmp_path, machine=MACHINE)
     (line,) = ingest(tree, "--layout", named, "--json").lines
     assert places(line)["framework_version"] == ("2.4.0a0", "env.txt:2")
-    # The first file that states an entry of the environment counts; what could not be collected is no entry.
+    # The first file with an entry counts. "Could not collect" gives no entry.
     assert line["environment"] == {"cpu": "Xeon", "cuda": 13.0, "driver": "570.1"}
     assert not [each for each in line["problems"] if each["code"] == "contradiction"]
 
 
-def test_different_gpus_are_no_hardware(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_different_gpus_give_no_hardware(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, machine="GPU 0: A\nGPU 1: B\n", system=SYSTEM | {"accelerator": ""})
     (line,) = ingest(tree, "--layout", named, "--json").lines
     assert "hardware" not in line["facts"]
 
 
-def test_a_file_beside_that_contradicts_the_log(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_companion_file_may_contradict_the_log(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, log="GPUs used: 8\n" + SEG)
     called = ingest(tree, "--layout", named, "--json")
     (line,) = called.lines
@@ -159,15 +159,14 @@ def test_a_missing_or_broken_file_is_a_problem(
         assert not run["published"]
 
 
-def test_the_explanation_tells_of_files_beside(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_explain_prints_facts_and_problems_of_companion_files(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, para=None)
-    told = ingest("explain", tree / "box" / "Net.log", "--layout", named).out
-    assert "hardware = B200   (../systems/box.json:3)" in told
-    assert re.search(r"^problem    .*box/benchmark\.para: is missing", told, re.MULTILINE)
+    printed = ingest("explain", tree / "box" / "Net.log", "--layout", named).out
+    assert "hardware = B200   (../systems/box.json:3)" in printed
+    assert re.search(r"^problem    .*box/benchmark\.para: is missing", printed, re.MULTILINE)
 
 
-def test_what_is_not_known_is_not_stated(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """Zero accelerators, empty texts and `N/A` of a description are no values."""
+def test_zero_empty_text_and_na_give_no_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, system=SYSTEM | {"number_of_nodes": "0", "host_cpu": "N/A", "accelerator": ""})
     called = ingest(tree, "--layout", named, "--json")
     assert called.code == 0, called.err
@@ -175,7 +174,7 @@ def test_what_is_not_known_is_not_stated(tmp_path: Path, ingest: Callable[..., C
     assert "cpu" not in called.lines[0]["environment"]
 
 
-def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_ignored_and_companion_files_are_not_read_as_logs(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, machine=MACHINE)
     (tree / "box" / "extra").mkdir()
     (tree / "box" / "extra" / "train.log").write_text("Dear diary\n")
@@ -183,11 +182,11 @@ def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callab
     called = ingest(tree, "--layout", named, "--out", tmp_path / "docs")
     assert (called.code, called.err) == (0, "")
     assert "skipped: " not in called.out
-    # What the user names is read, whatever a layout says.
+    # A file that the user names is read even if the layout ignores it.
     assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
 
 
-def test_a_tree_that_is_named_by_way_of_another_folder(
+def test_a_relative_path_to_the_tree_works(
     tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named, _ = made(tmp_path)
@@ -198,7 +197,7 @@ def test_a_tree_that_is_named_by_way_of_another_folder(
     assert "skipped: " not in called.out
 
 
-def test_doubled_braces_in_a_path_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_doubled_braces_in_a_path_are_literal(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
     named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{{}}{{0.x}}[a]/benchmark.para"'))
     called = ingest(tree, "--layout", named, "--json")
@@ -206,7 +205,7 @@ def test_doubled_braces_in_a_path_are_text(tmp_path: Path, ingest: Callable[...,
     assert problem["path"] == "tree/box/{}{0.x}[a]/benchmark.para"
 
 
-def test_a_change_beside_a_log_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_changed_companion_file_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
 
     def devices() -> object:
@@ -229,7 +228,7 @@ def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, in
     assert "it belongs to Net, 2 × 4 FP32." in page
 
 
-def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_check_layout_lists_only_unread_and_missing_files(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
     called = ingest("check-layout", named, tree)
     assert (called.code, called.out) == (0, "1 paths, of which 0 fit no template\n")
@@ -268,14 +267,14 @@ LAMBDA = "lambda-deeplearning-benchmark"
         ("Who_1xB200_192GB_10-0-0-1_v2_bk/PyTorch_resnet50_AMP/a.txt", {"hardware": "B200", "host": "10-0-0-1"}),
     ],
 )
-def test_folders_of_lambda(path: str, facts: dict[str, object]) -> None:
+def test_lambdas_folders_state_facts(path: str, facts: dict[str, object]) -> None:
     found = layout.load(LAMBDA).facts(f"/any/where/results/{path}")
     assert found is not None
     assert {name: found.get(name) for name in facts} == facts
 
 
 @pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
-def test_folders_that_are_not_lambdas(path: str) -> None:
+def test_other_folders_do_not_fit_lambdas_layout(path: str) -> None:
     assert layout.load(LAMBDA).facts(path) is None
 
 
@@ -284,7 +283,7 @@ def test_folders_that_are_not_lambdas(path: str) -> None:
     [("result_0.txt", 0), ("result_10.txt", 10), ("result_3.txt_again", 3), ("result_12_again.txt", 12)],
 )
 @pytest.mark.parametrize("folder", ["A/results/s1/bert", "mlperf-v5.1/A/results/s1/bert", "A/results/s1/strong/bert"])
-def test_results_of_mlperf_are_read_whatever_follows_their_number(folder: str, name: str, repeat: int) -> None:
+def test_names_of_mlperf_results_may_have_text_after_their_number(folder: str, name: str, repeat: int) -> None:
     found = layout.load("mlperf").facts(f"/any/where/{folder}/{name}")
     assert found is not None
     assert (found["submitter"], found["system"], found["benchmark"], found["repeat"]) == ("A", "s1", "bert", repeat)

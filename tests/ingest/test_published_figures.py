@@ -1,4 +1,4 @@
-"""Figures that others published: none is lost or altered, and a row that cannot be believed is said to be so."""
+"""Published figures of others: all are in our tables, unchanged, and an invalid row is a problem."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.corpus import expected
 
 FOLDER = ROOT / "raw_logs" / "published"
 ROWS = publications.read([FOLDER]).rows
-#: Our tables, those they were made from, and how many figures each of those holds.
+#: Our tables, and the number of figures in the table that each was made from.
 TABLES = {"dlperf.csv": 2526, "paddle-perf.csv": 308, "paddle-2019-2021.csv": 94}
-#: Cells of the edition of DeepLabV3P's report that holds no figure.
+#: Cells in the edition of DeepLabV3P's report that prints no figures.
 PENDING = 18
 SOURCE = """
 [[source]]
@@ -65,43 +65,43 @@ def folder(
 
 
 @cache
-def given(name: str) -> list[dict[str, str]]:
+def collected(name: str) -> list[dict[str, str]]:
     found = expected(f"published/{name.removesuffix('.csv')}")
     assert len(found) == TABLES[name]
     return found
 
 
-def figure_given(row: dict[str, str]) -> Figure:
-    """Return the cells of a collected row that must be found again, letter for letter."""
+def figure_collected(row: dict[str, str]) -> Figure:
+    """Return the cells of a collected row that our table must contain letter by letter."""
     place = row.get("source_file") or row.get("where") or row.get("source") or ""
     batch = row["batch_size_per_device"]
     return (place, row["nodes"], row["devices"], batch, row["value"], row.get("speedup", ""), row.get("log", ""))
 
 
-def figure_kept(row: dict[str, str]) -> Figure:
+def figure_of_ours(row: dict[str, str]) -> Figure:
     place = row["place"] if row["source"] in {"DLPerf", "PaddlePaddle/Perf"} else row["source"]
     return (place, row["nodes"], row["devices"], row["batch_size"], row["value"], row["speedup"], row["log"])
 
 
-def kept(text: str) -> list[dict[str, str]]:
+def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 @cache
 def ours(name: str) -> list[dict[str, str]]:
-    return kept((FOLDER / name).read_text("utf-8"))
+    return rows_of((FOLDER / name).read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_no_figure_is_lost_or_altered(name: str) -> None:
-    found = Counter(map(figure_kept, ours(name)))
-    assert found == Counter(map(figure_given, given(name)))
+    found = Counter(map(figure_of_ours, ours(name)))
+    assert found == Counter(map(figure_collected, collected(name)))
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_metric_and_device_stay_what_they_were(name: str) -> None:
-    """Order is kept, so that row by row the meaning can be compared, and not only the number."""
-    for before, after in zip(given(name), ours(name), strict=True):
+def test_metric_device_and_model_do_not_change(name: str) -> None:
+    """The rows of both tables have the same order."""
+    for before, after in zip(collected(name), ours(name), strict=True):
         metric = before.get("metric", "throughput")
         assert after["metric"] == {
             "latency_per_iter": "latency", "gpu_memory": "memory", "gpu_memory_ratio": "memory_ratio",
@@ -109,17 +109,17 @@ def test_metric_and_device_stay_what_they_were(name: str) -> None:
             "flops_aggregate": "flops_of_job",
         }.get(metric, metric)  # fmt: skip
         assert after["unit"].split("/")[-1] in (before["unit"].split("/")[-1], "s", "MiB")
-        # The repetition of December 2021 shows 16,818 MiB in use, so that its cards are others than the report's.
+        # The repetition of December 2021 uses 16,818 MiB, so its cards are not the report's.
         again = "Dec 2021" in before.get("note", "")
         hardware = before.get("gpu", "V100-SXM2" if again else "V100-SXM2-16GB") or "Xeon Gold 5117"
         assert after["hardware"] == hardware
-        # The page of ResNet-50 copies an output of BERT: the figures are BERT's, whatever page prints them.
+        # The page of ResNet-50 contains an output of BERT, so these figures are BERT's.
         model = "BERT-base" if "BERT numbers" in before.get("note", "") else before["model"]
         assert suites.folded(after["model"])[:4] == suites.folded(model)[:4]
         assert after["framework"].split(" ")[0] == before["framework"].split(" ")[0].replace("OneFlow-GPT", "OneFlow")
 
 
-def test_a_cell_without_a_figure_says_why() -> None:
+def test_a_cell_without_a_figure_has_a_state() -> None:
     states = Counter((row.source, row.state) for row in ROWS)
     assert states["DLPerf", "oom"] == 26
     assert all(row.printed and row.value is not None for row in ROWS if row.state == "measured")
@@ -134,13 +134,13 @@ def test_all_rows_are_valid_and_belong_to_a_suite() -> None:
     assert {row.model for row in found.rows if row.suite is None} == set()
 
 
-def test_no_device_holds_more_than_it_has() -> None:
+def test_no_figure_of_memory_exceeds_the_device() -> None:
     known = [row for row in ROWS if row.metric == "memory" and row.value and row.hardware.endswith("-16GB")]
     assert len(known) > 70
     assert max(row.value or 0 for row in known) < 16384
 
 
-def test_options_of_a_note_are_options() -> None:
+def test_options_from_notes_are_in_the_options_column() -> None:
     one = next(row for row in ROWS if row.options.get("vocabulary") == "3200000" and row.framework == "OneFlow")
     assert one.options["batch_size_of_job"] == "16384"
     assert one.options["layers"] == "7"
@@ -150,7 +150,7 @@ def test_options_of_a_note_are_options() -> None:
     assert gpt.options["layers"] == "16"
 
 
-#: What tables say of a figure and no format states; everything else has the name that the contract gives it.
+#: Options that only tables state. All others have the names of the contract.
 ONLY_PUBLISHED = {
     "case", "repeat", "date", "test", "version", "logs", "batches", "micro_batches", "samples", "parameters_billion",
     "model_parallel_size", "dataset", "data", "dataloader_workers", "loss_scale", "graph_kernel_fusion",
@@ -158,7 +158,7 @@ ONLY_PUBLISHED = {
 }  # fmt: skip
 
 
-def test_one_thing_has_one_name_in_figures_and_in_logs() -> None:
+def test_options_have_the_same_names_in_figures_and_in_logs() -> None:
     named = {name for row in ROWS for name in row.options}
     assert named - ONLY_PUBLISHED <= OPTIONS | {"batch_size_of_job"}
     assert named >= ONLY_PUBLISHED
@@ -168,7 +168,7 @@ def test_one_thing_has_one_name_in_figures_and_in_logs() -> None:
     }  # fmt: skip
 
 
-def test_no_folder_of_a_machine_is_named() -> None:
+def test_published_files_name_no_folder_of_a_machine() -> None:
     for path in FOLDER.rglob("*"):
         if path.is_file():
             assert not re.search(r"/(home|root|workspace|Users|mnt|data\d?)/", path.read_text("utf-8")), path
@@ -179,18 +179,18 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
     assert (row.printed, row.value, row.speedup) == ("20.50", 20.5, "1.00")
     assert row.model == "DeepLabV3+"
     assert row.options == {"clip": "no", "xla": "yes"}
-    written = kept(publications.table([row]).decode())
+    written = rows_of(publications.table([row]).decode())
     assert written == [GOOD | {"model": "DeepLabV3+"}]
 
 
-def test_what_is_printed_stands_beside_the_case(tmp_path: Path) -> None:
+def test_printed_settings_are_separate_from_the_case(tmp_path: Path) -> None:
     (row,) = publications.read([folder(tmp_path, [GOOD])]).rows
     assert (row.batch_size, row.precision, row.label) == (4, "fp32", "(O2)")
     assert row.as_printed == AsPrinted(batch_size=8, row_batch_size=16, precision="tf32")
 
 
-def test_a_table_may_lack_the_columns_of_what_is_printed(tmp_path: Path) -> None:
-    """Tables that were made before these columns are read as they were."""
+def test_a_table_may_lack_the_columns_of_printed_settings(tmp_path: Path) -> None:
+    """Old tables do not have these columns."""
     old = [name for name in COLUMNS if name not in OPTIONAL]
     found = publications.read([folder(tmp_path, [GOOD], header=old)])
     assert found.problems == ()
@@ -211,7 +211,7 @@ def test_a_table_may_lack_the_columns_of_what_is_printed(tmp_path: Path) -> None
         ("DeepLabV3P/README.md 五.2 对比 FP32", "PyTorch", 32, "60.95", 4, 8),
     ],
 )
-def test_a_printed_batch_size_is_kept_beside_that_of_the_log(
+def test_a_row_has_the_printed_batch_size_and_that_of_the_log(
     place: str, framework: str, devices: int, value: str, printed: int, logged: int
 ) -> None:
     found = [
@@ -223,11 +223,11 @@ def test_a_printed_batch_size_is_kept_beside_that_of_the_log(
 
 
 def test_batch_sizes_of_2021_are_those_of_its_cells_and_rows() -> None:
-    """Cells without a figure state theirs, too."""
+    """Cells without a figure state a batch size, too."""
     name = "paddle-2019-2021.csv"
     rows = ours(name)
     assert [(row["batch_size"], row["row_batch_size"] or row["batch_size"]) for row in rows] == [
-        (row["batch_size_per_device"], row["row_batch_size"]) for row in given(name)
+        (row["batch_size_per_device"], row["row_batch_size"]) for row in collected(name)
     ]
     absent = {
         (row["line"], row["batch_size"], row["row_batch_size"])
@@ -237,7 +237,7 @@ def test_batch_sizes_of_2021_are_those_of_its_cells_and_rows() -> None:
     assert absent == {("72", "96", "128"), ("82", "128", ""), ("83", "192", "256")}
 
 
-def test_labels_stand_where_the_source_prints_them() -> None:
+def test_figures_have_the_labels_of_their_source() -> None:
     labelled = [row for row in ROWS if row.label and row.model == "ResNet-50 v1.5"]
     assert {(row.hardware, row.devices, row.printed, row.label) for row in labelled} == {
         ("V100-SXM2-32GB", 1, "1438.518", "(O2)"),
@@ -248,8 +248,8 @@ def test_labels_stand_where_the_source_prints_them() -> None:
     assert all("五.2" in row.place for row in labelled)
 
 
-def test_a_precision_is_kept_as_it_is_printed() -> None:
-    """Paddle's own tables say FP16, the comparisons AMP; the case is that of the log."""
+def test_the_printed_precision_may_differ_from_the_case() -> None:
+    """Paddle's own tables print FP16, and the comparisons AMP. The case follows the log."""
     perf = [row for row in ROWS if row.source == "PaddlePaddle/Perf" and row.precision in {"amp", "fp16"}]
     resnet = [row for row in perf if row.model == "ResNet-50 v1.5" and row.framework == "PaddlePaddle"]
     assert {("五.1" in row.place, row.as_printed.precision, row.precision) for row in resnet} == {
@@ -260,7 +260,7 @@ def test_a_precision_is_kept_as_it_is_printed() -> None:
     assert rest == {("BERT-base", "amp"), ("DeepLabV3+", "amp"), ("HRNet-W18", "amp"), ("Transformer big", "fp16")}
 
 
-#: What the catalogue says of a figure in its own words, and the note that says it here.
+#: Table, pattern in the notes of the collected table, and our note.
 NOTED = [
     ("dlperf.csv", r"; dir=", "output_of="),
     ("dlperf.csv", r"extractor console output \(final dict\)", "final_output=yes"),
@@ -304,12 +304,12 @@ NOTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said", "note"), NOTED)
-def test_every_note_of_the_catalogue_is_a_note_here(name: str, said: str, note: str) -> None:
-    """Row by row, since both tables have one order; `said` may capture the note's value."""
+@pytest.mark.parametrize(("name", "pattern", "note"), NOTED)
+def test_collected_notes_become_our_notes(name: str, pattern: str, note: str) -> None:
+    """The pattern may capture the note's value."""
     met = 0
-    for before, after in zip(given(name), ours(name), strict=True):
-        found = re.search(said, before.get("note", before["precision"]))
+    for before, after in zip(collected(name), ours(name), strict=True):
+        found = re.search(pattern, before.get("note", before["precision"]))
         value = f"={found['value'].strip()}" if found and "value" in found.groupdict() else ""
         noted = [each for each in after["note"].split("; ") if each.startswith(note)]
         assert bool(noted) == (found is not None), (before, after["note"])
@@ -339,10 +339,10 @@ def test_notes_are_codes_with_values_or_free_text(text: str, wanted: list[tuple[
     assert list(written(text)) == wanted
 
 
-def test_precisions_of_dlperf_are_those_of_the_catalogue() -> None:
+def test_precisions_of_dlperf_are_those_of_the_collected_table() -> None:
     rows = ours("dlperf.csv")
     assert [row["printed_precision"] for row in rows] == [
-        "fp16" if "label=FP16" in row["note"] else "" for row in given("dlperf.csv")
+        "fp16" if "label=FP16" in row["note"] else "" for row in collected("dlperf.csv")
     ]
 
 
@@ -394,7 +394,7 @@ def test_an_invalid_row_is_a_problem_and_the_others_are_read(
     assert cause in problem.args["cause"]
 
 
-def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
+def test_a_row_with_another_number_of_cells_is_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD]) / "made-up.csv"
     path.write_text(path.read_text("utf-8") + "Made up,README.md\n", "utf-8")
     found = publications.read([path.parent])
@@ -415,7 +415,7 @@ DIFFERS = "its columns differ from those of other tables"
         ([*COLUMNS[1:], COLUMNS[0]], "another order"),
     ],
 )
-def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str], cause: str) -> None:
+def test_a_table_with_unexpected_columns_is_not_used(tmp_path: Path, header: list[str], cause: str) -> None:
     found = publications.read([folder(tmp_path / "published", [GOOD], header=header)])
     assert found.rows == ()
     assert [(each.code, each.args["cause"]) for each in found.problems] == [("wrong_file", f"{DIFFERS}: {cause}")]
@@ -436,7 +436,7 @@ def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str
         ("[[source]]", "[[source", 2, "is not TOML"),
     ],
 )
-def test_a_source_with_a_fault_is_a_problem_with_its_line(
+def test_an_invalid_source_is_a_problem_with_its_line(
     tmp_path: Path, before: str, after: str, line: int, cause: str
 ) -> None:
     assert before in SOURCE
@@ -486,8 +486,7 @@ def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     assert len(found.rows) == 1
 
 
-def test_a_name_that_is_no_text(tmp_path: Path) -> None:
-    """As a file system may hold it; the site is built all the same."""
+def test_a_file_name_that_is_not_utf_8_is_accepted(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     with (path / os.fsdecode(b"more\xff.txt")).open("wb"):
         pass
@@ -514,22 +513,22 @@ def test_addresses_of_pages_and_logs() -> None:
     assert address == "https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac6/README.md#L124"
 
 
-def test_a_page_of_an_edition_whose_address_is_not_known_has_none() -> None:
-    """The home page of the source, or a later edition, prints other figures."""
+def test_a_source_without_a_page_for_its_edition_has_no_address() -> None:
+    """The home page of such a source, or a later edition, prints different figures."""
     sources = publications.read([FOLDER]).sources
     without = {row.source for row in ROWS if not sources[row.source].page}
     assert len(without) == 3
     assert {sources[row.source].address_of(row) for row in ROWS if row.source in without} == {None}
 
 
-def test_rules_of_a_log_are_those_of_its_source() -> None:
+def test_a_log_has_the_rules_of_its_source() -> None:
     found = publications.read([FOLDER])
     log = "Transformer/OtherReports/PyTorch/logs/V100_LOG/transformer_pytorch_bs5120_fp16_gpu8"
     assert found.rules_of(f"elsewhere/{log}") == found.rules_of(log) == ("mean:skip=44",)
     assert found.rules_of("elsewhere/train.log") == ()
 
 
-def test_units_are_those_of_their_metrics() -> None:
+def test_each_row_has_a_unit_of_its_metric() -> None:
     assert {row.metric for row in ROWS} <= METRICS.keys()
     assert all(row.unit in METRICS[row.metric] for row in ROWS)
 
@@ -544,12 +543,12 @@ def test_the_walk_skips_published_folders(tmp_path: Path) -> None:
     assert not [name for name in names if "published" in name]
 
 
-def test_a_folder_of_that_name_that_holds_logs_is_walked(tmp_path: Path) -> None:
+def test_the_walk_reads_logs_in_a_folder_named_published(tmp_path: Path) -> None:
     make_tree(tmp_path / "published")
     assert len(walk([tmp_path]).inputs) == 5
 
 
-def test_a_bad_row_reaches_the_user(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_the_command_and_the_page_of_problems_report_a_bad_row(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     make_tree(tmp_path / "logs")
     folder(tmp_path / "logs" / "published", [GOOD, GOOD | {"value": "fast"}])
     done = ingest(tmp_path / "logs", "--out", tmp_path / "docs")

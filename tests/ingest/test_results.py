@@ -15,7 +15,7 @@ from tests.builders import absent, edited
 
 
 def run(value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope: str = "job", **other: Any) -> Run:
-    """Return a run of one case; `case` changes its facts."""
+    """Return a run of a fixed case; `case` changes its facts."""
     case = {"model": "Test net", "framework": "Test", "batch_size": 32, "nodes": nodes, **other.pop("case", {})}
     figure = absent() if value is None else builders.figure(value, scope=scope)
     usual = {"environment": {}, "facts": {}, "figures": {"sustained": figure, "mean": figure}}
@@ -117,7 +117,7 @@ def test_the_identical_case_is_preferred_as_baseline() -> None:
 
 
 def test_data_parallel_copies_grow_with_the_devices() -> None:
-    """Megatron states them: one on one device and eight on eight are one case."""
+    """Megatron states one copy on one device and eight on eight; both are the same case."""
     one, eight = (run(100.0 * n, devices=n, case={"options": {"data_parallel": n, "layers": 24}}) for n in (1, 8))
     assert [each.speedup for each in rows(one, eight)] == [1.0, 8.0]
     cut = run(400.0, devices=8, case={"options": {"data_parallel": 4, "tensor_parallel": 2}})
@@ -126,7 +126,7 @@ def test_data_parallel_copies_grow_with_the_devices() -> None:
 
 
 def test_figures_of_two_units_are_not_repeats() -> None:
-    """Two printers of one framework, of which one counts images and one batches of them."""
+    """One printer of the framework counts images, and another counts batches."""
     other = edited(run(3.0), figures={"sustained": {"unit": "batches/s"}})
     found = rows(run(100.0), run(102.0), other)
     assert [(each.unit, each.value) for each in found] == [("images/s", 101.0), ("batches/s", 3.0)]
@@ -145,7 +145,7 @@ def test_out_of_memory_with_contradicting_facts_is_not_a_result() -> None:
     assert rows(run(outcome="oom", published=False, case={"model": None})) == []
 
 
-def test_repeats_of_which_some_failed() -> None:
+def test_failed_repeats_do_not_count() -> None:
     (row,) = rows(run(100.0), run(7.0, outcome="failed"), run(7.0, outcome="oom"), run(104.0))
     assert (row.value, row.repeats, row.outcome) == (102.0, 2, "completed")
     assert len(row.run_ids) == 4
@@ -163,7 +163,7 @@ def test_figures_of_another_scope_are_not_results() -> None:
 
 
 @pytest.mark.parametrize("other", [{"published": False}, {"duplicate_of": "x"}, {"format": None}])
-def test_runs_that_do_not_count(other: dict[str, Any]) -> None:
+def test_unpublished_and_duplicate_runs_give_no_result(other: dict[str, Any]) -> None:
     assert rows(run(**other)) == []
 
 
@@ -172,29 +172,29 @@ def test_no_runs_at_all() -> None:
 
 
 def with_witnesses(*verdicts: tuple[str, str], **other: Any) -> Run:
-    """Return a run whose witnesses are of these kinds, with these verdicts."""
+    """Return a run with witnesses of these kinds and verdicts."""
     return run(
         witnesses=[builders.witness(kind, verdict, value=1.0, against=1.0) for kind, verdict in verdicts], **other
     )
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "rests_on"),
+    ("verdicts", "evidence"),
     [
         ((), "line"),
         ((("clock", "silent"), ("summary", "silent")), "line"),
         ((("clock", "silent"), ("summary", "agrees")), "agree"),
         ((("clock", "corrects"), ("arithmetic", "agrees")), "corrects"),
-        # A bound that most wrong figures satisfy, too.
+        # Most wrong figures are within the bound of physics, too.
         ((("clock", "silent"), ("physics", "agrees")), "line"),
     ],
 )
-def test_what_a_figure_rests_on(verdicts: tuple[tuple[str, str], ...], rests_on: str) -> None:
+def test_a_result_names_its_evidence(verdicts: tuple[tuple[str, str], ...], evidence: str) -> None:
     (row,) = rows(with_witnesses(*verdicts))
-    assert row.witnesses == rests_on
+    assert row.witnesses == evidence
 
 
-def test_a_result_rests_on_what_its_weakest_run_rests_on() -> None:
+def test_the_evidence_of_a_result_is_that_of_its_weakest_run() -> None:
     sound, alone, corrected = (
         with_witnesses(each) for each in (("clock", "agrees"), ("clock", "silent"), ("clock", "corrects"))
     )
@@ -203,8 +203,8 @@ def test_a_result_rests_on_what_its_weakest_run_rests_on() -> None:
     ]  # fmt: skip
 
 
-def test_witnesses_are_of_the_headline_of_runs_with_a_figure() -> None:
-    """A run that ran out of memory has a figure in its ledger that is no figure of its case."""
+def test_the_evidence_is_of_the_headline_of_completed_runs() -> None:
+    """A run that ran out of memory may have a figure in the ledger, which does not count for its case."""
     sound, oom = with_witnesses(("clock", "agrees")), with_witnesses(outcome="oom")
     assert rows(sound, oom)[0].witnesses == "agree"
     assert rows(oom)[0].witnesses is None
@@ -216,7 +216,7 @@ def test_out_of_memory_of_a_case_that_the_log_contradicts_is_not_a_result() -> N
     assert rows(with_witnesses(outcome="oom", published=False, problems=[problem])) == []
 
 
-def test_one_table_holds_one_rule() -> None:
+def test_all_values_of_a_table_have_its_rule() -> None:
     line = run(figures={"sustained": builders.figure(1.0), "mean": builders.figure(2.0)})
     assert rows(line)[0].value == 1.0
     assert rows(line, rule="mean")[0].value == 2.0
@@ -243,18 +243,17 @@ def stated(value: float, *, version: str | None = None, of_round: str | None = N
     return run(value, facts=known, **other)
 
 
-@pytest.mark.parametrize("what", ["version", "of_round"])
-def test_runs_of_other_versions_or_rounds_are_not_repeats(what: str) -> None:
-    """Pooled they would give 130, a speed that neither had."""
-    found = rows(stated(100.0, **{what: "1"}), stated(104.0, **{what: "1"}), stated(160.0, **{what: "2"}))
-    assert [(getattr(each, what.removeprefix("of_")), each.value, each.repeats) for each in found] == [
+@pytest.mark.parametrize("fact", ["version", "of_round"])
+def test_runs_of_different_versions_or_rounds_are_not_repeats(fact: str) -> None:
+    found = rows(stated(100.0, **{fact: "1"}), stated(104.0, **{fact: "1"}), stated(160.0, **{fact: "2"}))
+    assert [(getattr(each, fact.removeprefix("of_")), each.value, each.repeats) for each in found] == [
         ("1", 102.0, 2),
         ("2", 160.0, 1),
     ]
 
 
-def test_runs_that_state_no_version_are_repeats_of_each_other_only() -> None:
-    """Even where all others agree: which version an old log had is a guess."""
+def test_runs_without_a_version_are_repeats_only_of_each_other() -> None:
+    """The version of an old log would be a guess, even if all others agree."""
     found = rows(stated(100.0, version="2.0"), run(80.0), stated(110.0, version="2.0"), run(84.0))
     assert [(each.version, each.value) for each in found] == [("2.0", 105.0), (None, 82.0)]
 
@@ -268,10 +267,10 @@ def test_version_and_round_separate_results_together() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ["version", "of_round"])
-def test_a_baseline_must_be_of_the_same_version_and_round(what: str) -> None:
+@pytest.mark.parametrize("fact", ["version", "of_round"])
+def test_a_baseline_must_be_of_the_same_version_and_round(fact: str) -> None:
     """720 / 100 is 7.2 and 900 / 150 is 6; 900 / 100 would be 9."""
-    old, new = {what: "1"}, {what: "2"}
+    old, new = {fact: "1"}, {fact: "2"}
     found = rows(
         stated(100.0, **old), stated(720.0, devices=8, **old), stated(150.0, **new), stated(900.0, devices=8, **new)
     )
@@ -281,7 +280,7 @@ def test_a_baseline_must_be_of_the_same_version_and_round(what: str) -> None:
     assert code(alone.speedup_reason) == "no_baseline"
 
 
-def test_a_baseline_without_a_version_is_used_if_there_is_no_better_one() -> None:
+def test_a_baseline_of_the_same_version_is_preferred_to_one_without() -> None:
     eight = stated(800.0, devices=8, version="2")
     assert [each.speedup for each in rows(run(100.0), eight) if each.devices == 8] == [8.0]
     found = rows(run(100.0), stated(200.0, version="2"), eight)
@@ -304,7 +303,7 @@ def test_a_baseline_without_a_version_is_used_if_there_is_no_better_one() -> Non
         ("PyTorch", {}, None),
     ],
 )
-def test_a_version_is_that_of_the_framework_or_of_its_package(
+def test_the_version_comes_from_the_environment_or_the_frameworks_package(
     framework: str, environment: dict[str, Any], expected: str | None
 ) -> None:
     assert version(run(case={"framework": framework}, environment=environment)) == expected
@@ -314,34 +313,34 @@ def accumulated(steps: int, value: float, devices: int = 1) -> Run:
     return run(value, devices=devices, case={"options": {} if steps == 1 else {"accumulation": steps}})
 
 
-def test_runs_that_gather_other_numbers_of_batches_are_no_repeats() -> None:
-    """With 88 steps an update costs next to nothing, with one it is a part of every step."""
+def test_runs_with_different_accumulation_are_not_repeats() -> None:
+    """With 88 micro batches the update takes hardly any time; with one it is a part of every step."""
     many, one = rows(accumulated(88, 150.0), accumulated(1, 100.0), accumulated(88, 151.0))
     assert (many.repeats, one.repeats) == (2, 1) or (one.repeats, many.repeats) == (2, 1)
     assert {each.value for each in (many, one)} == {150.5, 100.0}
 
 
 @pytest.mark.parametrize(("steps", "speedup"), [(88, 8.0), (704, 8.0), (11, None)])
-def test_a_speed_up_is_against_the_same_steps_or_the_same_update(steps: int, speedup: float | None) -> None:
-    """Eight devices with 88 steps make the update that one makes with 704."""
+def test_a_baseline_must_have_the_same_accumulation_or_global_batch(steps: int, speedup: float | None) -> None:
+    """Eight devices with 88 micro batches each have the global batch of one device with 704."""
     found = rows(accumulated(704, 100.0), accumulated(steps, 800.0, devices=8))
     (eight,) = (each for each in found if each.devices == 8)
     assert eight.speedup == speedup
 
 
 def summary(value: float, **other: Any) -> Run:
-    """Return a run whose printer gives one final figure only."""
+    """Return a run whose printer prints only a final figure."""
     figures = {"sustained": absent(), "reported": builders.figure(value)}
     return run(value, **{"rule": "reported", "figures": figures, **other})
 
 
 def test_a_trainers_own_summary_is_a_result_of_its_own_rule() -> None:
     found = results([run(100.0), summary(140.0), summary(150.0)])
-    told = [(each.rule, each.value, each.repeats) for each in found]
-    assert told == [("sustained", 100.0, 1), ("reported", 145.0, 2)]
+    by_rule = [(each.rule, each.value, each.repeats) for each in found]
+    assert by_rule == [("sustained", 100.0, 1), ("reported", 145.0, 2)]
 
 
-def test_a_speed_up_is_not_between_rules() -> None:
+def test_a_baseline_must_have_the_same_rule() -> None:
     one, eight = results([run(100.0, devices=1), summary(700.0, devices=8)])
     assert (one.speedup, eight.speedup) == (1.0, None)
     assert code(eight.speedup_reason) == "no_baseline"
@@ -365,24 +364,24 @@ def test_a_disturbed_run_does_not_move_the_result_of_the_others() -> None:
     assert (row.low, row.repeats) == (20.0, 4)
 
 
-def test_a_case_of_disturbed_runs_alone_has_no_figure_and_says_why() -> None:
+def test_a_case_with_only_disturbed_runs_has_a_reason_instead_of_a_figure() -> None:
     metric = {"metrics": {"latency": {"value": 5.0, "unit": "ms"}}}
     disturbed = [run(value, disturbances=BUSY, published=False, sound=True, **metric) for value in (20.0, 21.0)]
     (row,) = rows(*disturbed)
     assert (row.value, row.repeats, row.metric("latency")) == (None, 0, None)
     assert row.reason == Reason("disturbed", {"n": 2})
-    # Nor is it the baseline of a speed-up.
+    # Such a case is not the baseline of a speed-up.
     _, two = rows(*disturbed, run(40.0, devices=2))
     assert (two.value, two.speedup) == (40.0, None)
 
 
-def test_a_disturbed_run_that_ran_out_of_memory_is_no_result_beside_others() -> None:
+def test_a_disturbed_run_that_ran_out_of_memory_does_not_count_if_others_completed() -> None:
     oom = run(None, outcome="oom", disturbances=BUSY, published=False, sound=False)
     (row,) = rows(run(90.0), oom)
     assert (row.value, row.run_ids) == (90.0, ("run-1-90.0",))
 
 
-def test_the_figure_of_a_disturbed_run_is_absent_for_other_programs_too() -> None:
+def test_exported_figures_leave_out_disturbed_runs() -> None:
     found = figures.of_runs([run(90.0), run(20.0, disturbances=BUSY, published=False, sound=True)])
     assert [each.value for each in found.runs] == [90.0, None]
     assert found.runs[1].reason == f"it was disturbed ({BUSY[0]}), and --if-busy count was not given"
@@ -390,22 +389,22 @@ def test_the_figure_of_a_disturbed_run_is_absent_for_other_programs_too() -> Non
     assert (case.value, case.repeats) == (90.0, 1)
 
 
-def test_runs_of_several_formats_are_no_repeats_of_one_another() -> None:
-    """Two trainers of one framework may state the same case: no figure is of both."""
+def test_runs_of_different_formats_are_not_repeats() -> None:
+    """Two trainers of one framework may state the same case, and no figure is true for both."""
     metric = {"metrics": {"latency": {"value": 5.0, "unit": "ms"}}}
     one = run(90.0, format="frameworks.torchtitan", **metric)
     other = run(400.0, format="frameworks.hf_trainer", **metric)
     (row,) = rows(one, other)
     assert (row.value, row.low, row.repeats, row.metric("latency")) == (None, None, 0, None)
     assert row.reason == Reason("several_formats", {"formats": "frameworks.hf_trainer, frameworks.torchtitan"})
-    # Nor is it the baseline of a speed-up.
+    # Such a case is not the baseline of a speed-up.
     _, two = rows(one, other, run(180.0, devices=2, format="frameworks.torchtitan"))
     assert (two.value, two.speedup) == (180.0, None)
     (case,) = figures.of_runs([one, other]).cases
     assert (case.value, case.interval, case.repeats) == (None, None, 0)
 
 
-def test_an_option_tells_the_programs_of_a_case_apart_and_a_run_without_a_figure_parts_nothing() -> None:
+def test_formats_separate_neither_cases_with_different_options_nor_runs_without_a_figure() -> None:
     one, other = (run(value, format=f"frameworks.{name}") for value, name in ((90.0, "torchtitan"), (400.0, "trl")))
     apart = rows(one, edited(other, case={"options": {"trainer": "trl"}}))
     assert sorted(each.value or 0 for each in apart) == [90.0, 400.0]
@@ -413,8 +412,8 @@ def test_an_option_tells_the_programs_of_a_case_apart_and_a_run_without_a_figure
     assert (row.value, row.repeats) == (90.0, 1)
 
 
-def test_two_logs_of_one_run_give_the_figure_that_both_do() -> None:
-    """A console and a file of JSON lines, such as those of MMEngine."""
+def test_formats_with_nearly_equal_figures_are_repeats() -> None:
+    """MMEngine writes the same run to the console and to a file of JSON lines."""
     console = [run(value, format="frameworks.mmseg") for value in (98.0, 100.0)]
     (row,) = rows(*console, run(101.0, format="frameworks.openmmlab_json"))
     assert (row.value, row.repeats) == (100.0, 3)

@@ -1,4 +1,4 @@
-"""Rules on numbers worked by hand: windows, statistics, running means undone, clocks, ranks, scopes."""
+"""Rules: windows, statistics, running means, clocks, ranks and scopes. The figures were computed by hand."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_house_window(count: int, dropped: int, tmp_path: Path) -> None:
 
 
 def test_mean_median_and_sustained_by_hand(tmp_path: Path) -> None:
-    """Ten records; two are dropped. Of 10, 20 and six times 40: Σ = 270, and 8 equal spans take 1/10 + 1/20 + 6/40."""
+    """Two of ten records are dropped. The rest sum to 270, and as 8 equal spans they take 1/10 + 1/20 + 6/40."""
     lines = seg([1.0, 2.0, 10.0, 20.0, *[40.0] * 6])
     assert figure(lines, tmp_path, "mean").value == pytest.approx(270 / 8)
     assert figure(lines, tmp_path, "median").value == 40
@@ -104,18 +104,18 @@ def test_scope_arithmetic(scope: Any, expected: tuple[int, str]) -> None:
 
 
 def running_means(steps: Sequence[float], every: int, batch: int, epoch: int) -> list[tuple[int, int, float]]:
-    """Return what PaddleClas prints for steps of these durations: their mean since step 5, the first that counts."""
+    """Return PaddleClas's speeds for steps of these durations: the running mean since step 5."""
     return [(epoch, at, batch * (at - 4) / sum(steps[5 : at + 1])) for at in range(every, len(steps), every)]
 
 
 def test_running_means_are_undone_over_two_epochs(tmp_path: Path) -> None:
-    """100 steps per epoch, a tenth of them slow: the figure is samples over the time that they truly took."""
+    """An epoch has 100 steps, and a tenth of them are slow. The figure is samples divided by their true time."""
     batch, devices = 16, 4
     first = [0.5] * 5 + [0.1 + 0.01 * (i % 7) + (0.3 if i % 10 == 3 else 0) for i in range(5, 101)]
     second = [2.0] * 5 + [0.2 - 0.001 * (i % 11) for i in range(5, 101)]
     lines = clas_static(running_means(first, 10, batch, 0) + running_means(second, 10, batch, 1), batch=batch)
     assert len(lines) == 20
-    # A fifth of the 20 records is dropped: those of steps 10 to 40 of the first epoch.
+    # The window drops a fifth of the 20 records, which are steps 10 to 40 of the first epoch.
     seconds = sum(first[41:101]) + sum(second[5:101])
     truth = devices * batch * (60 + 96) / seconds
     case = {"devices": devices, "batch_size": batch}
@@ -125,33 +125,33 @@ def test_running_means_are_undone_over_two_epochs(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "mean", case).value != pytest.approx(truth, rel=1e-3)
 
 
-def test_running_means_of_steps_before_the_fifth_count_nothing(tmp_path: Path) -> None:
+def test_running_means_before_the_fifth_step_are_ignored(tmp_path: Path) -> None:
     steps = [9.0] * 5 + [0.25] * 16
     records = [(0, 2, 1.0), (0, 4, 1.5), *running_means(steps, 5, 16, 0)[1:]]
     assert figure(clas_static(records), tmp_path, "sustained:skip=0", ONE).value == pytest.approx(16 / 0.25)
 
 
 def test_intervals_of_uneven_length_weigh_by_their_steps(tmp_path: Path) -> None:
-    """The last interval of an epoch is short: half the samples, and no more weight than that."""
+    """The last interval of an epoch has half the steps, and half the weight."""
     lines = seg([5.0, 10.0, 20.0, 40.0], steps=[10, 20, 30, 35])
     assert figure(lines, tmp_path, "sustained").value == pytest.approx(25 / (10 / 10 + 10 / 20 + 5 / 40))
     assert figure(lines, tmp_path, "mean").value == pytest.approx(70 / 3)
 
 
-def test_the_first_interval_of_an_epoch_is_a_usual_one(tmp_path: Path) -> None:
-    """Where steps restart no difference says how many the record covers."""
+def test_the_first_interval_of_an_epoch_has_the_usual_number_of_steps(tmp_path: Path) -> None:
+    """If steps restart with the epoch, their difference does not give the number of steps."""
     lines = clas_dygraph([(1, 10, 8.0), (1, 20, 8.0), (2, 10, 2.0), (2, 20, 8.0)], epochs=2)
     assert figure(lines, tmp_path, "sustained").value == pytest.approx(3 / (1 / 8 + 1 / 2 + 1 / 8))
 
 
-def test_a_record_at_step_0_is_of_one_step(tmp_path: Path) -> None:
-    """PaddleClas prints the first step of every epoch by itself; its stall must not count for ten steps."""
+def test_a_record_at_step_0_covers_one_step(tmp_path: Path) -> None:
+    """PaddleClas prints the first step of every epoch alone, and its stall must not count for ten steps."""
     lines = clas_dygraph([(1, 0, 1.0), (1, 10, 8.0), (1, 20, 8.0), (2, 0, 0.5), (2, 10, 8.0)], epochs=2)
     assert figure(lines, tmp_path, "sustained").value == pytest.approx(31 / (30 / 8 + 1 / 0.5))
 
 
-def test_bert_of_clocks_alone(tmp_path: Path) -> None:
-    """Lines two seconds apart, one of them four; 8 samples × 2 devices × 16 accumulated per line."""
+def test_figures_of_bert_follow_from_clocks(tmp_path: Path) -> None:
+    """A line has 8 samples × 2 devices × 16 micro batches = 256 samples and takes 2 s, one line 4 s."""
     lines = pytorch_bert([(1, 0.0), (2, 30.0), (3, 32.0), (4, 34.0), (5, 38.0), (6, 40.0), (7, 42.0)])
     case = {"devices": 2, "batch_size": 8, "accumulation": 16}
     assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(5 * 256 / 12)
@@ -161,15 +161,15 @@ def test_bert_of_clocks_alone(tmp_path: Path) -> None:
     assert (found.used, found.skipped, found.first_line, found.last_line) == (5, 1, 3, 7)
 
 
-def test_a_repeated_iteration_is_a_full_batch_all_the_same(tmp_path: Path) -> None:
-    """The loss scaler skips updates and the number falls back; each line still stands for one batch."""
+def test_a_repeated_iteration_counts_as_a_batch(tmp_path: Path) -> None:
+    """If the loss scaler skips an update, the number repeats or goes back, but each line is still one batch."""
     numbers = [1, 1, 1, 2, 3, 3, 4, 2, 3]
     lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate(numbers)])
     assert figure(lines, tmp_path, "sustained", ONE | {"accumulation": 3}).value == pytest.approx(6.0)
 
 
 def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
-    """64 samples/s over 40 s are 2560 samples: 20 updates, as the clocks tell, of 128 each."""
+    """64 samples/s over 40 s are 2560 samples. The clocks show 20 updates, so each has 128."""
     lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], (64.0, 40.0))
     assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
     assert figure(lines, tmp_path, "reported", {}).value == 64.0
@@ -177,14 +177,14 @@ def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", ["tensor_parallel", "pipeline_parallel", "context_parallel"])
 def test_devices_that_share_samples_count_once(cut: str, tmp_path: Path) -> None:
-    """8 devices in groups of 2: 4 batches of 4 samples, every 2 s."""
+    """8 devices in groups of 2 train 4 batches of 4 samples every 2 s."""
     lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)])
     case = {"devices": 8, "batch_size": 4, "accumulation": 1, cut: 2}
     assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(8.0)
 
 
-def test_accumulation_follows_where_lines_are_missing(tmp_path: Path) -> None:
-    """Of 20 updates in 40 s only the last three lines are left, with one missing: 2 updates in 4 s, then 1 in 2 s."""
+def test_accumulation_follows_if_lines_are_missing(tmp_path: Path) -> None:
+    """Only three lines of 20 updates in 40 s are left: 2 updates in 4 s, then 1 in 2 s."""
     lines = pytorch_bert([(17, 34.0), (19, 38.0), (20, 40.0)], (64.0, 40.0))
     assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
 
@@ -209,8 +209,8 @@ def dllogger(at: float, step: int, key: str, value: float) -> str:
     return f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "type": "LOG", {data}}}'
 
 
-def test_updates_that_are_printed_every_tenth_time_count_ten(tmp_path: Path) -> None:
-    """Of 50 updates of 64 samples in 20 s two tens advance the number by less than ten."""
+def test_each_record_counts_the_usual_ten_updates(tmp_path: Path) -> None:
+    """50 updates of 64 samples take 20 s. Two records advance the number by less than ten, for skipped updates."""
     stamps = [(10, 0.0), (20, 4.0), (29, 8.0), (29, 12.0), (39, 16.0), (49, 20.0)]
     lines = [dllogger(at, step, "step_loss", 2.5) for step, at in stamps]
     case = {"devices": 2, "batch_size": 8, "accumulation": 4}
@@ -221,10 +221,10 @@ def test_updates_that_are_printed_every_tenth_time_count_ten(tmp_path: Path) -> 
     ("steps", "updates"),
     [([1, 51, 59], 58), ([10, 20, 40, 50, 60], 50), ([10, 20, 30, 40, 43], 33), ([10, 20, 29, 39, 49], 40)],
 )
-def test_updates_far_from_the_usual_interval_count_what_they_say(
+def test_intervals_far_from_the_usual_count_the_difference_of_their_steps(
     tmp_path: Path, steps: list[int], updates: int
 ) -> None:
-    """The last updates of an epoch, or a line that is missing, are no whole interval; a skipped update is."""
+    """The last interval of an epoch, or one with a missing line, has its own length. A skipped update does not."""
     lines = [dllogger(2.0 * step, step, "step_loss", 2.5) for step in steps]
     case = {"devices": 2, "batch_size": 8, "accumulation": 4}
     seconds = 2.0 * (steps[-1] - steps[0])
@@ -256,7 +256,7 @@ def test_sequences_are_not_counted_as_tokens(tmp_path: Path, case: dict[str, Any
 
 
 def test_ranks_count_once_as_their_median(tmp_path: Path) -> None:
-    """Four ranks print the speed of the job, out of order; the outlier of one is no figure of the job."""
+    """Four ranks print the speed of the job, out of order, and one prints an outlier."""
     lines = mxnet_speed(
         [(2, 0, 90.0), (0, 0, 1.0), (1, 0, 2.0), (3, 0, 4.0)]
         + [(rank, 1, value) for rank, value in enumerate([100.0, 102.0, 104.0, 900.0])]
@@ -272,7 +272,7 @@ PRINTED = [3.0, *[9.0] * 9, *range(100, 120)]
 
 
 def test_paddle_rule_drops_skips_and_trims(tmp_path: Path) -> None:
-    """Of 30 records 10 are skipped; of the other 20, sorted, 5 at each end: 105 to 114 remain."""
+    """10 of 30 records are skipped. The other 20 are sorted and lose 5 at each end, so 105 to 114 remain."""
     lines = seg([float(each) for each in PRINTED])
     found = figure(lines, tmp_path, "paddle")
     assert found.value == pytest.approx(statistics.fmean(range(105, 115)))
@@ -284,7 +284,7 @@ def test_paddle_rule_drops_skips_and_trims(tmp_path: Path) -> None:
 
 
 def test_paddle_rule_trims_a_twentieth_of_many(tmp_path: Path) -> None:
-    """220 after the skip: int(11.0) at each end."""
+    """220 records remain after the skip, and lose 11 at each end."""
     lines = seg([1.0] * 10 + [float(each) for each in range(1, 221)])
     assert figure(lines, tmp_path, "paddle").used == 220 - 22
 
@@ -304,7 +304,7 @@ def test_impossible_figures_are_refused_with_their_line(tmp_path: Path, printed:
 
 
 def test_a_tool_may_print_several_figures_for_the_run(tmp_path: Path) -> None:
-    """NVIDIA's ResNet-50 sums up with and without the loading of data; others publish the second."""
+    """NVIDIA's ResNet-50 prints a summary with and one without the loading of data."""
     both = (
         "DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 120.5 images/s "
         "train.total_ips : 110.25 images/s train.lr : 0.1"
@@ -326,7 +326,7 @@ def test_reported_is_the_tools_own_figure(tmp_path: Path) -> None:
 
 
 def test_dlperf_by_clock(tmp_path: Path) -> None:
-    """One line per second, 4 samples each: from the end of iteration 25 to that of 125."""
+    """A line of 4 samples appears every 0.5 s. The window is from the end of iteration 25 to that of 125."""
     lines = pytorch_resnet50([(i, 99.0) for i in range(1, 131)], second=0.5)
     found = figure(lines, tmp_path, "dlperf")
     assert found.value == pytest.approx(8.0)
@@ -338,8 +338,8 @@ def test_dlperf_by_clock(tmp_path: Path) -> None:
     )
 
 
-def test_dlperf_by_printed_speed_sees_the_first_epoch(tmp_path: Path) -> None:
-    """Iterations 21 to 120 of TensorFlow's ResNet-50; a second epoch with the same numbers does not count."""
+def test_dlperf_by_printed_speed_uses_the_first_epoch(tmp_path: Path) -> None:
+    """The window is iterations 21 to 120 of TensorFlow's ResNet-50; the second epoch has the same numbers."""
     first = tensorflow_resnet50([(i, 1000.0 + i) for i in range(1, 131)])
     lines = first + [each.replace("(0, ", "(1, ").replace("total_ips : 1", "total_ips : 5") for each in first]
     found = figure(lines, tmp_path, "dlperf")
@@ -358,14 +358,14 @@ def test_dlperf_from_unix_times(tmp_path: Path) -> None:
     assert missing(lines[:-2], tmp_path, "dlperf", case).reason.code == "window_not_reached"
 
 
-def test_a_format_without_a_window_says_so(tmp_path: Path) -> None:
+def test_a_format_without_a_window_has_a_reason(tmp_path: Path) -> None:
     assert missing(seg([4.0] * 200), tmp_path, "dlperf").reason.code == "no_window"
 
 
 @pytest.mark.parametrize(
     "written", ["mean", "median:skip=3", "paddle:skip=5", "sustained:skip=0", "reported", "dlperf"]
 )
-def test_a_rule_is_read_as_it_is_written(written: str) -> None:
+def test_the_name_of_a_parsed_rule_is_its_text(written: str) -> None:
     assert rules.parse(written).name == written
 
 
@@ -377,17 +377,17 @@ def test_an_invalid_rule_is_refused(written: str) -> None:
         rules.parse(written)
 
 
-def test_every_named_rule_is_tried(tmp_path: Path) -> None:
+def test_all_rules_are_computed(tmp_path: Path) -> None:
     found = rules.figures(session_of(mxnet_speed([(0, i, 5.0) for i in range(130)]), tmp_path), ONE)
     assert set(found) == {*rules.NAMES, "dlperf-time"}
     assert rules.HEADLINE in found
 
 
-def test_a_log_of_one_bert_printer_with_slow_updates(tmp_path: Path) -> None:
-    """One record in nine also reduces and updates; `sustained` and `mean` feel it, the median does not."""
+def test_slow_updates_change_the_mean_and_not_the_median(tmp_path: Path) -> None:
+    """One record in nine also reduces gradients and updates weights."""
     lines = nlp_bert([(10 * i, 50.0 if i % 9 == 0 else 100.0) for i in range(1, 51)])
     case = {"devices": 8, "batch_size": 96}
-    # 40 records are kept, steps 110 to 500: records 18, 27, 36 and 45 are slow.
+    # The window has the 40 records of steps 110 to 500. Records 18, 27, 36 and 45 are slow.
     assert figure(lines, tmp_path, "median", case).value == 800
     assert figure(lines, tmp_path, "mean", case).value == pytest.approx(8 * (36 * 100 + 4 * 50) / 40)
     assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(8 * 40 / (36 / 100 + 4 / 50))
@@ -405,12 +405,12 @@ def found_in(speeds: Sequence[int], devices: int) -> dict[str, float]:
 
 @settings(max_examples=40, deadline=None)
 @given(SPEEDS, st.integers(1, 64))
-def test_figures_lie_between_the_extremes(speeds: list[int], devices: int) -> None:
+def test_figures_are_between_the_extreme_speeds(speeds: list[int], devices: int) -> None:
     found = found_in(speeds, devices)
     assert "median" in found
     for value in found.values():
         assert min(speeds) * devices * (1 - 1e-12) <= value <= max(speeds) * devices * (1 + 1e-12)
-    if max(speeds) > 10 * min(speeds):  # such speeds may be too fast to be believed
+    if max(speeds) > 10 * min(speeds):  # such speeds may be refused as impossible
         return
     assert {"mean", "sustained"} <= set(found)
     assert found["sustained"] <= found["mean"] * (1 + 1e-9)
@@ -427,7 +427,7 @@ def test_scaled_speeds_scale_every_figure(speeds: list[int], factor: int) -> Non
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 200), st.integers(0, 30))
-def test_records_used_and_dropped_are_all_records(count: int, skip: int) -> None:
+def test_each_record_is_either_used_or_skipped(count: int, skip: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = session_of(seg([5.0] * count), Path(folder))
         for rule in ("mean", f"mean:skip={skip}", "paddle", f"paddle:skip={skip}"):
@@ -450,7 +450,7 @@ def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:
 
 
 def steps_of(*speeds: float) -> list[str]:
-    """Return a log that prints a speed for each step from 0 on."""
+    """Return a log that prints these speeds, one per step from 0 on."""
     return pytorch_resnet50(list(enumerate(speeds)))
 
 
@@ -459,7 +459,7 @@ def steps_of(*speeds: float) -> list[str]:
     [("dgxc", 35, 44, True), ("gpu_recipes", 10, 30, True), ("titan90", 90, 90, False), ("primus", 5, 99, False),
      ("paddle_llm", 10, 99, False)],
 )  # fmt: skip
-def test_what_other_publishers_count(rule: str, first: int, last: int, harmonic: bool, tmp_path: Path) -> None:
+def test_windows_of_other_publishers(rule: str, first: int, last: int, harmonic: bool, tmp_path: Path) -> None:
     speeds = [100.0 + step for step in range(100)]
     within = speeds[first : last + 1]
     expected = statistics.harmonic_mean(within) if harmonic else statistics.fmean(within)
@@ -468,7 +468,7 @@ def test_what_other_publishers_count(rule: str, first: int, last: int, harmonic:
 
 
 @pytest.mark.parametrize(("rule", "steps"), [("dgxc", 44), ("gpu_recipes", 30), ("titan90", 90)])
-def test_a_publishers_window_is_whole_or_absent(rule: str, steps: int, tmp_path: Path) -> None:
+def test_a_log_without_a_publishers_whole_window_has_no_figure(rule: str, steps: int, tmp_path: Path) -> None:
     assert missing(steps_of(*[100.0] * steps), tmp_path, rule).reason.code == "window_not_reached"
     resumed = pytorch_resnet50([(step, 100.0) for step in range(39, 91)])
     if rule != "titan90":
@@ -476,7 +476,7 @@ def test_a_publishers_window_is_whole_or_absent(rule: str, steps: int, tmp_path:
 
 
 def test_window_counted_from_the_first_printed_step(tmp_path: Path) -> None:
-    """From step 200 to 1200 the clock runs from 0 to 20 s: 1000 steps of 4 samples."""
+    """The window is 1000 steps of 4 samples, from step 200 at 0 s to step 1200 at 20 s."""
     lines = _wdl([200, 700, 1200, 1700], [0.0, 8.0, 20.0, 90.0])
     found = figure(lines, tmp_path, "dlperf")
     assert found.value == pytest.approx(4 * 1000 / 20)
@@ -505,18 +505,18 @@ def of_made(
     return rules.figure(rule, made(pattern, lines, folder, **about), {"devices": 1, "batch_size": 64})
 
 
-def test_the_first_step_of_an_epoch_that_counts_from_1(tmp_path: Path) -> None:
-    """Printed at 1, 10, 20: the stall of the first step must not count for ten."""
+def test_a_record_at_step_1_covers_one_step(tmp_path: Path) -> None:
+    """Steps 1, 10, 20 are printed, and the stall of the first must not count for ten steps."""
     printed = [(epoch, step, 5.0 if step == 1 else 0.1) for epoch in range(3) for step in (1, 10, 20, 30)]
     lines = [f"epoch {epoch} iter {step} took {took}" for epoch, step, took in printed]
     found = of_made(rb"epoch (?P<epoch>\d+) iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
     assert isinstance(found, Figure)
-    seconds = 2 * 1.0 + 2 * (5.0 + 0.9 + 1.0 + 1.0)  # Of twelve records two are warm-up.
+    seconds = 2 * 1.0 + 2 * (5.0 + 0.9 + 1.0 + 1.0)  # Two of twelve records are warm-up.
     assert found.value == pytest.approx(64 * (20 + 2 * 30) / seconds)
 
 
-def test_the_first_interval_of_an_epoch_that_counts_from_0_is_a_whole_one(tmp_path: Path) -> None:
-    """Printed at 9, 19, 29: ten steps each."""
+def test_the_first_interval_is_whole_if_steps_count_from_0(tmp_path: Path) -> None:
+    """Steps 9, 19, 29 are printed, so each record covers ten."""
     lines = [f"iter {step} took {0.5 if step == 9 else 0.1}" for _ in range(3) for step in (9, 19, 29)]
     found = of_made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path, "sustained:skip=0")
     assert isinstance(found, Figure)
@@ -524,15 +524,15 @@ def test_the_first_interval_of_an_epoch_that_counts_from_0_is_a_whole_one(tmp_pa
 
 
 def test_samples_that_only_some_records_print_are_not_summed(tmp_path: Path) -> None:
-    """A sum with a hole is no number; the records then weigh by their steps."""
+    """The weight of a record is then its steps."""
     lines = [f"iter {i} speed 5.0" + (f" n {i}" if i % 3 else "") for i in range(1, 20)]
     found = of_made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: n (?P<samples>\d+))?", lines, tmp_path)
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(5.0)
 
 
-def test_a_count_of_samples_that_begins_anew_with_the_epoch(tmp_path: Path) -> None:
-    """64 samples per record in both epochs; the difference over their border is negative and says nothing."""
+def test_a_count_of_samples_may_restart_with_the_epoch(tmp_path: Path) -> None:
+    """Each record has 64 samples. The negative difference between the epochs is not used."""
     epoch = [(64, 10.0), (128, 20.0), (192, 20.0), (256, 40.0)]
     lines = [f"iter {done // 64} total {done} speed {speed}" for _ in range(2) for done, speed in epoch]
     pattern = rb"iter (?P<step>\d+) total (?P<consumed>\d+) speed (?P<throughput>\S+)"
@@ -541,7 +541,7 @@ def test_a_count_of_samples_that_begins_anew_with_the_epoch(tmp_path: Path) -> N
     assert found.value == pytest.approx(8 / (2 * (1 / 10 + 1 / 20 + 1 / 20 + 1 / 40)))
 
 
-def test_a_first_line_that_counts_no_samples_covers_as_many_as_usual(tmp_path: Path) -> None:
+def test_a_first_line_without_a_count_covers_the_usual_samples(tmp_path: Path) -> None:
     lines = ["iter 0 took 4.0", *(f"iter {i} took 2.0 total {64 * (i + 1)}" for i in range(1, 40))]
     pattern = rb"iter (?P<step>\d+) took (?P<step_seconds>[\d.]+)(?: total (?P<consumed>\d+))?"
     found = of_made(pattern, lines, tmp_path, "sustained:skip=0")
@@ -549,14 +549,14 @@ def test_a_first_line_that_counts_no_samples_covers_as_many_as_usual(tmp_path: P
     assert found.value == pytest.approx(64 * 40 / (4 + 2 * 39))
 
 
-def test_running_means_of_a_program_that_was_resumed_within_an_epoch(tmp_path: Path) -> None:
-    """Its mean begins anew: totals before it are not to be taken off."""
+def test_running_means_restart_if_a_program_is_resumed_within_an_epoch(tmp_path: Path) -> None:
+    """Totals before the resumption must not be subtracted."""
     records = [(0, 4 + n, 16.0) for n in (10, 20, 30)] + [(0, 4 + n, 8.0) for n in (6, 16)]
     found = figure(clas_static(records), tmp_path, "sustained:skip=0", ONE)
     assert found.value == pytest.approx((30 + 16) / (30 / 16 + 16 / 8))
 
 
-def test_epochs_of_which_only_the_seconds_are_known_have_no_speed(tmp_path: Path) -> None:
+def test_epochs_with_only_their_seconds_have_no_speed(tmp_path: Path) -> None:
     lines = [f"epoch {i} took 60 s" for i in range(9)]
     found = of_made(rb"epoch (?P<epoch>\d+) took (?P<duration>\d+) s", lines, tmp_path, span="epoch")
     assert isinstance(found, NoFigure)
@@ -565,7 +565,7 @@ def test_epochs_of_which_only_the_seconds_are_known_have_no_speed(tmp_path: Path
 
 @pytest.mark.parametrize("apart", [0.0, 0.002])
 def test_a_line_that_is_printed_twice_counts_once(apart: float, tmp_path: Path) -> None:
-    """Two handlers of a logger write each line, within a moment of each other."""
+    """Two handlers of a logger write each line within milliseconds."""
     lines = [f"iter {i} at {4.0 * i + later:.3f}" for i in range(1, 40) for later in (0.0, apart)]
     session = made(rb"iter (?P<step>\d+) at (?P<unix>\S+)", lines, tmp_path)
     found = rules.figure("sustained:skip=0", session, ONE)
@@ -573,8 +573,8 @@ def test_a_line_that_is_printed_twice_counts_once(apart: float, tmp_path: Path) 
     assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
 
 
-def test_the_time_until_a_program_is_started_again_is_no_step(tmp_path: Path) -> None:
-    """Three hours pass until it goes on from a checkpoint."""
+def test_the_time_until_a_program_starts_again_does_not_count(tmp_path: Path) -> None:
+    """Three hours pass before the program resumes from a checkpoint."""
     times = [*((i, 4.0 * i) for i in range(1, 40)), *((i, 10_800 + 4.0 * i) for i in range(30, 60))]
     session = made(rb"iter (?P<step>\d+) at (?P<unix>\S+)", [f"iter {i} at {time}" for i, time in times], tmp_path)
     for rule in ("sustained:skip=0", "mean"):
@@ -583,8 +583,8 @@ def test_the_time_until_a_program_is_started_again_is_no_step(tmp_path: Path) ->
         assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
 
 
-def test_a_clock_that_is_coarser_than_a_step(tmp_path: Path) -> None:
-    """Steps of 0.4 s by a clock of whole seconds: 57 steps lie between the first stamp and the last."""
+def test_a_clock_may_be_coarser_than_a_step(tmp_path: Path) -> None:
+    """A step takes 0.4 s, and the clock has whole seconds. 57 steps fit between the first and the last time."""
     lines = [f"iter {i} at {i * 2 // 5}" for i in range(1, 60)]
     found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", lines, tmp_path, "sustained:skip=0")
     assert isinstance(found, Figure)
@@ -592,7 +592,7 @@ def test_a_clock_that_is_coarser_than_a_step(tmp_path: Path) -> None:
     assert (found.first_line, found.last_line) == (3, 58)
 
 
-def test_a_clock_that_stands_still_gives_no_figure(tmp_path: Path) -> None:
+def test_a_clock_that_does_not_advance_gives_no_figure(tmp_path: Path) -> None:
     found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", [f"iter {i} at 7" for i in range(9)], tmp_path)
     assert isinstance(found, NoFigure)
     assert found.reason.code == "too_few_records"
@@ -600,7 +600,7 @@ def test_a_clock_that_stands_still_gives_no_figure(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", ["sustained", "mean", "median", "reported"])
 def test_figures_that_overflow_are_absent(tmp_path: Path, rule: str) -> None:
-    """Each printed number is one; their sum, or the job's, is not."""
+    """Each printed number is finite, but their sum, or the job's speed, is not."""
     pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
     session = made(pattern, [f"iter {i} speed 1e308" for i in range(9)], tmp_path, scope="device",
                    span="run" if rule == "reported" else "interval")  # fmt: skip
@@ -615,7 +615,7 @@ def test_records_are_numbered_if_a_step_overflows(tmp_path: Path) -> None:
     assert throughput(session, ONE).step.tolist() == [1, 2, 3, 4, 5]
 
 
-def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_path: Path) -> None:
+def test_the_last_of_several_figures_of_the_run_counts(tmp_path: Path) -> None:
     lines = ["total 5.0", "total 7.0", "total 6.0"]
     found = of_made(rb"total (?P<throughput>\S+)", lines, tmp_path, "reported", span="run")
     assert isinstance(found, Figure)

@@ -1,6 +1,6 @@
-"""What the system does to a build: full disks, other runs, changing logs, wrong clocks, killed processes, odd files.
+"""Faults of the system during a build: full disks, other runs, changing logs, clocks, killed processes, odd files.
 
-docs/guide/faults.md names these tests. `--times` says how often those try that meet another moment each time.
+docs/guide/faults.md names these tests. `--times` is how often tests of random moments are tried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calls import start, wait
+from calls import PEAK, start, wait
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, contents, make_tree, write_run
 
@@ -33,19 +33,19 @@ from perfledger.ingest.record import run as record_run
 
 Ingest = Callable[..., Called]
 LOG = "seg/paddleseg/bs2/1/train.log"
-#: Of the same length, with another figure.
+#: Two logs of equal length with different figures.
 SLOW, FAST = (("".join(f"{each}\n" for each in seg([speed] * 12, batch=2))).encode() for speed in (5.0, 9.0))
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> dict[str, bytes]:
-    """Return what a cold build makes of the tree; it does not depend on where the tree lies."""
+    """Return the files of a cold build; they do not depend on the folder of the tree."""
     top = tmp_path_factory.mktemp("whole")
     return cold(make_tree(top / "logs"))
 
 
 def cold(tree: Path) -> dict[str, bytes]:
-    """Return what a build makes of the tree as it is now without anything of an earlier run."""
+    """Return the files of a build of the current tree without the files of an earlier run."""
     top = tree.parent / "cold"
     shutil.rmtree(top, ignore_errors=True)
     call = start(tree.parent / "said", tree, "--out", top / "docs")
@@ -59,13 +59,13 @@ def figure(called: Called, log: str = LOG) -> Any:
 
 
 def is_whole(out: Path, *states: Mapping[str, bytes]) -> bool:
-    """Return whether each file is as one of the states has it, and none is unfinished."""
+    """Return whether each file is complete, which means equal to the file in one of the states."""
     found = contents(out) if any(each.is_file() for each in out.rglob("*")) else {}
     return all(data in [state.get(name) for state in states] for name, data in found.items())
 
 
 def spread(sizes: Sequence[int], count: int) -> list[int]:
-    """Return so many of the sizes, from the least to the greatest."""
+    """Return `count` of the sizes, evenly spread over them."""
     return [sizes[(2 * each + 1) * len(sizes) // (2 * count)] for each in range(count)]
 
 
@@ -75,9 +75,10 @@ def spread(sizes: Sequence[int], count: int) -> list[int]:
 def test_a_file_that_may_not_grow_ends_the_run_and_the_next_completes_it(
     tree: Path, whole: dict[str, bytes], times: int
 ) -> None:
-    """As a full disk or a quota does: whichever file it meets, the message names it and no file is half-written."""
+    """A limit of the size of files acts like a full disk or a quota, and fails at a file of each size."""
     out, said = tree.parent / "docs", tree.parent / "said"
-    sizes = [each for each in sorted({len(data) for data in whole.values()}) if each > 1000]  # so much is said
+    # The message itself needs 1000 bytes.
+    sizes = [each for each in sorted({len(data) for data in whole.values()}) if each > 1000]
     for size in spread(sizes[:-1], max(1, times)):
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
@@ -119,7 +120,7 @@ def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: 
             assert contents(top / "docs") == whole
 
 
-def test_a_read_only_folder_is_named_and_left_as_it_is(tree: Path, ingest: Ingest) -> None:
+def test_a_read_only_folder_is_named_and_stays_unchanged(tree: Path, ingest: Ingest) -> None:
     top = tree.parent / "disk"
     with mounted(top, "size=64m"):
         assert ingest(tree, "--out", top / "docs").code == 0
@@ -148,7 +149,7 @@ def test_a_folder_of_logs_that_vanishes_is_a_problem(
     assert [each["published"] for each in called.lines] == [False, False, True, True, True]
 
 
-def test_a_folder_of_pages_that_vanishes_ends_the_run_or_is_made_anew(
+def test_a_folder_of_pages_that_vanishes_ends_the_run_and_the_next_restores_it(
     tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, real = tree.parent / "docs", os.replace
@@ -168,7 +169,7 @@ def test_a_folder_of_pages_that_vanishes_ends_the_run_or_is_made_anew(
     assert contents(out) == whole
 
 
-def test_what_cannot_be_printed_is_no_success(tree: Path) -> None:
+def test_output_that_cannot_be_printed_is_a_failure(tree: Path) -> None:
     with Path("/dev/full").open("w") as stream:
         done = subprocess.run(
             [sys.executable, "-m", "ingest", tree, "--json"], cwd=ROOT, check=False,
@@ -228,7 +229,7 @@ def shrink(log: Path) -> None:
 
 
 def swap(log: Path) -> None:
-    """Change the bytes, and neither size nor time: as a copy that keeps times does."""
+    """Change the bytes, and neither size nor time, like a copy that preserves times."""
     at = log.stat()
     log.write_bytes(FAST)
     os.utime(log, ns=(at.st_atime_ns, at.st_mtime_ns))
@@ -240,7 +241,7 @@ CHANGES = (grow, shrink, swap, Path.unlink)
 def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each change, before the log is read and after; nothing of it is remembered, so that the next run is right."""
+    """Each change happens before and after the log is read. It leaves no trace in the cache."""
     tree, real = tmp_path / "logs", reader.read_job
     logs = [
         write_run(tree, f"seg/{n}/1", SLOW + b"#%d\n" % n, run=run_json(batch_size=2))
@@ -270,7 +271,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     assert figure(again, "seg/2/1/train.log") == figure(again, "seg/6/1/train.log") == 9.0
     assert contents(tmp_path / "docs") == cold(tree)
 
-    # What was read before stays, where something was.
+    # The result of an earlier reading stays.
     logs[8].write_bytes(FAST)
     monkeypatch.setattr(reader, "read_job", lambda job: (real(job), grow(logs[8]))[0])
     called = ingest(tree, "--out", tmp_path / "docs", "--json")
@@ -278,8 +279,8 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     assert figure(called, "seg/8/1/train.log") == 5.0
 
 
-def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, times: int) -> None:
-    """A file system tells times to some milliseconds: within them, a second change leaves the same time."""
+def test_a_change_that_keeps_size_and_time_is_detected(tree: Path, ingest: Ingest, times: int) -> None:
+    """Times of files are a few milliseconds coarse, so two quick changes may have the same time."""
     out = tree.parent / "docs"
     for number in range(max(3, times)):
         for data, speed in ((SLOW, 5.0), (FAST, 9.0)):
@@ -288,7 +289,7 @@ def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, t
             assert figure(ingest(tree, "--json", *(["--out", out] if number == 0 else []))) == speed
 
 
-def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
+def test_the_hash_of_a_file_that_just_changed_is_not_reused(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tree.parent / "docs"
@@ -303,7 +304,7 @@ def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
 def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
     tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a fault of a moment leaves in the cache would stay there: the bytes, which are its key, do not change."""
+    """A failure in the cache would stay there, because its key is the unchanged bytes of the log."""
     real, out = Path.open, tree.parent / "docs"
 
     def refused(path: Path, *given: Any, **named: Any) -> Any:
@@ -332,14 +333,14 @@ def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
 
 # --- Clocks -----------------------------------------------------------------------------------------------------------
 
-#: The first moments of these years, in seconds.
+#: Start of these years in seconds since 1970.
 YEARS = {1901: -2177452800, 2099: 4070908800}
 
 
 def test_clocks_of_other_centuries_change_nothing(
     tree: Path, whole: dict[str, bytes], ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The files are from one century, the machine is in the other, and then it comes home."""
+    """The files are from one century, the clock is in the other, and then the clock is right again."""
     out = tree.parent / "docs"
     for files, now in (YEARS.values(), reversed(YEARS.values())):
         for path in tree.rglob("*"):
@@ -361,7 +362,7 @@ def test_clocks_of_other_centuries_change_nothing(
 
 
 def dies_over(*names: str, number: int = signal.SIGSEGV) -> Callable[[Path], Any]:
-    """Return a reader of logs that ends its process over those in some folders, as a fault of native code does."""
+    """Return a reader that ends its process at logs in folders of these names, like a crash of native code."""
     real = record_run.read
 
     def read(path: Path) -> Any:
@@ -446,7 +447,7 @@ def test_an_interruption_while_logs_are_read_leaves_no_process(tree: Path) -> No
     assert wait(lambda: call.left() == [])
 
 
-#: The process that tests run in, and a file that says that one that reads was killed.
+#: The process of the tests, and a file that marks that a reading process was killed.
 TESTS, KILLED = os.getpid(), {"file": Path("/nowhere")}
 
 
@@ -463,7 +464,7 @@ def kill_once(job: Any) -> Any:
 def test_a_reader_that_is_killed_once_loses_nothing(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
+    """The log that it read is unknown, so all remaining logs are read again."""
     killed = tree.parent / "killed"
     monkeypatch.setitem(KILLED, "file", killed)
     monkeypatch.setattr(reader, "read_job", kill_once)
@@ -546,7 +547,7 @@ def test_devices_are_not_opened(tree: Path, ingest: Ingest) -> None:
 
 
 def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
-    """Twelve folders, each with links to all twelve: twelve times twelve links, and more paths than can be walked."""
+    """Twelve folders each have links to all twelve, so there are more paths than can be walked."""
     folders = [tree / f"maze/{number:02}" for number in range(12)]
     for number, folder in enumerate(folders):
         write_run(folder, "x/1", seg([4.0 + number] * 12, batch=4), run=run_json(batch_size=4))
@@ -558,7 +559,7 @@ def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
     assert sorted(each["path"] for each in called.lines if "/maze/" in each["path"]) == [
         f"logs/maze/{number:02}/x/1/train.log" for number in range(12)
     ]
-    # Each folder has one link to itself; links to the others lead to what is read under its own name.
+    # Each folder has one link to itself; the other links lead to folders that are read under their own names.
     assert len(called.problems) == 12
     assert {*called.codes.values()} == {"link_loop"}
 
@@ -612,7 +613,7 @@ NAMES = [
 
 
 def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
-    """All in one folder, and each the name of a folder as well; none may hide another or be taken for an option."""
+    """All files are in one folder, and each name is also that of a folder."""
     odd = tree / "odd"
     for number, name in enumerate(NAMES):
         (odd / "files").mkdir(parents=True, exist_ok=True)
@@ -635,22 +636,12 @@ def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
     assert ingest(tree, "--out", out).out.splitlines()[-1].startswith(f"{out}/: 0 files written")
 
 
-# --- Large files; on demand alone ------------------------------------------------------------------------------------
-
-#: Prints the highest use of memory, in KiB, as the last line.
-PEAK = """
-import re, sys
-from pathlib import Path
-from perfledger.ingest.cli import main
-code = main(sys.argv[1:])
-print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
-sys.exit(code)
-"""
+# --- Large files, only if `--times` is given -------------------------------------------------------------------------
 
 
 @pytest.fixture
 def measured(times: int, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
-    """Return a function that reads the tree: exit code, problems, and the highest use of memory in MiB."""
+    """Return a function that reads the tree and returns exit code, problems, and peak memory in MiB."""
     if not times:
         pytest.skip("takes minutes: make faults")
 

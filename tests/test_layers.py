@@ -221,12 +221,11 @@ def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
     assert taken <= {*sys.stdlib_module_names}
 
 
-#: Modules that hooks may import: words, whether pages are old, the encoder of text, and the addresses of forges, which
-#: know the commit that MkDocs builds. What a page shows comes from ingest, ready to use.
+#: Modules that hooks may import: words, whether pages are old, and the encoder of text. What a page shows comes from
+#: ingest, ready to use.
 HOOKS_IMPORT = {
     "perfledger import ",
     "perfledger.ingest.common",
-    "perfledger.ingest.site import forge",
     "perfledger.ingest.site.render.text",
 }
 

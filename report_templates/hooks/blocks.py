@@ -3,8 +3,7 @@
 Both would read every tag of it, to find nothing: that took most of the time of a build, and figures of tables made
 most of the search index. Such blocks leave the page before Markdown sees it, and come back when the page is written.
 In them, and in the HTML of templates, links to Markdown files become links to pages, which MkDocs does for Markdown
-alone; links to lines of a log lead to the forge that `repo_url` names, where it has them; and tables without a caption
-are labelled by the heading above them.
+alone, and tables without a caption are labelled by the heading above them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.toc import get_toc
 
-from perfledger.ingest.site import forge
 from perfledger.ingest.site.render.text import past_markdown
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
@@ -48,24 +46,8 @@ _LABELS = re.compile(
 )
 _HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?(?P<rest>[^>]*)>(?P<text>.*?)</h(?P=level)>')
 _TAG = re.compile(r"<[^>]+>")
-#: The pages that are left out, by path, with the address of each one's log.
-_LEFT_OUT: dict[str, str] = {}
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')
 _UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Leave out the pages of logs that the forge shows."""
-    _LEFT_OUT.clear()
-    host, repository = _forge(config), str(config["repo_url"])
-    checkout = forge.checkout_of(Path(config["config_file_path"]).parent) if host else None
-    if host and checkout:
-        for file in [each for each in files if re.fullmatch(r"logs/[^/]+\.html", each.src_uri)]:
-            if address := forge.address_of(file.content_string, host, checkout, repository):
-                _LEFT_OUT[file.src_uri] = address
-        for file in [each for each in files if each.src_uri in _LEFT_OUT]:
-            files.remove(file)
-    return files
 
 
 @event_priority(100)
@@ -80,8 +62,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if not page.meta:
         raise PluginError(f"{page.file.src_uri}: the front matter is missing or cannot be read; run ingest again")
     page.blocks, page.anchors = [], {}
-    if _LEFT_OUT and (host := _forge(config)):
-        markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
     def taken(found: re.Match[str]) -> str:
         page.blocks.append(resolve(found[0], page, files))
@@ -173,13 +153,6 @@ def _render(page: Any, written: str, config: Any, files: Any) -> None:
 
     page.content = _HEADING.sub(linked, written)
     page.toc = get_toc(nest_toc_tokens(headings))
-
-
-def _forge(config: Any) -> forge.Forge | None:
-    named = config["extra"].get("forge")
-    if config["repo_url"] and named and named not in forge.FORGES:
-        LOG.warning("mkdocs.yml: extra.forge is %r; write one of %s.", named, ", ".join(forge.FORGES))
-    return forge.forge_of(str(config["repo_url"] or ""), named)
 
 
 def _resolved(link: re.Match[str], page: Any, files: Any) -> str:

@@ -24,7 +24,6 @@ from mkdocs.structure.files import File
 from perfledger import INSTALLED, LICENSE, __version__
 from perfledger.ingest.common import words
 from perfledger.ingest.common.project import Address, Color, Footer
-from perfledger.ingest.site import forge
 
 CHANGES = Path("data") / "changes.json"
 STYLES = "assets/css/publisher.css"
@@ -177,7 +176,11 @@ def _commit(folder: Path) -> str | None:
     """Return the commit that is built: as the environment states it, otherwise that of the checkout, if it is one."""
     stated = os.environ.get("PERFLEDGER_COMMIT") or os.environ.get("GITHUB_SHA")
     try:
-        return stated or forge.git(folder, "rev-parse", "HEAD").strip()
+        if stated:
+            return stated
+        command = ["git", "rev-parse", "HEAD"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=True, timeout=60, text=True)
+        return done.stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return None
 

@@ -36,7 +36,7 @@ from perfledger.parsers.contract import Format
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.results import ResultRecord
 from tests import builders
-from tests.site import kinds, planted, traced
+from tests.site import kinds, planted
 from tests.site import large as many
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,17 +196,15 @@ def large(shared: Shared) -> Path:
 
 @pytest.fixture(scope="session")
 def published(shared: Shared, whole_pages: Path) -> Path:
-    """Return the HTML of `whole` as a publisher gives it away: with its name, its forge, and read from the disk."""
+    """Return the HTML of `whole` as a publisher gives it away: with its name and repository, read from the disk."""
 
     def build(folder: Path, _: Path) -> None:
         shutil.copytree(whole_pages.parent / "made" / "raw_logs", folder / "raw_logs")
-        traced.committed(folder)
-        (folder / traced.LONG).write_text("not what was committed\n", "utf-8")
         (folder / "lab.svg").write_text(kinds.LOGO, "utf-8")
         shutil.copytree(whole_pages, folder / "docs")
 
     return shared.site(
-        shared.pages("published", build), address=kinds.ADDRESS, configuration=f"repo_url: {kinds.FORGE}\n",
+        shared.pages("published", build), address=kinds.ADDRESS, configuration=f"repo_url: {kinds.REPOSITORY}\n",
         extra=kinds.PUBLISHER, is_offline=True,
     )  # fmt: skip
 

@@ -49,7 +49,7 @@ KINDS: Mapping[str, str] = {
     "data": "data/",
 }
 #: How a publisher calls itself, and where it keeps its logs; `logs` keeps ingest from reading them again.
-FORGE = "https://github.com/someone/results"
+REPOSITORY = "https://github.com/someone/results"
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>\n'
 PUBLISHER = """  logs: [nowhere]
   publisher:

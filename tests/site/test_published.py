@@ -1,4 +1,4 @@
-"""A site as a publisher gives it away: with its name and colours, its logs on a forge, and read from the disk."""
+"""A site as a publisher gives it away: with its name and colours, read from the disk."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from perfledger.ingest.site import forge
 from tests.hooks import hook
 from tests.site import markup
-from tests.site.kinds import FORGE, LOGO
+from tests.site.kinds import LOGO, REPOSITORY
 from tests.site.traced import STATED
 
 Visit = Callable[..., Any]
@@ -89,26 +88,11 @@ def test_a_publisher_has_a_name_a_logo_colors_and_a_footer_of_their_own(publishe
     assert (published / "assets" / "css" / "publisher.css").read_text("utf-8") == hook("identity").stylesheet("#ffd400")
 
 
-def test_lines_of_logs_are_shown_on_the_forge_which_no_browser_asks_for_anything(visit: Visit, published: Path) -> None:
-    commit = forge.git(published.parent, "rev-parse", "HEAD").strip()
-    top = f"{FORGE}/blob/{commit}/raw_logs"
+def test_lines_of_committed_logs_are_shown_on_our_page(visit: Visit, published: Path) -> None:
     page = visit(address(published, "zh/runs/bert-pytorch-golden-1.html"))
-    page.wait_for_load_state("networkidle")
-    assert page.locator(f".md-header a[href='{FORGE}']").count() == 1
-    links = page.eval_on_selector_all("article a[href*='github.com']", "all => all.map(each => each.href)")
-    assert f"{top}/bert/pytorch/golden/1/train.log" in links
-    assert {f"{top}/bert/pytorch/golden/1/train.log#L{line}" for line, _ in STATED.values()} <= set(links)
-    page.goto(address(published, "zh/runs/seg-paddle-plain-1.html"))
-    window = page.locator(".pl-proof a[href*='#L']").first
-    assert window.get_attribute("href") == f"{top}/seg/paddle/plain/1/train.log#L7-L30"
-    assert page.locator(f"#figures ~ * a[href='{top}/seg/paddle/plain/1/train.log#L7-L30']").count() > 1
-    assert not (published / "zh/runs/bert-pytorch-golden-1/log.html").exists()
-
-
-@pytest.mark.parametrize("name", ["long", "bars", "hostile"])
-def test_a_log_that_the_forge_would_not_show_alike_stays_on_our_page(published: Path, name: str) -> None:
-    """Such logs changed since the commit, have lines that forges count differently, or seem binary to them."""
-    article = markup.article(published / f"runs/seg-paddle-{name}-1.html")
-    links = [each.given.get("href", "") for each in article.elements("a")]
-    assert not [each for each in links if "github.com" in each]
-    assert [each for each in links if f"logs/seg-paddle-{name}-1.html#L" in each]
+    assert page.locator(f".md-header a[href='{REPOSITORY}']").count() == 1
+    links = page.eval_on_selector_all("article a", "all => all.map(each => each.getAttribute('href'))")
+    log = "../../logs/bert-pytorch-golden-1.html"
+    assert {f"{log}#L{line}" for line, _ in STATED.values()} <= set(links)
+    page.locator(".pl-proof a[href*='#L']").first.click()
+    assert page.locator(".pl-log span.w").count() > 0

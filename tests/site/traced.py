@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +57,3 @@ def write(folder: Path) -> State:
     there.mkdir(parents=True)
     shutil.copy(BERT, there / "train.log")
     return build.read(build.Inputs((folder / "raw_logs",), jobs=1, out=folder / "none"))
-
-
-def committed(folder: Path) -> str:
-    """Commit a folder to a repository of its own and return the commit."""
-    name = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    for arguments in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "logs"]):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
-    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()

@@ -7,7 +7,6 @@ is cleaned, redacted and escaped. Log lines have no language, so one HTML page s
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,7 +151,6 @@ def document(site: Site, words: Words, run: Run) -> bytes:
         run=run,
         site=project().title or "Perfledger",
         title=words.say("en", phrase("title.log", run=run_names.name(site, run))),
-        stated=json.dumps([run.path, run.sha256]),
         runs=[(language, Markup(address)) for language, address in _run_pages(site, run)],
         log=found,
         sections=[(each, _lines(lines)) for each, lines in sections(run, found)],

@@ -1,31 +1,31 @@
 """Builds the site: a file is written only where its bytes change.
 
-Pages and pictures to share, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes
-of all files by all inputs, so that a build with nothing new renders nothing.
+Pages and pictures to share, which cost most, are kept in a cache by content (`ingest.common.cache`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
-import json
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from perfledger import TEMPLATES
-from perfledger.ingest.common import frame, project
+from perfledger.ingest.common import frame
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words as words_module
 from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.cache import Cache, key_of
-from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, head, read_bytes
-from perfledger.ingest.common.files import stamp, write_if_changed
+from perfledger.ingest.common.documents import head
+from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.project import project
 from perfledger.ingest.common.sources import CODE, own_files
 from perfledger.ingest.common.words import LANGUAGES, Words
 from perfledger.ingest.published.audit import table as audit_table
@@ -37,7 +37,6 @@ from perfledger.ingest.site.data import problems as problems_data
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.pages import compare, log, pages
 from perfledger.ingest.site.render import colours, share
-from perfledger.ingest.site.spool import Spool
 from perfledger.schema.results import ResultRecord
 
 PUBLISHED = "data/published.csv"
@@ -93,27 +92,24 @@ def build(site: Site, out: Path, cache: Path, check: bool = False) -> Built:
     words = words_module.own()
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
-    with Cache(cache) as cached, Spool() as files:
+    # All pages are rendered before anything is written: an error in a template leaves no mixture of old and new pages.
+    records = results.records(site, words)
+    with Cache(cache) as cached:
         known_words = sorted((name, dict(entry)) for name, entry in words.entries.items())
         code = key_of(_code(), _drawing_code(), repr(known_words))
-        key = _inputs(site, code)
-        if (hashes := _hashes(cached.get(key))) and _holds(out, hashes):
-            return Built(unchanged=tuple(hashes))
-        # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
-        records = results.records(site, words)
-        for made in _pages(site, words, cached, code):
-            files.update(made)
-        files.update(_logs(site, words, cached, code))
-        files.update(_data(site, words, records))
-        files.update(badges.badges(site, words))
-        placed = [each for each in records if not each.missing]
-        files.update({STYLES: _styles(), COMPARISONS: compare.data(site, placed)})
-        files.update(columnar.files(site, records, words))
-        files.update(explorer.files(site, words))
-        built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
-        if built.lasting:
-            cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
-    return built
+        rendered = {**_pages(site, words, cached, code), **_logs(site, words, cached, code)}
+    built = _written(chain([rendered], _programs_files(site, words, records)), out)
+    return replace(built, lasting=_shows_all_logs(site, rendered))
+
+
+def _programs_files(site: Site, words: Words, records: Sequence[ResultRecord]) -> Iterator[Files]:
+    """Yield the files that no template writes; those of one kind at a time, since they grow with the runs."""
+    placed = [each for each in records if not each.missing]
+    yield _data(site, words, records)
+    yield badges.badges(site, words)
+    yield {STYLES: _styles(), COMPARISONS: compare.data(site, placed)}
+    yield columnar.files(site, records, words)
+    yield explorer.files(site, words)
 
 
 def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
@@ -122,53 +118,36 @@ def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
     return all(log.shows_lines(page) for page in made if page is not None)
 
 
-def _written(files: Mapping[str, bytes], out: Path) -> Built:
-    refuse_ways_out(out, [*files, *(f"{each}/any" for each in FOLDERS)])
-    written = [name for name, content in files.items() if write_if_changed(out / name, content)]
-    removed = _left(out, files)
+def _written(made: Iterable[Files], out: Path) -> Built:
+    """Write files where their bytes differ, and remove our files that were not made."""
+    refuse_ways_out(out, [f"{each}/any" for each in FOLDERS])
+    written: list[str] = []
+    unchanged: list[str] = []
+    for files in made:
+        refuse_ways_out(out, files)
+        for name, content in files.items():
+            (written if write_if_changed(out / name, content) else unchanged).append(name)
+    removed = _left(out, {*written, *unchanged})
     for name in removed:
         (out / name).unlink(missing_ok=True)
-    changed = set(written)
-    return Built(tuple(written), tuple(name for name in files if name not in changed), tuple(removed))
+    return Built(tuple(written), tuple(unchanged), tuple(removed))
 
 
-def _hashes(known: bytes | None) -> Mapping[str, str] | None:
-    """Return the hashes of the files of the last build; None if they are not known, or name files of others."""
-    try:
-        hashes = msgspec.json.decode(known or b"", type=dict[str, str])
-        refuse_ways_out(Path(), hashes)
-    except (ValueError, OSError, RecursionError):
-        return None
-    return hashes
-
-
-def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
-    """Return whether the folder contains these files, and no other file of ours."""
-    try:
-        same = all(_sha256(read_bytes(out / name, MOST_OF_SITE)) == sha256 for name, sha256 in hashes.items())
-    except (OSError, DocumentError):
-        return False
-    return same and not _left(out, hashes)
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:
-    """Yield each page in both languages."""
+def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
+    """Return each page in both languages, and the pictures to share."""
+    files: Files = {}
     for each in pages(site):
         page = replace(each, context=once(each.context))
         key = _page_key(page, code)
-        if not (made := _kept(page, cached.get(key) if key else None)):
+        if not (made := _kept(page, cached.get(key))):
             made = _rendered(words, page)
-            if key:
-                cached.put(key, msgspec.msgpack.encode(made))
-        yield made
+            cached.put(key, msgspec.msgpack.encode(made))
+        files.update(made)
         if page.picture is not None:
             for picture in (page.picture(words, language) for language in LANGUAGES):
                 drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
-                yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
+                files[picture.path] = drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)
+    return files
 
 
 def _rendered(words: Words, page: Page) -> Files:
@@ -179,44 +158,25 @@ def _rendered(words: Words, page: Page) -> Files:
     return {f"{language}/{page.path}": rendered.encode() for language, rendered in both}
 
 
-def _logs(site: Site, words: Words, cached: Cache, code: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the page of each log that has one; a log is read again if it or what is known of its run has changed."""
+def _logs(site: Site, words: Words, cached: Cache, code: str) -> Files:
+    """Return the page of each log that has one; a log is read again if it or its run has changed."""
+    files: Files = {}
     for run in filter(site.log_page, site.runs):
-        key = key_of("log", code, site.hashes[run.id], log.state_of(site, run))
+        key = key_of("log", code, str(project().title), site.hashes[run.id], log.state_of(site, run))
         page = cached.get(key) or b""
         if not log.shows_lines(page):
             page = log.document(site, words, run)
             if log.shows_lines(page):
                 cached.put(key, page)
-        yield addresses.log_file(run), page
+        files[addresses.log_file(run)] = page
+    return files
 
 
 def _page_key(page: Page, code: str) -> str:
-    """Return a hash of everything that a page depends on; empty if that includes a function or the like."""
+    """Return a hash of everything that a page depends on."""
     about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
-    content = hashlib.sha256()
-    try:
-        for each in _parts((about, (page.basis or page.context)())):
-            content.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
-    except (TypeError, ValueError, NotImplementedError, RecursionError):
-        return ""
-    return key_of("page", code, content.hexdigest())
-
-
-def _parts(value: object, depth: int = 4) -> Iterator[object]:
-    """Yield the parts of a value, with their number on each level: as a whole it may take hundreds of megabytes."""
-    if depth and isinstance(value, (Mapping, list, tuple)):
-        yield len(value)
-        for each in value.items() if isinstance(value, Mapping) else value:
-            yield from _parts(each, depth - 1)
-    else:
-        yield value
-
-
-def _as_mapping(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise NotImplementedError(f"{type(value).__name__} cannot be compared")
+    content = msgspec.msgpack.encode((about, (page.basis or page.context)()), enc_hook=dict)
+    return key_of("page", code, sha256(content).hexdigest())
 
 
 def _kept(page: Page, known: bytes | None) -> Files | None:
@@ -227,25 +187,6 @@ def _kept(page: Page, known: bytes | None) -> Files | None:
     except (ValueError, OSError, RecursionError):
         return None
     return files if files.keys() == {f"{each}/{page.path}" for each in LANGUAGES} else None
-
-
-def _inputs(site: Site, code: str) -> str:
-    """Return a hash of everything that the site depends on; if it equals that of the last build, all files do."""
-    content = hashlib.sha256()
-    for name, paths in sorted(site.logs.items()):
-        content.update(repr([name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]).encode())
-    content.update("".join(site.hashes.values()).encode())
-    for each in (*site.problems, *site.plans.by_recipe.values()):
-        content.update(msgspec.json.encode(each))
-    shown = (
-        site.limits,
-        site.passed_over,
-        sorted(site.accelerators.by_name.items()),
-        site.changes.notes,
-        hashlib.sha256(repr(sorted(site.shards.items())).encode()).hexdigest(),
-        (project.project().title, project.address()),
-    )
-    return key_of(code, site.published.digest, repr(shown), content.hexdigest())
 
 
 def _code() -> str:

@@ -199,7 +199,7 @@ def test_a_folder_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(f
     linked(tmp_path / "docs" / folder, tmp_path / "elsewhere")
     files = {"en/runs/a.md": b"", "zh/a.md": b"", "charts/zh/a.svg": b"", "data/a.json": b"", "assets/css/a.css": b""}
     with pytest.raises(OSError, match="is a link"):
-        builder._written(files, tmp_path / "docs")
+        builder._written([files], tmp_path / "docs")
     assert len(list((tmp_path / "elsewhere").iterdir())) == 3
     assert [path.name for path in (tmp_path / "docs").rglob("*") if path.is_file()] == []
 
@@ -217,13 +217,6 @@ def test_a_linked_folder_of_the_ledger_is_refused_with_a_message(mine: Path) -> 
 def test_a_name_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="within our folder"):
         below.refuse_ways_out(tmp_path, [name])
-
-
-@pytest.mark.parametrize(
-    "known", [b"{}", b"[]", b"", b'{"/dev/zero": "0"}', b'{"../x": "0"}', b'{"x": 1}', b"[" * 99999]
-)
-def test_hashes_of_files_that_are_not_ours_are_not_followed(known: bytes) -> None:
-    assert not builder._hashes(known)
 
 
 @pytest.mark.parametrize(

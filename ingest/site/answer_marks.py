@@ -140,9 +140,11 @@ def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     if row.witnesses in ("line", "corrects"):
         found.append(Mark(phrase(f"front.witness_{row.witnesses}", name=name), _witnesses_page(site, row)))
     found += _of_run(site, suite, row, name) if known else []
-    if known and steadiness.mark(run := representative(site, row)):
-        share = numbers.signed_percent(steadiness.difference(run) or 0)
-        found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
+    if known and (uneven := steadiness.unexplained(representative(site, row))):
+        share = numbers.signed_percent(uneven)
+        found.append(
+            Mark(phrase("front.uneven", name=name, difference=share), run_page(site, row) or _page(suite, "beside"))
+        )
     return found
 
 

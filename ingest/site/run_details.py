@@ -22,16 +22,16 @@ from perfledger.ingest.site.run_tables import (
     fact_line,
     fact_origins,
     figure_cell,
+    lines_cell,
     outcome,
     packages,
     place_of,
     source_of,
     value_text,
-    window_text,
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.machine import Telemetry, TelemetryFile
-from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Plain, Run, SiteRecord
+from perfledger.schema.records import FactValue, Figure, NoFigure, Plain, Run, SiteRecord
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS
 
@@ -93,7 +93,7 @@ def figure_table(site: Site, run: Run) -> Table:
         ColumnOf(phrase("table.scope"), of_figure(lambda each: word_for("scope", each.scope))),
         ColumnOf(phrase("table.used"), of_figure(lambda each: numbers.quantity(each.used)), True),
         ColumnOf(phrase("table.skipped"), of_figure(lambda each: numbers.quantity(each.skipped)), True),
-        ColumnOf(phrase("table.window"), of_figure(lambda each: _lines(site, run, each))),
+        ColumnOf(phrase("table.window"), of_figure(lambda each: lines_cell(site, run, each))),
         ColumnOf(phrase("table.arithmetic"), of_figure(lambda each: each.arithmetic)),
     ]
     return table_of("figures", rules, columns) or Table((), ())
@@ -105,7 +105,7 @@ def metric_table(site: Site, run: Run) -> Table | None:
         ColumnOf[str](phrase("table.metric"), metric_title),
         ColumnOf(phrase("table.value"), lambda name: _metric(run, name), True),
         ColumnOf(phrase("table.source"), lambda name: word_for("source", run.metrics[name].source or "")),
-        ColumnOf(phrase("table.window"), lambda name: _lines(site, run, run.metrics[name])),
+        ColumnOf(phrase("table.window"), lambda name: lines_cell(site, run, run.metrics[name])),
         ColumnOf(phrase("table.arithmetic"), lambda name: run.metrics[name].arithmetic or None),
     ]
     return table_of("metrics", [name for name in METRICS if name in run.metrics], columns)
@@ -180,12 +180,6 @@ def _stated(value: object) -> str | None:
 
 def _entries(texts: Sequence[Text]) -> Cell | None:
     return Cell(tuple(map(Entry, texts))) if texts else None
-
-
-def _lines(site: Site, run: Run, found: Figure | MetricFigure) -> Cell:
-    """Return the lines of the log that a figure or a metric rests on, linked."""
-    first, last = found.first_line, found.last_line
-    return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
 
 
 def _figure(found: Figure | NoFigure) -> Cell:

@@ -25,7 +25,7 @@ from perfledger.ingest.site.model import (
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, Facets, Link, Table, absent, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
-from perfledger.schema.records import Case, FactValue, Figure, Problem, Run, Stated
+from perfledger.schema.records import Case, FactValue, Figure, MetricFigure, Problem, Run, Stated, Witness
 from perfledger.schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
@@ -58,19 +58,14 @@ def run_list(site: Site, runs: Sequence[Run], *, brief: bool = False) -> Table:
         *(() if brief else records),
         ColumnOf[Run](phrase("table.figure"), headline_cell, True),
     )
-    facets = tuple(run_facets(site.suite_of[run.id], run) for run in runs) if brief else ()
+    facets = tuple(_facets(site.suite_of[run.id], run) for run in runs) if brief else ()
     return replace(table_of("runs", runs, columns) or Table((), ()), facets=facets)
 
 
-def run_facets(suite: Suite, run: Run) -> Facets:
+def _facets(suite: Suite, run: Run) -> Facets:
     """Return what the filters of its model's page know a run by."""
     case = run.case
     return facets_of(case.hardware or "", suite.group(case.precision), [case.devices or 0], [case.framework or ""])
-
-
-def run_cell(site: Site, run: Run) -> Cell:
-    """Return a cell with a run's framework and case, linked to it, and its name in small print."""
-    return cell(listed((named(run.case.framework), case_text(site, run))), site.page(run), run.id)
 
 
 def case_text(site: Site, run: Run) -> Text:
@@ -182,6 +177,12 @@ def size_text(case: Case) -> Text:
 def window_text(first: int | str, last: int | str) -> Text:
     """Return the numbers of the lines between which the records of a figure are."""
     return str(first) if first == last else phrase("run.lines", first=first, last=last)
+
+
+def lines_cell(site: Site, run: Run, found: Figure | MetricFigure | Witness) -> Cell:
+    """Return the lines of the log that a figure rests on, linked."""
+    first, last = found.first_line, found.last_line
+    return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
 
 
 def log_lines_text(first: int, last: int) -> Text:

@@ -15,7 +15,7 @@ import pytest
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.ingest.site.caveats import difference
+from perfledger.ingest.site.steadiness import explanation
 from perfledger.schema.records import Run
 from tests.corpus import corpus
 
@@ -101,7 +101,7 @@ def verdict(run: Run, truth: Truth) -> str:
     value = headline.value / (run.case.devices or 1) if truth.of_device and headline.scope == "job" else headline.value
     if abs(value / truth.value - 1) <= RIGHT:
         return "right"
-    return "marked" if difference(run) else f"wrong and silent: {value:.6g} for {truth.value:.6g}"
+    return "marked" if explanation(run) else f"wrong and silent: {value:.6g} for {truth.value:.6g}"
 
 
 @pytest.mark.parametrize("tree", TABLES)

@@ -12,9 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from perfledger.ingest.common import words
-from perfledger.ingest.common.words import LANGUAGES, phrase
+from perfledger.ingest.common.words import LANGUAGES
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.site import builder, caveats, steadiness
+from perfledger.ingest.site import builder
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import pages
 from perfledger.ingest.site.pages.problems import GROUPS_SHOWN
@@ -135,20 +135,6 @@ def test_a_run_cannot_take_the_page_of_the_index() -> None:
 def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> None:
     runs = [builders.run(f"appended-{n:05}", session=n, sessions=3000, path="raw_logs/a.log") for n in range(1, 3001)]
     assert len(run_paths(site_of(runs, Limits()))) == Limits().pages
-
-
-def test_the_notes_of_a_model_name_the_runs_that_differ_most_and_count_the_others() -> None:
-    headline = builders.figure(400.0)
-    figures = [{"sustained": headline, "median": builders.figure(400 + n)} for n in range(60)]
-    site = site_of([builders.run(f"r-{n:02}", figures=each) for n, each in enumerate(figures)])
-    (suite,) = site.shown
-    found = caveats.differences(site, suite)
-    assert found is not None
-    differing = [n for n in range(60) if n / (400 + n) > steadiness.DIFFER]
-    assert len(differing) > SMALL.pages
-    named = [words.load().say("en", row[0].entries[0].marks[-1]) for row in found.rows]
-    assert named == [f"r-{n:02}" for n in sorted(differing, reverse=True)[: SMALL.pages]]
-    assert found.notes == (phrase("notes.more", n=str(len(differing) - SMALL.pages)),)
 
 
 @pytest.fixture(scope="module")

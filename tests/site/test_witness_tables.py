@@ -1,4 +1,4 @@
-"""Witnesses on the pages: the table of a run, the mark of a result, and what each kind compares, with an example."""
+"""Witnesses on the pages: the table of a run, the mark of a result, and what each kind compares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
-from perfledger.ingest.site import builder, caveats, witness_tables
+from perfledger.ingest.site import builder, steadiness, witness_tables
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
@@ -140,7 +140,7 @@ def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
 
 def test_a_correction_is_the_cause_of_a_difference_from_the_median() -> None:
     """The median is that of the printed speeds; neither stalls nor time between the records explain the difference."""
-    _, cause = caveats.difference(edited(CORRECTED, figures={"median": {"value": 400.0}})) or ()
+    _, cause = steadiness.explanation(edited(CORRECTED, figures={"median": {"value": 400.0}}))
     assert "the timestamps are right" in said(cause)
 
 
@@ -170,37 +170,17 @@ def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
     assert not any("witness" in each for each in marks(AGREED))
 
 
-def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
-    other = [witness(kind, value=2.0, against=2.5, unit="x", difference=25.0) for kind in TOLERANCE if kind != "clock"]
-    later, unpublished = run("Later", *other), run("Aaa", *other, published=False)
-    body = written(witness_tables.kinds(site([AGREED, later, unpublished])))[1:]
-    assert [row[0].split(" ", 1)[1] for row in body] == [
-        *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most peak",
-    ]  # fmt: skip
-    assert body[0][2] == "399.0 images/s from timestamps, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
-    assert all("2.000 x" in row[2] and row[2].endswith("resnet50-later-1") for row in body[1:])
-
-
-def test_a_kind_that_no_log_offers_has_no_example() -> None:
-    body = written(witness_tables.kinds(site([AGREED, WITHHELD])))[1:]
-    assert [row[2] for row in body[1:]] == ["No log on this site offers one yet."] * 5
-    assert WITHHELD.id not in body[0][2], "disagreements are no example of how a witness agrees"
-
-
-def test_the_tolerance_of_the_pages_is_that_of_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tolerance_of_the_page_is_that_of_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness_tables, "TOLERANCE", {**TOLERANCE, "clock": 7.5})
-    assert [written(each)[1][0] for each in (witness_tables.kinds(site()), witness_tables.remedies())] == [
-        "clock tolerance 7.5%"
-    ] * 2
+    assert written(witness_tables.kinds())[1][0] == "clock tolerance 7.5%"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_method_and_problems_explain_every_kind(pages: Path, language: str) -> None:
-    for name, last in (("method", "example"), ("problems", "remedy")):
-        text = page(pages, name, language).split("{: #witnesses }")[1]
-        for kind in WITNESSES:
-            assert f"<td>{WORDS.text(language, f'witness.{kind}')} <small>" in text
-        assert f">{WORDS.text(language, f'witness.{last}')}</th>" in text
+def test_the_method_explains_every_kind(pages: Path, language: str) -> None:
+    text = page(pages, "method", language).split("{: #witnesses }")[1]
+    for kind in WITNESSES:
+        assert f"<td>{WORDS.text(language, f'witness.{kind}')} <small>" in text
+    assert f">{WORDS.text(language, 'witness.remedy')}</th>" in text
 
 
 def test_the_lines_of_a_witness_are_marked_in_the_log() -> None:

@@ -41,7 +41,7 @@ def _method(site: Site) -> Page:
             "several": SEVERAL,
             "enough_points": ENOUGH,
             "level_points": SHORTEST,
-            "witnesses": witness_tables.kinds(site),
+            "witnesses": witness_tables.kinds(),
         },
         boost=4,
     )

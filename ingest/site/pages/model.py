@@ -58,7 +58,6 @@ class Evidence:
 
     logs: Table
     more_logs: int
-    differences: Table | None
     remarks: Sequence[Phrase]
     machines: Table | None
     software: Table | None
@@ -208,8 +207,7 @@ def _evidence(site: Site, suite: Suite) -> Evidence:
     return Evidence(
         logs=run_tables.run_list(site, _first(site, runs), brief=True),
         more_logs=max(0, len(runs) - RUNS_SHOWN),
-        differences=caveats.differences(site, suite),
-        remarks=caveats.remarks(site, suite),
+        remarks=tuple(caveats.remarks(site, suite)),
         machines=machines(published),
         software=software(suite, published),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from perfledger.ingest.common.problems import ProblemGroup, file_of, grouped
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.site import addresses, witness_tables
+from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site, named, precision_name
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.run_tables import problem_list, size_text
@@ -35,7 +35,6 @@ def pages(site: Site) -> list[Page]:
             "file": file_of(site.runs),
             "listed": _with_cases(site, everything) if few else (),
             "kinds": () if few else _kinds(site, everything),
-            "remedies": witness_tables.remedies(),
             "passed_over": site.passed_over[:PROBLEMS_SHOWN],
             "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
         },

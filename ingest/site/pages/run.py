@@ -11,7 +11,7 @@ from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
 from perfledger.ingest.compute.results import repeats as repeats_of
 from perfledger.ingest.compute.results import support
 from perfledger.ingest.read.facts import DERIVED
-from perfledger.ingest.site import addresses, caveats, reproduce, run_details, run_names, steadiness
+from perfledger.ingest.site import addresses, reproduce, run_details, run_names, steadiness
 from perfledger.ingest.site import witness_tables as witnesses
 from perfledger.ingest.site.model import Page, Site, absence, written
 from perfledger.ingest.site.options import joined
@@ -145,7 +145,7 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         steps=tuple(steps(site, run)),
         problems=problem_list(site, run.problems),
         figures=run_details.figure_table(site, run),
-        difference=caveats.difference(run) or (),
+        difference=steadiness.explanation(run),
         metrics=run_details.metric_table(site, run),
         witnesses=witnesses.of_run(site, run),
         silent=witnesses.silent(run),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import UnsetType, structs
 
@@ -23,7 +22,6 @@ from perfledger.ingest.site.run_tables import (
     fact_origins,
     figure_cell,
     lines_cell,
-    outcome,
     packages,
     place_of,
     source_of,
@@ -46,25 +44,6 @@ ORDER = (
 _COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
 #: An item and its value; None if it is not known.
 Item = tuple[Text, Text | Cell | None]
-
-
-@dataclass(frozen=True)
-class Details:
-    """Facts of the machines that are too long for a table of the environment."""
-
-    gpus: Table | None
-    topology: str | None
-    infiniband: Sequence[str] | None
-    packages_installed: Sequence[str] | None
-
-
-@dataclass(frozen=True)
-class TelemetrySection:
-    """The sentences and tables about telemetry."""
-
-    sentences: Sequence[Text]
-    figures: Table | None
-    files: Table | None
 
 
 def fact_table(site: Site, run: Run) -> Table | None:
@@ -121,22 +100,13 @@ def environment_table(run: Run) -> Table | None:
     return _items("environment", [*rows, (phrase("environment.packages"), _entries(installed))])
 
 
-def provenance(site: Site, run: Run) -> Table | None:
-    """Return what a run was read from: the log's size and hash, its format, times and source."""
-    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+def provenance(run: Run) -> Table | None:
+    """Return who measured a run, when, and with what code."""
     rows: dict[str, Text | Cell | None] = {
-        "log": cell(run.path, site.log_page(run)),
         "measured_by": _measured_by(run),
-        "session": phrase("run.session_of", session=run.session, sessions=run.sessions),
-        "sha256": run.sha256,
-        "size": size,
-        "format": run.format or phrase("run.no_format"),
-        "observations": numbers.count(run.observations),
-        "outcome": outcome(run),
         "start": run.start,
         "end": run.end,
         "wall": phrase("run.wall_of", seconds=numbers.seconds(run.wall_seconds)) if run.wall_seconds else None,
-        "repeat": str(run.repeat) if run.repeat else None,
         "source": source_of(run),
         "recipe": _recipe(run),
         "records": _records_asked(run),
@@ -148,15 +118,12 @@ def provenance(site: Site, run: Run) -> Table | None:
     return _items("provenance", [(phrase(f"run.{name}"), value) for name, value in rows.items()])
 
 
-def details(run: Run) -> Details | None:
-    """Return GPUs, topology, InfiniBand and packages of a run; None if it does not state them."""
-    found = run.environment_details
-    if found is None:
-        return None
-    keys = list(dict.fromkeys(key for each in found.gpus for key in each))
-    columns = [_gpu_column(key) for key in keys]
-    gpus = table_of("gpus", list(found.gpus), columns) if keys else None
-    return Details(gpus, found.topology, found.infiniband, found.packages_installed)
+def gpu_table(run: Run) -> Table | None:
+    """Return the facts of each GPU; None if the run does not state them."""
+    gpus = run.environment_details.gpus if run.environment_details else ()
+    return table_of(
+        "gpus", list(gpus), [_gpu_column(key) for key in dict.fromkeys(key for each in gpus for key in each)]
+    )
 
 
 def where(fact: FactValue) -> Text:
@@ -254,14 +221,6 @@ def _gpu_column(key: str) -> ColumnOf[Mapping[str, Plain]]:
 # ---- telemetry ----
 
 
-def telemetry_section(run: Run) -> TelemetrySection | None:
-    """Return what telemetry gives; None for a run without."""
-    found = run.telemetry
-    if not found:
-        return None
-    return TelemetrySection(_telemetry_sentences(found), telemetry_table(found), telemetry_files(found))
-
-
 def telemetry_table(found: Telemetry) -> Table | None:
     """Return every telemetry figure, and the same between first and last record if both clocks agree.
 
@@ -303,7 +262,8 @@ def _telemetry_text(key: str, value: float) -> str:
     return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
 
 
-def _telemetry_sentences(found: Telemetry) -> list[Text]:
+def telemetry_sentences(found: Telemetry) -> list[Text]:
+    """Say what was sampled, how often, and why there is no energy."""
     if not found.scope:
         return [phrase("telemetry.none_used")]
     if found.samples is None:

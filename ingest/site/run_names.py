@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import listed
-from perfledger.schema.records import Run
+from perfledger.schema.records import Case, Run
 from perfledger.schema.submission import submitter_of
 
 
 def name(site: Site, run: Run) -> Text:
     """Return the case of a run in words, as `PyTorch, BERT-base, 8 × V100, AMP, run 2`; its id if nothing is known."""
-    parts = [each for each in _parts(site, run) if each]
-    return listed(parts) if parts else run.id
+    case, suite, submitter = run.case, site.suite_of[run.id], submitter_of(run.path)
+    model = (suite.title if case.model else "", *_machine(case), configuration(site, run), _nth(run))
+    submitted = phrase("table.submitted", name=submitter) if submitter else ""
+    return listed((case.framework or "", *model, submitted)) or run.id
 
 
 def heading(site: Site, run: Run) -> Text:
     """Return the name without the configuration, which the page has below: framework, model, machine, precision."""
-    suite = site.suite_of[run.id]
-    model = suite.variant_of(run.case.model) or (suite.title if run.case.model else "")
-    found = [each for each in (run.case.framework or "", model, _machine(run), _precision(run), _nth(run)) if each]
-    return listed(found) if found else run.id
+    case, suite = run.case, site.suite_of[run.id]
+    model = suite.variant_of(case.model) or (suite.title if case.model else "")
+    return listed((case.framework or "", model, *_machine(case), _nth(run))) or run.id
 
 
 def configuration(site: Site, run: Run) -> Text:
     """Return the batch size and the options in words."""
-    suite = site.suite_of[run.id]
-    return listed((_batch(run), suite.case_words(run.case.model, run.case.options)))
+    case = run.case
+    batch = phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
+    return listed((batch, site.suite_of[run.id].case_words(case.model, case.options)))
 
 
 def short(run: Run) -> Text:
@@ -38,33 +38,12 @@ def short(run: Run) -> Text:
     return phrase("run.nth", n=run.repeat) if run.repeat is not None else run.id
 
 
-def _parts(site: Site, run: Run) -> Iterator[Text]:
-    case = run.case
-    yield case.framework or ""
-    yield site.suite_of[run.id].title if case.model else ""
-    yield _machine(run)
-    yield _precision(run)
-    yield _batch(run)
-    yield site.suite_of[run.id].case_words(case.model, case.options)
-    yield _nth(run)
-    submitter = submitter_of(run.path)
-    yield phrase("table.submitted", name=submitter) if submitter else ""
-
-
-def _precision(run: Run) -> Text:
-    return precision_name(run.case.precision) if run.case.precision else ""
-
-
-def _batch(run: Run) -> Text:
-    return phrase("run.batch", n=numbers.count(run.case.batch_size)) if run.case.batch_size else ""
-
-
 def _nth(run: Run) -> Text:
-    return phrase("run.nth", n=run.repeat) if run.repeat is not None and run.case.framework else ""
+    return short(run) if run.repeat is not None and run.case.framework else ""
 
 
-def _machine(run: Run) -> Text:
-    devices, hardware = run.case.devices, run.case.hardware
-    if devices and hardware:
-        return phrase("run.devices", n=devices, hardware=product(hardware))
-    return product(hardware) if hardware else ""
+def _machine(case: Case) -> tuple[Text, Text]:
+    """Return the hardware with the number of devices, and the precision."""
+    hardware = product(case.hardware) if case.hardware else ""
+    several = phrase("run.devices", n=case.devices, hardware=hardware) if case.devices and hardware else hardware
+    return several, precision_name(case.precision) if case.precision else ""

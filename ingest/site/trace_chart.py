@@ -1,29 +1,26 @@
-"""The chart of a run's throughput over its records, with the values of the whole run and its slow records."""
+"""The chart of a run's throughput over its records, with the median and the slow records."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase, word_for
-from perfledger.ingest.compute.rules import HEADLINE
-from perfledger.ingest.site import steadiness
+from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.model import framework_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Level, Lines, Point, Tick
 from perfledger.ingest.site.render.text import file_slug
-from perfledger.ingest.site.run_tables import headline
 from perfledger.schema.records import Run
 from perfledger.schema.window import Trace
 
+#: Points of a chart, at least.
 FEWEST = 3
-SLOW = 0.8  # a record below this share of the median is marked
-MARKED = 12  # slow records; the log has all of them
-#: Relative difference, at most, between the median of a trace's points, which are extremes, and that of all records.
-BINNED = 0.05
+#: Share of the median below which a record is marked as slow.
+SLOW = 0.8
+#: Slow records that are marked, at most; the log has all of them.
+MARKED = 12
 
 
 def trace_chart(run: Run) -> Chart | None:
@@ -42,7 +39,7 @@ def trace_chart(run: Run) -> Chart | None:
     line = ChartLine("", colours.ink(framework_of(run)).id, tuple(_points(trace, steps, slow, axis.label)))
     spec = Lines(
         title=title, unit=trace.unit, x=axis, series=(line,),
-        levels=_levels(run, trace), shade=_warmup(trace, steps),
+        levels=_median(trace), shade=_warmup(trace, steps),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))
 
@@ -73,32 +70,10 @@ def _warmup(trace: Trace, steps: Sequence[float]) -> Tick | None:
     return Tick((steps[trace.skipped - 1] + steps[trace.skipped]) / 2, phrase("chart.warmup"))
 
 
-def _levels(run: Run, trace: Trace) -> tuple[Level, ...]:
-    """Return the median of the window, and the result where it differs from it by more than a little."""
+def _median(trace: Trace) -> tuple[Level, ...]:
+    """Return the median of the window as a line."""
     window = trace.value[trace.skipped :]
     if not window:
         return ()
-    middle, share, found, median = (
-        statistics.median(window),
-        steadiness.difference(run),
-        headline(run),
-        run.figure("median"),
-    )
-    scale = _scale(run, median.value if median else None, middle)
-    same = share is None or abs(share) <= steadiness.DIFFER or run.rule != HEADLINE
-    if found is None or median is None or share is None or scale is None or same:
-        return (_median(middle),)
-    value, rule = found.value / scale, word_for("rule", run.rule)
-    result = phrase("chart.result", rule=rule, value=numbers.figure(value), share=numbers.signed_percent(share))
-    return (Level(result, value), _median(median.value / scale))
-
-
-def _median(value: float) -> Level:
-    return Level(phrase("chart.median", value=numbers.figure(value)), value, dashed=True)
-
-
-def _scale(run: Run, median: float | None, middle: float) -> float | None:
-    """Return what the figures of the whole job are divided by to be at the scope of the records; None if unclear."""
-    devices, nodes = run.case.devices or 1, run.case.nodes or 1
-    scales = (1.0, float(devices), devices / nodes, float(nodes))
-    return next((each for each in scales if median and math.isclose(median / each, middle, rel_tol=BINNED)), None)
+    value = statistics.median(window)
+    return (Level(phrase("chart.median", value=numbers.figure(value)), value, dashed=True),)

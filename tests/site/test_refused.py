@@ -35,9 +35,9 @@ def test_a_refused_run_shows_neither_its_figure_nor_a_good_outcome() -> None:
     tones = [run_tables.outcome_cell(each).entries[0].tone for each in (refused, duplicate, good)]
     assert tones == ["", "good", "good"]
     site = Site((refused,), (), suites(), lambda some: results.results(some))
-    (outcome, *_) = run_page.signs(site, refused, ())
+    (outcome, *_) = run_page.signs(site, refused)
     assert outcome.tone == ""
-    assert [each.name.key for each in run_page.signs(site, refused, ())].count("proof.median") == 0  # type: ignore[union-attr]
+    assert [each.name.key for each in run_page.signs(site, refused)].count("proof.median") == 0  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.ingest.site.result_lines import verdicts_of_runs
-from perfledger.ingest.site.run_details import Details, TelemetrySection, where
+from perfledger.ingest.site.run_details import where
 from perfledger.ingest.site.run_tables import (
     fact_line,
     headline,
@@ -73,13 +73,11 @@ class RunPage:
     configuration: Text
     headline: Figure | None
     written: str
-    scope: Text
     unproven: tuple[Text, ...]
     stated: Text
     corrected: Phrase | None
     chart_of_run: Chart | None
-    suite_title: Text
-    suite_page: str | None
+    model: Link
     original: Link | None
     placing: Text
     signs: tuple[Sign, ...]
@@ -96,8 +94,10 @@ class RunPage:
     reproduce: Sequence[CommandBlock]
     explanation: Sequence[str]
     environment: Table | None
-    details: Details | None
-    telemetry: TelemetrySection | None
+    gpus: Table | None
+    telemetry: tuple[Text, ...]
+    sampled: Table | None
+    sampled_in: Table | None
     provenance: Table | None
 
 
@@ -124,24 +124,22 @@ def _page(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
 
 
 def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) -> RunPage:
-    found = headline(run)
-    scope = phrase("proof.scope", scope=word_for("scope", found.scope)) if found and run.unplaced else ""
+    found, sampled = headline(run), run.telemetry
+    scope = (phrase("proof.scope", scope=word_for("scope", found.scope)),) if found and run.unplaced else ()
     return RunPage(
         run=run,
         heading=run_names.heading(site, run),
         configuration=run_names.configuration(site, run),
         headline=found,
         written=written(found) if found else "",
-        scope=scope,
-        unproven=reservations(run),
+        unproven=(*scope, *reservations(run)),
         stated=joined(stated(run)),
         corrected=witnesses.corrected(run),
         chart_of_run=trace_chart(run),
-        suite_title=site.suite_of[run.id].title,
-        suite_page=addresses.model_page_of(site, run),
+        model=Link(site.suite_of[run.id].title, addresses.model_page_of(site, run)),
         original=Link(run_names.name(site, original), site.page(original)) if original else None,
         placing=in_tables(run),
-        signs=(*signs(site, run, others), *_verdict_sign(site.once(verdicts_of_runs).get(run.id))),
+        signs=tuple(signs(site, run)),
         steps=tuple(steps(site, run)),
         problems=problem_list(site, run.problems),
         figures=run_details.figure_table(site, run),
@@ -155,9 +153,11 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         reproduce=reproduce.blocks(site, [run]),
         explanation=reproduce.explanation(run),
         environment=run_details.environment_table(run),
-        details=run_details.details(run),
-        telemetry=run_details.telemetry_section(run),
-        provenance=run_details.provenance(site, run),
+        gpus=run_details.gpu_table(run),
+        telemetry=tuple(run_details.telemetry_sentences(sampled)) if sampled else (),
+        sampled=run_details.telemetry_table(sampled) if sampled else None,
+        sampled_in=run_details.telemetry_files(sampled) if sampled else None,
+        provenance=run_details.provenance(run),
     )
 
 
@@ -169,23 +169,25 @@ def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
 def steps(site: Site, run: Run) -> list[Step]:
     """Return the steps from the log to the figure, or to the reason why it is missing."""
     found = headline(run)
-    first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
+    facts = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
+    first = [_log_step(site, run), _format_step(run), *([_step("facts", *facts)] if facts else [])]
     if found is None:
         why = absence(run) or _refusal(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
-    value = f"{written(found)} {found.unit}".strip()
-    scope = phrase("proof.scope", scope=word_for("scope", found.scope))
+    rule = Link(phrase(f"rule.{run.rule}"), addresses.section(addresses.METHOD, "rules"))
+    again = Link(phrase("run.repeat_it"), addresses.section(site.page(run), "repeat"))
+    code = reproduce.command(run) or reproduce.executed(run)
     return [
         *first,
         _window_step(site, run, found),
-        _step(
-            "rule",
-            Link(phrase(f"rule.{run.rule}"), addresses.section(addresses.METHOD, "rules")),
-            phrase(f"rule.{run.rule}_definition"),
-        ),
+        _step("rule", rule, phrase(f"rule.{run.rule}_definition")),
         _step("arithmetic", code=found.arithmetic),
-        _step("figure", value, scope),
-        *_repeat_step(site, run),
+        _step(
+            "figure",
+            f"{written(found)} {found.unit}".strip(),
+            phrase("proof.scope", scope=word_for("scope", found.scope)),
+        ),
+        *([_step("repeat_it", again, code=code)] if code else []),
     ]
 
 
@@ -194,61 +196,39 @@ def _refusal(run: Run) -> Text | None:
     return coded("problem", run.problems[0]) if run.headline and run.problems else None
 
 
-def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
-    """Return what speaks for or against a figure, in the same order on every page."""
-    ended = Sign(
-        phrase("proof.outcome"), outcome(run), tone_of(run),
-        addresses.log_lines(site, run, run.outcome_line),
-    )  # fmt: skip
-    problems = len(run.problems)
-    text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
-    return [
-        ended,
-        Sign(
-            phrase("proof.tables"),
-            in_tables(run),
-            "good" if run.published else "" if run.unplaced else "bad",
-            addresses.section(site.page(run), "disturbances") if run.disturbed else None,
-        ),
-        Sign(
-            phrase("proof.problems"),
-            text,
-            "bad" if problems else "good",
-            addresses.section(site.page(run), "problems") if problems else None,
-        ),
-        *_warning_sign(site, run),
-        *_witness_sign(site, run),
-        *_used_records(site, run),
-        *_median_sign(site, run),
-        Sign(
-            phrase("proof.repeats"),
-            numbers.count(len(others) + 1),
-            page=addresses.section(site.page(run), "repeats") if others else None,
-        ),
-    ]
-
-
-def _warning_sign(site: Site, run: Run) -> Iterator[Sign]:
+def signs(site: Site, run: Run) -> Iterator[Sign]:
+    """Yield what speaks for or against a figure, in the same order on every page."""
+    here = partial(addresses.section, site.page(run))
+    yield _sign("outcome", outcome(run), tone_of(run), addresses.log_lines(site, run, run.outcome_line))
+    placed = "good" if run.published else "" if run.unplaced else "bad"
+    yield _sign("tables", in_tables(run), placed, here("disturbances") if run.disturbed else None)
+    if problems := len(run.problems):
+        yield _sign("problems", phrase("proof.problems_of", n=problems), "bad", here("problems"))
+    else:
+        yield _sign("problems", phrase("proof.no_problems"), "good")
     if found := run.warnings:
-        text = phrase("proof.problems_of", n=len(found))
-        yield Sign(phrase("proof.warnings"), text, "bad", addresses.section(site.page(run), "warnings"))
+        yield _sign("warnings", phrase("proof.problems_of", n=len(found)), "bad", here("warnings"))
+    if run.witnesses:
+        agreed = support(run) if run.headline else None
+        text = phrase(f"support.{agreed}_means" if agreed else "witness.disagrees")
+        tone = "good" if agreed == "agree" else "" if agreed else "bad"
+        yield _sign("witnesses", text, tone, here("witnesses"))
+    # The figure and the median of the printed values agree in a run without stalls and drift.
+    share = steadiness.difference(run) if headline(run) else None
+    if share is not None:
+        tone = "good" if abs(share) <= steadiness.DIFFER else "bad"
+        yield _sign("median", numbers.signed_percent(share), tone, here("figures"))
+    if verdict := site.once(verdicts_of_runs).get(run.id):
+        yield _sign("verdict", verdict.text, page=verdict.page)
 
 
-def _verdict_sign(found: Link | None) -> Iterator[Sign]:
-    """Yield the verdict on the result, as the page of its model states it."""
-    if found:
-        yield Sign(phrase("proof.verdict"), found.text, page=found.page)
+def _sign(name: str, text: Text, tone: str = "", page: str | None = None) -> Sign:
+    return Sign(phrase(f"proof.{name}"), text, tone, page)
 
 
 def _step(name: str, *parts: Link | Text, code: str = "") -> Step:
     links = tuple(each if isinstance(each, Link) else Link(each, None) for each in parts if each)
     return Step(phrase(f"proof.{name}"), links, code)
-
-
-def _repeat_step(site: Site, run: Run) -> Iterator[Step]:
-    """Yield the command that repeats this case, or else the one that was executed; nothing if neither is known."""
-    if code := reproduce.command(run) or reproduce.executed(run):
-        yield _step("repeat_it", Link(phrase("run.repeat_it"), addresses.section(site.page(run), "repeat")), code=code)
 
 
 def _log_step(site: Site, run: Run) -> Step:
@@ -270,13 +250,6 @@ def _format_titles() -> Mapping[str, str]:
     from perfledger.parsers.engine.registry import formats
 
     return {each.id: each.title for each in formats()}
-
-
-def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
-    """Yield the facts that turn records into throughput, each with the line that states it."""
-    facts = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
-    if facts:
-        yield _step("facts", *facts)
 
 
 def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
@@ -302,33 +275,3 @@ def _paused(found: Pauses | None) -> Iterator[Text]:
     share = None if found.percent is None else found.percent / 100
     yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(share))
     yield from (word_for("pause", each) for each in found.kinds)
-
-
-def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
-    """Say what the figure rests on, or that a witness withholds it."""
-    if run.witnesses:
-        found = support(run) if run.headline else None
-        text = phrase(f"support.{found}_means" if found else "witness.disagrees")
-        tone = "good" if found == "agree" else "" if found else "bad"
-        yield Sign(phrase("proof.witnesses"), text, tone, addresses.section(site.page(run), "witnesses"))
-
-
-def _used_records(site: Site, run: Run) -> Iterator[Sign]:
-    if found := headline(run):
-        text = phrase("proof.of", n=numbers.count(found.used), all=numbers.count(found.used + found.skipped))
-        yield Sign(
-            phrase("proof.used_records"), text, page=addresses.log_lines(site, run, found.first_line, found.last_line)
-        )
-
-
-def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
-    """Compare the figure with the median of the printed values; they agree in a run without stalls and drift."""
-    share = steadiness.difference(run) if headline(run) else None
-    if share is not None:
-        text = numbers.signed_percent(share)
-        yield Sign(
-            phrase("proof.median"),
-            text,
-            "good" if abs(share) <= steadiness.DIFFER else "bad",
-            addresses.section(site.page(run), "figures"),
-        )

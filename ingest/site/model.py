@@ -17,6 +17,7 @@ from msgspec import to_builtins
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.suites import model, suite_file
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
 from perfledger.ingest.compute.results import counts, results, unplaced
@@ -32,7 +33,7 @@ from perfledger.ingest.site.render.share import Picture
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.plans import Plan
-from perfledger.schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
+from perfledger.schema.records import Figure, NoFigure, Plain, Problem, Reason, Result, Run, text_of
 from perfledger.schema.vocabulary import PRECISION_GROUPS
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _Made = TypeVar("_Made")
 #: A row of the tables.
 Row = Result
 RowKey = tuple[int, int, int, str]
+Options = Mapping[str, Plain]
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Suite:
     frameworks: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: PRECISION_GROUPS)
     row_options: tuple[str, ...] = ()
-    usual: Mapping[str, Any] = field(default_factory=dict)
+    usual: Options = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     order: int = 1000
 
@@ -74,62 +76,60 @@ class Suite:
         """Return what has to be equal for results to share a row."""
         return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row.model, row.options))
 
-    def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
+    def workload_text(self, model: str | None, options: Options, *left_out: str) -> str:
         """Return the key of a workload: the model if the page does not name it, and the options that make another."""
-        return " ".join(filter(None, (self.variant_of(model), options_text(self._parted(options, left_out)))))
+        return " ".join(filter(None, (self.variant_of(model), options_text(self._defining(options, *left_out)))))
 
-    def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
+    def workload_words(self, model: str | None, options: Options, *left_out: str) -> Text:
         """Return the same in words."""
-        return self.case_words(model, self._parted(options, left_out))
+        return self.case_words(model, self._defining(options, *left_out))
 
-    def case_words(self, model: str | None, options: Mapping[str, Any]) -> Text:
+    def case_words(self, model: str | None, options: Options) -> Text:
         """Return the model, if the page does not name it, and the options in words that do not only repeat it."""
         variant = self.variant_of(model)
-        return listed((variant, in_words(_others(options, variant))))
+        return listed((variant, in_words(_without_name(options, variant))))
 
     def setting(self, row: Row) -> Text:
         """Return the options of a row's workload in words, without those that only repeat the model."""
-        return in_words(_others(self._parted(row.options, ()), self.variant(row)))
+        return in_words(_without_name(self._defining(row.options), self.variant(row)))
+
+    def other_options(self, row: Row) -> Options:
+        """Return the options that may differ within a row and are marked at the figure; none only repeats the model."""
+        defining = self._defining(row.options)
+        differ = {name: value for name, value in row.options.items() if name not in defining}
+        return _without_name(differ, self.variant(row))
 
     @property
-    def workload(self) -> Mapping[str, Any]:
+    def workload(self) -> Options:
         """Options that make another workload, with the value that is meant where none is stated."""
         return {name: self.usual.get(name) for name in self.row_options}
 
-    def other_options(self, row: Row) -> Mapping[str, Any]:
-        """Return the options that may differ within a row and are marked at the figure; none only repeats the model."""
-        differ = {name: value for name, value in row.options.items() if not self._parts(name, value)}
-        return _others(differ, self.variant(row))
+    def name_of(self, row: Row) -> Text:
+        """Return the model of a row: its variant if the page has several, or else the title of the page."""
+        return self.variant(row) or self.title
 
     def variant(self, row: Row) -> str:
-        """Return the model of a row where the page has several and its title does not name it; empty otherwise."""
+        """Return the model of a row where the page has several and its title does not name it; empty if it does."""
         return self.variant_of(row.model)
 
     def variant_of(self, model: str | None) -> str:
-        """Return a model's name where the page has several and its title does not name it; empty otherwise."""
+        """Return a model's name where the page has several and its title does not name it; empty if it does."""
         if model is None or len(self.models) < 2 or _bare(model) in _bare(self.title.en):
             return ""
         return model
 
-    def _parted(self, options: Mapping[str, Any], left_out: Sequence[str]) -> Mapping[str, Any]:
-        return {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
-
-    def _parts(self, name: str, value: Any) -> bool:
-        """Return whether an option puts a result into another row than those that do not state it."""
-        return name in self.row_options and value != self.usual.get(name)
+    def _defining(self, options: Options, *left_out: str) -> Options:
+        """Return the options that put a result into another row than those that do not state them."""
+        names = [each for each in options if each in self.row_options and each not in left_out]
+        return {name: options[name] for name in names if options[name] != self.usual.get(name)}
 
 
 SuiteStanding = Standing[Suite]
 
 
-def _others(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return options without those that only say a name again."""
-    return {option: value for option, value in options.items() if not _says(value, name)}
-
-
-def _says(value: object, name: str) -> bool:
-    """Return whether a value is a name written in another way, as `llama-tiny` is Llama tiny."""
-    return _bare(str(value)) == _bare(name) != ""
+def _without_name(options: Options, name: str) -> Options:
+    """Return options without those that only repeat a name, as `llama-tiny` repeats Llama tiny."""
+    return {option: value for option, value in options.items() if not name or _bare(str(value)) != _bare(name)}
 
 
 def _bare(name: str) -> str:
@@ -191,20 +191,15 @@ class Site:
         """A hash of each run and of its place on the site, by its id."""
         return {run.id: self._hash(run) for run in self.runs}
 
-    def basis(self, suite: Suite) -> Mapping[str, Any]:
+    def basis(self, suite: Suite) -> Sequence[object]:
         """Return what the pages of a suite follow from: its runs and results, and what all pages share."""
         rows = self.rows.get(suite.id, ())
-        runs = sorted({*self._ids_by_suite.get(suite.id, ()), *(each for row in rows for each in row.run_ids)})
-        return {"suite": suite, "runs": [self.hashes[each] for each in runs], "rows": rows, "shared": self._shared}
+        ids = {*(run.id for run in self.runs_of(suite)), *(each for row in rows for each in row.run_ids)}
+        return suite, rows, self.basis_of_runs(self.by_id[each] for each in sorted(ids))
 
-    def basis_of_runs(self, runs: Iterable[Run]) -> Mapping[str, Any]:
+    def basis_of_runs(self, runs: Iterable[Run]) -> Sequence[object]:
         """Return the hashes of these runs, and of everything that all pages share."""
-        return {"runs": [self.hashes[each.id] for each in runs], "shared": self._shared}
-
-    @cached_property
-    def by_path(self) -> Mapping[str, Run]:
-        """The first run of each log."""
-        return {each.path: each for each in reversed(self.runs)}
+        return [self.hashes[each.id] for each in runs], self._shared
 
     @cached_property
     def suite_of(self) -> Mapping[str, Suite]:
@@ -244,9 +239,9 @@ class Site:
         """A page name per hardware."""
         return slugs({hardware_of(run) for run in self.runs})
 
-    def runs_of(self, suite: Suite) -> tuple[Run, ...]:
+    def runs_of(self, suite: Suite) -> Sequence[Run]:
         """Return all runs of a suite, published or not."""
-        return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
+        return self._runs_by_suite.get(suite.id, ())
 
     def plans_of(self, suite: Suite) -> tuple[Plan, ...]:
         """Return the plans whose model is of a suite: by framework, in the suite's order, then by recipe."""
@@ -278,10 +273,7 @@ class Site:
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
         """Runs by the path of their log; an appended log has several runs."""
-        found: dict[str, list[Run]] = {}
-        for run in self.runs:
-            found.setdefault(run.path, []).append(run)
-        return found
+        return by_key(self.runs, lambda run: run.path)
 
     def log_page(self, run: Run) -> str | None:
         """Return the page of a run's log; None where the run has no page, or its log is not here."""
@@ -289,12 +281,9 @@ class Site:
         return run_paging.log_page(run) if own else None
 
     @cached_property
-    def rows(self) -> Mapping[str, tuple[Row, ...]]:
+    def rows(self) -> Mapping[str, Sequence[Row]]:
         """Result rows by suite id."""
-        found: dict[str, list[Row]] = {}
-        for row in self.results(self.runs):
-            found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
-        return {name: tuple(rows) for name, rows in found.items()}
+        return by_key(self.results(self.runs), lambda row: self.suite_of[row.run_ids[0]].id)
 
     @cached_property
     def standings(self) -> Standings[Suite]:
@@ -321,17 +310,12 @@ class Site:
 
     @cached_property
     def _frameworks(self) -> Mapping[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for run in self.counted:
-            found.setdefault(self.suite_of[run.id].id, set()).add(framework_of(run))
-        return found
+        counted = by_key(self.counted, lambda run: self.suite_of[run.id].id)
+        return {suite: {*map(framework_of, runs)} for suite, runs in counted.items()}
 
     @cached_property
-    def _ids_by_suite(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for run in self.runs:
-            found.setdefault(self.suite_of[run.id].id, []).append(run.id)
-        return found
+    def _runs_by_suite(self) -> Mapping[str, Sequence[Run]]:
+        return by_key(self.runs, lambda run: self.suite_of[run.id].id)
 
     @cached_property
     def _plans_by_suite(self) -> Mapping[str, tuple[Plan, ...]]:
@@ -392,14 +376,14 @@ class Page:
     template: str
     title: Text
     description: Text
-    context: Callable[[], Mapping[str, Any] | DataclassInstance]
+    context: Callable[[], Mapping[str, object] | DataclassInstance]
     boost: int = 1
     order: int | None = None
     group: str | None = None
     selection: Callable[[], Selection | None] | None = None
     scripts: tuple[str, ...] = ()
     picture: Callable[[Words, str], Picture] | None = None
-    basis: Callable[[], Mapping[str, Any]] | None = None
+    basis: Callable[[], object] | None = None
 
 
 def framework_of(run: Run) -> str:
@@ -448,7 +432,7 @@ def absence(run: Run) -> Phrase | None:
     return reason(found.reason) if isinstance(found, NoFigure) else None
 
 
-def options_text(options: Mapping[str, Any]) -> str:
+def options_text(options: Options) -> str:
     """Return options for keys and data files, as `image_size=64 threads=1`; one that is true is written as its name."""
     return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(options.items()))
 

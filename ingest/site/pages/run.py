@@ -110,7 +110,7 @@ def pages(site: Site) -> list[Page]:
 def _page(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     others = [each for each in repeats if each.id != run.id]
     # `duplicate_of` is the path of the log that counts.
-    original = site.by_path.get(run.duplicate_of or "")
+    original = next(iter(site.runs_at.get(run.duplicate_of or "", ())), None)
     depends_on = [run, *others, *([original] if original else [])]
     return Page(
         site.page(run),
@@ -119,7 +119,7 @@ def _page(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         phrase("describe.run"),
         partial(_content, site, run, others, original),
         boost=0,
-        basis=lambda: {**site.basis_of_runs(depends_on), "verdict": site.once(verdicts_of_runs).get(run.id)},
+        basis=lambda: (site.basis_of_runs(depends_on), site.once(verdicts_of_runs).get(run.id)),
     )
 
 

@@ -45,9 +45,9 @@ def model_folder(suite: Suite) -> str:
     return f"models/{suite.id}/"
 
 
-def model_page(suite: Suite) -> str:
-    """Return the page of a model."""
-    return f"{model_folder(suite)}index.md"
+def model_page(suite: Suite, **choice: str | int) -> str:
+    """Return the page of a model, with a choice of its chips: hardware, devices, precision, or framework."""
+    return f"{model_folder(suite)}index.md" + (f"?{urlencode(choice)}" if choice else "")
 
 
 def model_page_of(site: Site, run: Run) -> str | None:
@@ -59,11 +59,6 @@ def model_page_of(site: Site, run: Run) -> str | None:
 def history_page(suite: Suite) -> str:
     """Return the page of a model's results over time."""
     return f"{model_folder(suite)}history.md"
-
-
-def framework_page(suite: Suite, framework: str) -> str:
-    """Return the page of a model with the results of one framework chosen."""
-    return f"{model_page(suite)}?{urlencode({'framework': framework})}"
 
 
 def scorecard_page(site: Site, framework: str) -> str:

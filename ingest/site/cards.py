@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
@@ -66,8 +65,8 @@ def _card(site: Site, suite: Suite, row: Row, lead: SuiteStanding | None) -> Car
     said = log_lines_text(figure.first_line, figure.last_line) if figure and lines else phrase("front.evidence")
     case = (named(row.framework), precision_name(row.precision), devices(row), suite.setting(row))
     return Card(
-        title=suite.variant(row) or suite.title,
-        page=f"{addresses.model_page(suite)}?{urlencode({'hardware': row.hardware or ''})}",
+        title=suite.name_of(row),
+        page=addresses.model_page(suite, hardware=row.hardware or ""),
         figure=written(row),
         unit=row.unit,
         case=tuple(each for each in case if each),

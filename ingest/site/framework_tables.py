@@ -65,7 +65,7 @@ def _dot(framework: str, found: Sequence[Placing]) -> Dot:
         n=len(values),
         text=numbers.ratio(statistics.median(values)),
         about=phrase("scorecard.chart_about", n=len(values)),
-        href=addresses.framework_page(first.standing.suite, framework),
+        href=addresses.model_page(first.standing.suite, framework=framework),
     )
 
 
@@ -135,15 +135,8 @@ def newest(site: Site, framework: str) -> Table | None:
 
 
 def _result(suite: Suite, row: Row) -> Cell:
-    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    case = (
-        precision_name(row.precision),
-        verdict_words.devices(row),
-        batch,
-        suite.workload_words(row.model, row.options),
-    )
-    hardware = product(row.hardware or "")
-    return cell(suite.title, addresses.model_page(suite), joined((hardware, listed(case))))
+    case = verdict_words.case_of(suite, row)
+    return cell(suite.name_of(row), addresses.model_page(suite), joined((product(row.hardware or ""), listed(case))))
 
 
 def _measured(site: Site, row: Row) -> Cell:
@@ -196,7 +189,7 @@ def published(site: Site, framework: str) -> Table | None:
 def _setting(found: Audited) -> Text:
     row = found.row
     on = verdict_words.devices_on(row.devices, row.nodes or 1) if row.devices else ""
-    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    batch = verdict_words.batch(row.batch_size)
     precision = precision_name(row.precision) if row.precision else ""
     return joined((product(row.hardware), listed((precision, on, batch, in_words(row.options)))))
 

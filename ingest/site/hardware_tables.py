@@ -11,8 +11,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
@@ -29,7 +27,7 @@ from perfledger.ingest.site.model import Row, Site, Suite, group_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.ingest.site.published_tables import printed
-from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table, cell
 from perfledger.ingest.site.result_tables import day_of, how_measured, representative, sections
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
@@ -71,7 +69,7 @@ Place = tuple[str, SheetWorkload]
 class Sheet:
     """The results of one choice: ours, and where we have none, published figures.
 
-    `columns` are the main workloads, `variants` all others, and `hardware` the names of the rows.
+    `columns` are the main workloads, the first with `most` figures, `variants` all others, and `hardware` the rows.
     """
 
     key: SheetKey
@@ -80,6 +78,7 @@ class Sheet:
     variants: tuple[SheetWorkload, ...]
     ours: Mapping[Place, Sequence[Row]]
     theirs: Mapping[Place, Published]
+    most: int
 
     @property
     def reference(self) -> str:
@@ -96,13 +95,7 @@ def sheets(site: Site) -> tuple[Sheet, ...]:
             ours.setdefault(each, {}).setdefault(place, []).append(row)
     theirs = _published(site)
     made = [_sheet(key, ours.get(key, {}), theirs.get(key, {})) for key in {**ours, **theirs}]
-    return tuple(sorted((each for each in made if _compares(each)), key=_rank))
-
-
-def _compares(sheet: Sheet) -> bool:
-    return any(
-        sum(each == workload for _, workload in (*sheet.ours, *sheet.theirs)) >= FEWEST for each in sheet.columns
-    )
+    return tuple(sorted((each for each in made if each.most >= FEWEST), key=_rank))
 
 
 def _rank(sheet: Sheet) -> tuple[object, ...]:
@@ -154,8 +147,8 @@ def _sheet(key: SheetKey, ours: Mapping[Place, Sequence[Row]], theirs: Mapping[P
     main = {order: min(same, key=rank) for order, same in itertools.groupby(sorted(counted), lambda each: each.order)}
     columns = tuple(sorted(main.values(), key=lambda each: (-counted[each], each.order)))
     variants = tuple(sorted(each for each in counted if each not in columns))
-    in_columns = {name for name, workload in (*ours, *filled) if workload in columns}
-    return Sheet(key, tuple(sorted(in_columns, key=newest_first)), columns, variants, ours, filled)
+    names = sorted({name for name, workload in (*ours, *filled) if workload in columns}, key=newest_first)
+    return Sheet(key, tuple(names), columns, variants, ours, filled, counted[columns[0]] if columns else 0)
 
 
 # ---- for the template ----
@@ -227,19 +220,26 @@ class DrawnSheet:
 
 def drawn(site: Site, sheet: Sheet) -> DrawnSheet:
     """Return a sheet with the words and links of its cells."""
-    columns = [_cells(site, sheet, each, sheet.hardware) for each in sheet.columns]
-    key = sheet.key
+    key, columns, rows = sheet.key, list[SheetColumn](), list[SheetRow]()
+    cells = [_cells(site, sheet, each, sheet.hardware) for each in sheet.columns]
+    for each in sheet.columns:
+        suite, about = site.shown[each.order], _workload_words(site, sheet, each)
+        page = addresses.model_page(suite, devices=key.devices, precision=key.group)
+        columns.append(SheetColumn(suite.title, page, about, each.unit))
+    for at, name in enumerate(sheet.hardware):
+        stated = site.accelerators.of(name)
+        watts, price = (stated.watts, stated.price) if stated else (None, None)
+        of_row = tuple(of_column[at] for of_column in cells)
+        rows.append(SheetRow(name, product(name), group(name), page_of(site, name), watts, price, of_row))
     return DrawnSheet(
         key=key,
         about=(group_name(key.group), verdict_words.devices_on(key.devices, key.nodes), round_name(key.round)),
         reference=sheet.reference if any(name == sheet.reference for name, _ in sheet.ours) else "",
         reference_row=sheet.hardware.index(sheet.reference),
-        columns=tuple(_column(site, sheet, each) for each in sheet.columns),
-        rows=tuple(
-            _row(site, name, tuple(cells[at] for cells in columns)) for at, name in enumerate(sheet.hardware)
-        ),
+        columns=tuple(columns),
+        rows=tuple(rows),
         variants=_variants(site, sheet),
-    )  # fmt: skip
+    )
 
 
 def round_name(name: str) -> Text:
@@ -253,25 +253,12 @@ def page_of(site: Site, hardware: str) -> str:
     return addresses.hardware_page(site, hardware) if known else addresses.on_front_page(hardware)
 
 
-def _row(site: Site, name: str, cells: tuple[SheetCell | None, ...]) -> SheetRow:
-    stated = site.accelerators.of(name)
-    watts, price = (stated.watts, stated.price) if stated else (None, None)
-    return SheetRow(name, product(name), group(name), page_of(site, name), watts, price, cells)
-
-
-def _column(site: Site, sheet: Sheet, workload: SheetWorkload) -> SheetColumn:
-    suite = site.shown[workload.order]
-    asked = urlencode({"devices": sheet.key.devices, "precision": sheet.key.group})
-    about = _workload_words(suite, sheet, workload)
-    return SheetColumn(suite.title, f"{addresses.model_page(suite)}?{asked}", about, workload.unit)
-
-
-def _workload_words(suite: Suite, sheet: Sheet, workload: SheetWorkload) -> Text:
+def _workload_words(site: Site, sheet: Sheet, workload: SheetWorkload) -> Text:
     ours = (rows[0] for (_, each), rows in sheet.ours.items() if each == workload)
     theirs = (row for (_, each), row in sheet.theirs.items() if each == workload)
     row: Row | Published = next(itertools.chain[Row | Published](ours, theirs))
     summary = phrase("metric.summary") if workload.rule != HEADLINE else ""
-    return listed((suite.workload_words(row.model, row.options), summary))
+    return listed((site.shown[workload.order].workload_words(row.model, row.options), summary))
 
 
 def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence[str]) -> list[SheetCell | None]:
@@ -281,7 +268,7 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
     base = best[sheet.reference].value if sheet.reference in best else None
     figures = {name: found for name, row in best.items() if (found := measured(site.by_id, row, "throughput"))}
 
-    def cell(name: str) -> SheetCell | None:
+    def of_hardware(name: str) -> SheetCell | None:
         if (row := best.get(name)) is None:
             theirs = sheet.theirs.get((name, workload))
             return _published_cell(site, site.shown[workload.order], theirs) if theirs else None
@@ -303,13 +290,13 @@ def _cells(site: Site, sheet: Sheet, workload: SheetWorkload, hardware: Sequence
             share=100 * value / most,
         )
 
-    return [cell(name) for name in hardware]
+    return [of_hardware(name) for name in hardware]
 
 
 def _published_cell(site: Site, suite: Suite, row: Published) -> SheetCell:
     source = site.published.sources[row.source]
-    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    about = listed((phrase("hardware.published_by", source=source.title), row.framework, batch, in_words(row.options)))
+    by, batch = phrase("hardware.published_by", source=source.title), verdict_words.batch(row.batch_size)
+    about = listed((by, row.framework, batch, in_words(row.options)))
     page = source.address_of(row) or addresses.comparison(suite, row.hardware)
     return SheetCell(printed(row), row.value or 0, page, about, is_published=True)
 
@@ -335,34 +322,24 @@ def _size(row: Row) -> Iterable[Text]:
     if devices > 1:
         each = numbers.figure((row.value or 0) / devices, row.spread, (row.resolution or 0.0) / devices)
         yield phrase("hardware.each", figure=each)
-    yield phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-
-
-# ---- other workloads ----
+    yield verdict_words.batch(row.batch_size)
 
 
 def _variants(site: Site, sheet: Sheet) -> Table | None:
     """Return a row for each workload that has no column, with its figure on each hardware."""
+
+    def model(workload: SheetWorkload) -> Cell:
+        suite = site.shown[workload.order]
+        return cell(suite.title, addresses.model_page(suite))
+
+    def figures(workload: SheetWorkload) -> Cell:
+        names = sorted({name for name, each in (*sheet.ours, *sheet.theirs) if each == workload}, key=newest_first)
+        cells = zip(names, _cells(site, sheet, workload, names), strict=True)
+        return Cell(tuple(Entry(each.text, each.page, (workload.unit, product(name))) for name, each in cells if each))
+
     columns = (
-        ColumnOf[SheetWorkload](phrase("table.model"), lambda each: Cell((_model(site, each),))),
-        ColumnOf[SheetWorkload](
-            phrase("hardware.workload"), lambda each: _workload_words(_suite(site, each), sheet, each)
-        ),
-        ColumnOf[SheetWorkload](phrase("table.figure"), partial(_figures, site, sheet)),
+        ColumnOf(phrase("table.model"), model),
+        ColumnOf[SheetWorkload](phrase("hardware.workload"), lambda each: _workload_words(site, sheet, each)),
+        ColumnOf(phrase("table.figure"), figures),
     )
     return table_of("variants", sheet.variants, columns)
-
-
-def _suite(site: Site, workload: SheetWorkload) -> Suite:
-    return site.shown[workload.order]
-
-
-def _model(site: Site, workload: SheetWorkload) -> Entry:
-    suite = _suite(site, workload)
-    return Entry(suite.title, addresses.model_page(suite))
-
-
-def _figures(site: Site, sheet: Sheet, workload: SheetWorkload) -> Cell:
-    names = sorted({name for name, each in (*sheet.ours, *sheet.theirs) if each == workload}, key=newest_first)
-    cells = zip(names, _cells(site, sheet, workload, names), strict=True)
-    return Cell(tuple(Entry(each.text, each.page, (workload.unit, product(name))) for name, each in cells if each))

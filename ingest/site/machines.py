@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
@@ -47,7 +46,7 @@ from perfledger.ingest.site.render.table import Facets, Link, Value
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.result_tables import how_measured
 from perfledger.ingest.site.scorecards import frameworks
-from perfledger.ingest.site.verdict_words import APART, LEADS, devices, entrant_name, name_on, repeats, times
+from perfledger.ingest.site.verdict_words import APART, LEADS, batch, devices, entrant_name, name_on, repeats, times
 
 #: Hardware that a reader sees without opening the list.
 CHIPS = 8
@@ -331,13 +330,11 @@ def _unranked(site: Site, row: Row) -> StandingEntry:
 
 def _place(found: SuiteStanding, row: Row) -> LinePlace:
     suite, group = found.suite, found.group
-    asked = {"hardware": found.hardware, "devices": row.devices or 0} | ({"precision": group} if group else {})
-    page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
-    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    precision = {"precision": group} if group else {}
+    page = addresses.model_page(suite, hardware=found.hardware, devices=row.devices or 0, **precision)
     framework = named(row.framework) if found.axis != FRAMEWORK else ""
-    case = (framework, group_name(group) if group else "", devices(row), batch, suite.setting(row))
-    title = suite.variant(row) or suite.title
-    return LinePlace(suite.id, group, row.devices or 0, title, page, tuple(each for each in case if each))
+    case = (framework, group_name(group) if group else "", devices(row), batch(row.batch_size), suite.setting(row))
+    return LinePlace(suite.id, group, row.devices or 0, suite.name_of(row), page, tuple(each for each in case if each))
 
 
 def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEntry:

@@ -23,7 +23,7 @@ from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.result_lines import ACCUMULATION, ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import representative, version_marks
-from perfledger.ingest.site.verdict_words import devices_on
+from perfledger.ingest.site.verdict_words import batch, devices_on
 
 TOKENS = "tokens/s"
 #: Points of a chart of efficiency, at least: two lines of two points, or one of three, show more than a sentence.
@@ -149,10 +149,11 @@ def _point(site: Site, row: Row) -> Point:
 
 def _about(site: Site, row: Row) -> Text:
     """Return the case in words, with the version and the day of the run."""
-    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     summary = "" if row.rule == HEADLINE else phrase("chart.summary")
     day = date_of(representative(site, row)) or ""
-    return listed((precision_name(row.precision), batch, in_words(row.options), row.version or "", summary, day))
+    return listed(
+        (precision_name(row.precision), batch(row.batch_size), in_words(row.options), row.version or "", summary, day)
+    )
 
 
 def _labels(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> list[Text]:
@@ -166,7 +167,7 @@ def _labels(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> list[T
                 *version_marks(row, [each for each in rows if each.framework == row.framework]),
                 suite.variant(row) if with_workload else "",
                 precision_name(row.precision) if len(precisions) > 1 else "",
-                phrase("front.batch", n=row.batch_size) if len(batches) > 1 and row.batch_size else "",
+                batch(row.batch_size) if len(batches) > 1 else "",
                 in_words(row.options, sorted(options & row.options.keys())),
                 "" if row.rule == HEADLINE else phrase("chart.summary"),
             )

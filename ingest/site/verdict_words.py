@@ -9,7 +9,7 @@ from perfledger.ingest.compute.comparison import Candidate, entrant
 from perfledger.ingest.compute.contrast import Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
 from perfledger.ingest.compute.standings import FRAMEWORK
-from perfledger.ingest.site.model import Row, named, precision_name
+from perfledger.ingest.site.model import Row, Suite, named, precision_name
 from perfledger.ingest.site.options import value_of
 
 LEADS = ("clear", "likely")  # verdicts that name a winner
@@ -42,6 +42,17 @@ def times(row: Row) -> Text:
 def devices(row: Row) -> Text:
     """Return the number of devices in words, with that of machines where there are several."""
     return devices_on(row.devices, row.nodes or 1)
+
+
+def batch(n: int | None) -> Text:
+    """Return a batch size in words; empty without one."""
+    return phrase("front.batch", n=n) if n else ""
+
+
+def case_of(suite: Suite, row: Row) -> tuple[Text, ...]:
+    """Return the precision, the devices, the batch size and the workload of a result in words."""
+    found = (precision_name(row.precision), devices(row), batch(row.batch_size), suite.setting(row))
+    return tuple(each for each in found if each)
 
 
 def devices_on(n: int | None, nodes: int) -> Text:

@@ -146,7 +146,7 @@ def _models(site: Site, framework: str) -> tuple[Link, ...]:
     """Return the models with results of a framework; failing these, those with published figures of it."""
     ours = [suite for suite in site.shown if framework in site.frameworks(suite)]
     if ours:
-        return tuple(Link(suite.title, addresses.framework_page(suite, framework)) for suite in ours)
+        return tuple(Link(suite.title, addresses.model_page(suite, framework=framework)) for suite in ours)
     published = {row.suite for row in site.published.rows if row.framework == framework and row.value is not None}
     return tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown if suite.id in published)
 

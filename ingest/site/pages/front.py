@@ -15,9 +15,9 @@ from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.machines import Machine
-from perfledger.ingest.site.model import Hit, Page, Row, Site, Suite, named, precision_name
+from perfledger.ingest.site.model import Hit, Page, Site, named
 from perfledger.ingest.site.render.table import Link, Table
-from perfledger.ingest.site.verdict_words import devices
+from perfledger.ingest.site.verdict_words import case_of
 
 #: So many changes are listed; all are in the data.
 LATEST = 3
@@ -124,12 +124,5 @@ def _changed(site: Site, change: changes.Change) -> ListedChange:
         else phrase("front.changed_new", after=after)
     )
     page = site.page(change.runs[0]) if change.runs else None
-    title = suite.variant(row) or suite.title
-    return ListedChange(title, product(row.hardware or ""), _case(suite, row), what, row.unit, page)
-
-
-def _case(suite: Suite, row: Row) -> tuple[Text, ...]:
-    """Return the framework and the case of a result."""
-    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    parts = (named(row.framework), precision_name(row.precision), devices(row), batch, suite.setting(row))
-    return tuple(each for each in parts if each)
+    case = (named(row.framework), *case_of(suite, row))
+    return ListedChange(suite.name_of(row), product(row.hardware or ""), case, what, row.unit, page)

@@ -133,6 +133,11 @@ PRECISION_GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
+def precision_group(precision: str | None, unknown: str = "unknown") -> str:
+    """Return the group of a precision; `unknown` for one that is in none."""
+    return next((name for name, words in PRECISION_GROUPS.items() if precision in words), unknown)
+
+
 def words() -> Mapping[str, Mapping[str, str]]:
     """Return the name of each term on the pages: `table.name` to language to text."""
     return {

@@ -48,7 +48,6 @@ class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
     frameworks: Names = ()
     row_options: Names = ()
     usual: dict[str, str | int | float | bool] = {}
-    precision: dict[str, Names] = {}
     words: SuiteWords = SuiteWords()
 
 

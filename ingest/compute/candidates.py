@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute import comparison, results
 from perfledger.ingest.compute.comparison import Candidate, Verdict, Workload
 from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
 from perfledger.ingest.compute.comparison_place import place_verdicts
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.schema.records import Result, Run
+from perfledger.schema.vocabulary import PRECISION_GROUPS, precision_group
 
 THROUGHPUT = "throughput"
 #: Runs by id.
@@ -26,15 +28,8 @@ class Grouping(Protocol):
     """How the results of a model are grouped; a suite is one."""
 
     @property
-    def groups(self) -> Mapping[str, Sequence[str]]:
-        """The groups of precisions, in their order."""
-
-    @property
     def workload(self) -> Workload:
         """The options that make another workload, with their default values."""
-
-    def group(self, precision: str | None) -> str:
-        """Return the group of a precision."""
 
     def variant(self, row: Result) -> str:
         """Return the model of a result if several are grouped."""
@@ -81,21 +76,20 @@ def candidates(
     return [Candidate(row, figure, tuple(runs[each] for each in row.run_ids), axis) for row, figure in found if figure]
 
 
-def sections(suite: Grouping, rows: Sequence[Result]) -> list[Section]:
+def sections(rows: Sequence[Result]) -> list[Section]:
     """Return results by hardware and precision group, in the order of the pages."""
-    groups = [*suite.groups, "unknown"]
-    found: dict[tuple[str, int], list[Result]] = {}
-    for row in rows:
-        found.setdefault((row.hardware or "", groups.index(suite.group(row.precision))), []).append(row)
+    groups = [*PRECISION_GROUPS, "unknown"]
+    found = by_key(rows, lambda row: (row.hardware or "", groups.index(precision_group(row.precision))))
     return [(hardware, groups[place], tuple(found[hardware, place])) for hardware, place in sorted(found)]
 
 
 def places(suite: Grouping, rows: Sequence[Result], level: Level = DEFAULT) -> list[list[Result]]:
     """Return rows by variant of the model, and number of machines and devices; at the loosest level machines differ."""
-    found: dict[tuple[str, int, int], list[Result]] = {}
-    for row in rows:
-        nodes = 0 if level == "everything" else row.nodes or 1
-        found.setdefault((suite.variant(row), nodes, row.devices or 0), []).append(row)
+
+    def place(row: Result) -> tuple[str, int, int]:
+        return suite.variant(row), 0 if level == "everything" else row.nodes or 1, row.devices or 0
+
+    found = by_key(rows, place)
     return [found[key] for key in sorted(found)]
 
 

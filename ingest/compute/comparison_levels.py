@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
-from perfledger.schema.vocabulary import FACTS, PRECISION_GROUPS, TUNING
+from perfledger.schema.vocabulary import FACTS, TUNING, precision_group
 
 Level = Literal["identical", "workload", "everything"]
 #: From the strictest to the loosest.
@@ -48,7 +48,7 @@ _SWITCH = frozenset({"true", "false"})
 def coarse(name: str, values: Values) -> Values:
     """Return the values of a fact or a condition as far as the level `workload` distinguishes them."""
     if name == "precision":
-        return tuple(sorted({_group(each) for each in values}))
+        return tuple(sorted({precision_group(each, each) for each in values}))
     if name in _VERSIONS:
         return tuple(sorted({_BEHIND_SECOND.sub(r"\1", each) for each in values}))
     return tuple(sorted({_DIGEST.sub("", each) for each in values})) if name == "image" else values
@@ -79,7 +79,3 @@ def allows(level: Level, tolerated: Level | None) -> bool:
 def allows_more(tolerated: Level | None, other: Level | None) -> bool:
     """Return whether more levels allow the first of two differences than the other."""
     return sum(allows(each, tolerated) for each in LEVELS) > sum(allows(each, other) for each in LEVELS)
-
-
-def _group(precision: str) -> str:
-    return next((name for name, words in PRECISION_GROUPS.items() if precision in words), precision)

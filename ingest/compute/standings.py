@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute import comparison
 from perfledger.ingest.compute.candidates import Grouping, Runs, Section, judged, places, sections
 from perfledger.ingest.compute.comparison import Verdict, entrant
@@ -62,42 +63,35 @@ def standings(results: Sequence[tuple[S, Sequence[Result]]], runs: Runs) -> Stan
 
 
 def _of_suite(suite: S, results: Sequence[Result], runs: Runs, axis: str) -> Iterator[Standing[S]]:
-    for hardware, group, rows in _sections(suite, results, axis):
+    for hardware, group, rows in _sections(results, axis):
         for place in _places(suite, axis, [row for row in rows if axis == FRAMEWORK or entrant(row, axis)]):
             cases = _cases(suite, axis, place)
             case, verdict = judged(runs, suite, cases, axis=axis)[0]
             yield Standing(suite, hardware, axis, group, tuple(case), verdict, len(cases) - 1)
 
 
-def _sections(suite: Grouping, results: Sequence[Result], axis: str) -> list[Section]:
-    """Return the results of a suite by hardware and group of precisions, or by hardware if precisions are compared."""
-    found = sections(suite, results)
+def _sections(results: Sequence[Result], axis: str) -> list[Section]:
+    """Return results by hardware and group of precisions, or by hardware alone if precisions are compared."""
+    found = sections(results)
     if axis != "precision":
         return found
-    by_hardware: dict[str, tuple[Result, ...]] = {}
-    for hardware, _, rows in found:
-        by_hardware[hardware] = (*by_hardware.get(hardware, ()), *rows)
-    return [(hardware, "", rows) for hardware, rows in by_hardware.items()]
+    by_hardware = by_key(found, lambda each: each[0])
+    return [(name, "", tuple(row for *_, rows in of for row in rows)) for name, of in by_hardware.items()]
 
 
 def _places(suite: Grouping, axis: str, rows: Sequence[Result]) -> list[list[Result]]:
     found = places(suite, rows)
-    return found if axis == FRAMEWORK else [each for place in found for each in _by_framework(place)]
-
-
-def _by_framework(rows: Sequence[Result]) -> list[list[Result]]:
-    found: dict[str, list[Result]] = {}
-    for row in rows:
-        found.setdefault(row.framework or "", []).append(row)
-    return list(found.values())
+    if axis == FRAMEWORK:
+        return found
+    return [each for place in found for each in by_key(place, lambda row: row.framework or "").values()]
 
 
 def _cases(suite: Grouping, axis: str, rows: Sequence[Result]) -> list[list[Result]]:
     if axis == FRAMEWORK:
         return comparison.cases(rows, suite.row_key)
-    found: dict[Hashable, list[Result]] = {}
-    for row in rows:
+
+    def case(row: Result) -> Hashable:
         others = {name: value for name, value in row.options.items() if name != axis}
-        precision = None if axis == "precision" else row.precision
-        found.setdefault((suite.row_key(row), precision, repr(sorted(others.items()))), []).append(row)
-    return list(found.values())
+        return suite.row_key(row), row.precision if axis != "precision" else None, repr(sorted(others.items()))
+
+    return list(by_key(rows, case).values())

@@ -12,7 +12,7 @@ from typing import Literal
 
 from perfledger.ingest.published.publications import REPEATS, Published, options_cell
 from perfledger.ingest.published.slices import Slice
-from perfledger.schema.vocabulary import METRICS, PRECISION_GROUPS
+from perfledger.schema.vocabulary import METRICS, precision_group
 
 Direction = Literal["higher", "lower"]
 #: Options that change how a framework runs the same work; compared figures may differ in them.
@@ -71,7 +71,7 @@ def _of_several(rows: Sequence[Published]) -> bool:
 
 def _case(row: Published) -> tuple[object, ...]:
     """Return what has to be the same. Kinds of half precision are compared with each other, as everywhere here."""
-    precision = next((name for name, words in PRECISION_GROUPS.items() if row.precision in words), row.precision)
+    precision = precision_group(row.precision, row.precision)
     options = options_cell({name: value for name, value in row.options.items() if name not in MANNER})
     case = (row.model, row.hardware, row.nodes, row.devices, row.batch_size, precision)
     return (*case, row.metric, row.unit, options)

@@ -30,6 +30,7 @@ from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table, cell
 from perfledger.ingest.site.result_tables import day_of, how_measured, representative, sections
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.schema.vocabulary import precision_group
 
 #: A sheet needs a column with so much hardware; otherwise there is nothing to compare.
 FEWEST = 2
@@ -122,7 +123,7 @@ def _published(site: Site) -> dict[SheetKey, dict[Place, Published]]:
     for order, suite in enumerate(site.shown):
         for row in site.published.by_suite.get(suite.id, ()):
             if row.metric == "throughput" and is_shown(row) and row.value and row.devices and row.hardware:
-                key = SheetKey(suite.group(row.precision), row.devices, row.nodes or 1)
+                key = SheetKey(precision_group(row.precision), row.devices, row.nodes or 1)
                 options = {name: int(text) if text.isdecimal() else text for name, text in row.options.items()}
                 workload = SheetWorkload(order, suite.workload_text(row.model, options), row.unit, HEADLINE)
                 there = found.setdefault(key, {})

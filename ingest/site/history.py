@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute.candidates import THROUGHPUT, measured, measured_in
@@ -20,7 +19,7 @@ from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import Link
 from perfledger.schema.records import Run
-from perfledger.schema.vocabulary import METRICS
+from perfledger.schema.vocabulary import METRICS, precision_group
 
 #: Facts that the points of a history have in common; its points differ in version, round and day. The last two facts
 #: are of throughput only.
@@ -88,11 +87,10 @@ def links(site: Site, framework: str) -> list[Link]:
 
 def _of_model(site: Site, suite: Suite) -> ModelHistory:
     points = histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
-    group = partial(_group, suite)
     return ModelHistory(
         tuple(_of_results(site, site.rows.get(suite.id, ()))),
-        tuple(histories.over_editions(points, group)),
-        tuple(histories.of_editions(points, group)),
+        tuple(histories.over_editions(points, precision_group)),
+        tuple(histories.of_editions(points, precision_group)),
     )
 
 
@@ -105,10 +103,6 @@ def _of_results(site: Site, rows: Sequence[Row]) -> Iterator[OwnHistory]:
         if len(points) > 1:
             metric = _metric(of_case[0])
             yield OwnHistory(of_case[0], metric, history(points, _better(metric)))
-
-
-def _group(suite: Suite, precision: str) -> str:
-    return suite.group(precision or None)
 
 
 def _case(row: Row) -> tuple[object, ...]:

@@ -34,7 +34,6 @@ from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Figure, NoFigure, Plain, Problem, Reason, Result, Run, text_of
-from perfledger.schema.vocabulary import PRECISION_GROUPS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -52,9 +51,8 @@ Options = Mapping[str, Plain]
 class Suite:
     """One model's page, or that of several `models`.
 
-    `groups` maps a precision group to its precisions. `row_options` are options that define the workload (image size,
-    sequence length), so that only results with equal ones share a row. If a log does not state one, its `usual` value
-    is assumed.
+    `row_options` are options that define the workload (image size, sequence length), so that only results with equal
+    ones share a row. If a log does not state one, its `usual` value is assumed.
     """
 
     id: str
@@ -62,15 +60,10 @@ class Suite:
     models: tuple[str, ...] = ()
     unit: str = ""
     frameworks: tuple[str, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: PRECISION_GROUPS)
     row_options: tuple[str, ...] = ()
     usual: Options = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     order: int = 1000
-
-    def group(self, precision: str | None) -> str:
-        """Return the group that a precision belongs to."""
-        return next((name for name, words in self.groups.items() if precision in words), "unknown")
 
     def row_key(self, row: Row) -> RowKey:
         """Return what has to be equal for results to share a row."""
@@ -407,7 +400,7 @@ def or_unknown(value: object) -> Text:
 
 
 def group_name(group: str) -> Text:
-    """Return the words of a precision group; one that a suite defines itself is shown by its name."""
+    """Return the words of a precision group."""
     return word_for("group", group)
 
 
@@ -455,7 +448,6 @@ def _suite(path: Path) -> Suite:
         models=(found.models[0], *(more[0] for more in found.more)),
         unit=found.unit,
         frameworks=found.frameworks,
-        groups=found.precision or PRECISION_GROUPS,
         row_options=found.row_options,
         usual=found.usual,
         words={key: entry for key, entry in to_builtins(found.words).items() if entry},

@@ -19,6 +19,7 @@ from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.result_lines import ACCUMULATION, lead
 from perfledger.ingest.site.verdict_words import devices, entrant_name
+from perfledger.schema.vocabulary import precision_group
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _answer(site: Site, found: SuiteStanding) -> Answer:
 
 
 def _facets(found: SuiteStanding) -> Facets:
-    groups = sorted({found.suite.group(row.precision) for row in found.rows})
+    groups = sorted({precision_group(row.precision) for row in found.rows})
     frameworks = sorted({each.framework for each in found.verdict.ranked})
     facets = facets_of(found.hardware, "", [found.rows[0].devices or 0], frameworks)
     return (*facets, ("precision", " ".join(groups)))

@@ -28,6 +28,7 @@ from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.ingest.site.verdict_words import devices_on
+from perfledger.schema.vocabulary import PRECISION_GROUPS, precision_group
 
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
@@ -321,10 +322,10 @@ def _rows(site: Site, suite: Suite, hardware: str) -> list[Published]:
 
 def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[PublishedLine]:
     """Yield a line per group of precisions, variant of the model, and number of machines and devices."""
-    groups = [*suite.groups, "unknown"]
+    groups = [*PRECISION_GROUPS, "unknown"]
 
     def key_of(row: Published) -> Key:
-        group, variant = suite.group(row.precision), suite.variant_of(row.model)
+        group, variant = precision_group(row.precision), suite.variant_of(row.model)
         return (suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit)
 
     by_place = by_key(found, key_of)

@@ -26,7 +26,7 @@ def sections(site: Site, suite: Suite) -> Sequence[Section]:
 
 
 def _sections(site: Site) -> Mapping[str, Sequence[Section]]:
-    return {suite.id: candidates.sections(suite, site.rows.get(suite.id, ())) for suite in site.shown}
+    return {suite.id: candidates.sections(site.rows.get(suite.id, ())) for suite in site.shown}
 
 
 def units(rows: Iterable[Row]) -> str:

@@ -15,7 +15,6 @@ from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import (
     Row,
     Site,
-    Suite,
     absence,
     named,
     or_unknown,
@@ -26,7 +25,7 @@ from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, Facets, Link, Table, absent, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Case, FactValue, Figure, MetricFigure, Problem, Run, Stated, Witness
-from perfledger.schema.vocabulary import NO_FIGURE
+from perfledger.schema.vocabulary import NO_FIGURE, precision_group
 
 _LINE = re.compile(r"line (\d{1,12})")
 _LINES = re.compile(r"lines? (\d{1,12})(?:-(\d{1,12}))?")
@@ -58,14 +57,14 @@ def run_list(site: Site, runs: Sequence[Run], *, brief: bool = False) -> Table:
         *(() if brief else records),
         ColumnOf[Run](phrase("table.figure"), headline_cell, True),
     )
-    facets = tuple(_facets(site.suite_of[run.id], run) for run in runs) if brief else ()
+    facets = tuple(_facets(run) for run in runs) if brief else ()
     return replace(table_of("runs", runs, columns) or Table((), ()), facets=facets)
 
 
-def _facets(suite: Suite, run: Run) -> Facets:
+def _facets(run: Run) -> Facets:
     """Return what the filters of its model's page know a run by."""
     case = run.case
-    return facets_of(case.hardware or "", suite.group(case.precision), [case.devices or 0], [case.framework or ""])
+    return facets_of(case.hardware or "", precision_group(case.precision), [case.devices or 0], [case.framework or ""])
 
 
 def case_text(site: Site, run: Run) -> Text:

@@ -74,7 +74,6 @@ def test_without_runs_a_file_is_written_and_names_models_without_a_suite(ledger:
     said = new_suite.create("squeeze-net", ledger, folder)
     made = {each.id: each for each in model.suites(folder)}["squeeze-net"]
     assert made.models == ("squeeze-net",)
-    assert {"fp32", "half"} <= set(made.groups)
     assert "no run of this model was found" in said
     assert "Runs without a suite: VGG-16, VGG 16, AlexNet" in said
     assert "models/squeeze-net/" in said
@@ -89,7 +88,7 @@ def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: 
     new_suite.create("squeeze-net", tmp_path, folder)
     lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
     for key in [
-        *(set(suites.SuiteFile.__struct_fields__) - {"precision", "words"}),
+        *(set(suites.SuiteFile.__struct_fields__) - {"words"}),
         *suites.SuiteWords.__struct_fields__,
     ]:
         at = next(number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line))

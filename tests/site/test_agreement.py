@@ -31,6 +31,7 @@ from perfledger.ingest.site.result_lines import slices
 from perfledger.ingest.site.result_tables import sections
 from perfledger.schema.records import Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
+from perfledger.schema.vocabulary import precision_group
 from tests import builders
 from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve
@@ -321,7 +322,7 @@ def test_the_script_says_of_every_pair_what_the_front_page_says(
     choices = [
         {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],
          "devices": [str(first.result.devices)], "batch": [str(first.result.batch_size)],
-         "precision": [suite.group(first.result.precision), first.result.precision], "ids": said.ids}
+         "precision": [precision_group(first.result.precision), first.result.precision], "ids": said.ids}
         for suite, (first, second), said in expected
     ]  # fmt: skip
     found = page.evaluate(

@@ -15,6 +15,7 @@ from perfledger.ingest.site import builder, machines, published_figures
 from perfledger.ingest.site.model import Site, Suite, site_of_runs, suites
 from perfledger.ingest.site.result_lines import verdicts_of_runs
 from perfledger.schema.records import Run
+from perfledger.schema.vocabulary import precision_group
 from tests import builders
 from tests.builders import absent, edited, run
 from tests.site.shown import Shown, only, shown
@@ -317,7 +318,7 @@ def test_a_table_of_hardware_without_our_results_has_every_published_throughput(
                 continue
             (table,) = found[row.hardware].tables
             column = [each.name for each in table.columns].index(row.framework)
-            group, devices = suite.group(row.precision), row.devices or 0
+            group, devices = precision_group(row.precision), row.devices or 0
             shown = [
                 entry.published.figure
                 for each in table.lines

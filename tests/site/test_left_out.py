@@ -23,6 +23,7 @@ from perfledger.ingest.site.pages import compare
 from perfledger.ingest.site.result_lines import verdicts_of_runs
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
+from perfledger.schema.vocabulary import precision_group
 from tests.builders import run
 from tests.corpus import corpus
 from tests.site.shown import only, shown
@@ -113,7 +114,7 @@ def faster_at(site: Site, suite: Suite, place: Mapping[str, Any], value: float) 
     for row in site.rows[suite.id]:
         of_row = {
             "hardware": token(row.hardware or ""), "devices": row.devices, "unit": row.unit,
-            "variant": suite.variant(row), "group": suite.group(row.precision), "nodes": row.nodes or 1,
+            "variant": suite.variant(row), "group": precision_group(row.precision), "nodes": row.nodes or 1,
         }  # fmt: skip
         if numbers.known(row.value) and all(of_row[each] == wanted for each, wanted in place.items()):
             best[row.framework or ""] = max(row, best.get(row.framework or "", row), key=lambda each: each.value or 0)
@@ -181,7 +182,7 @@ def test_every_standing_names_what_is_faster(of_corpus: Site) -> None:
             is_crowned = found.kind not in verdict_words.APART
             place = {
                 "hardware": hardware, "devices": first.devices, "unit": first.unit, "variant": suite.variant(first),
-                "group": suite.group(first.precision), "nodes": first.nodes or 1,
+                "group": precision_group(first.precision), "nodes": first.nodes or 1,
             }  # fmt: skip
             least = (first.value or 0) if is_crowned else min(each.figure.value for each in ranked)
             checked += 1

@@ -21,7 +21,7 @@ from perfledger.ingest.site.data.records import reason_text, result_id
 from perfledger.ingest.site.model import Row, Site, Suite, written
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.results import Both, Metric, ResultRecord, RunLink
-from perfledger.schema.vocabulary import METRICS
+from perfledger.schema.vocabulary import METRICS, precision_group
 
 #: Fields that a record copies from its row.
 _OF_ROW = (
@@ -98,7 +98,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         suite=suite.id,
         title=Both(en=suite.title.en, zh=suite.title.zh),
         framework_version=row.version,
-        group=suite.group(row.precision),
+        group=precision_group(row.precision),
         source=None,
         submitter=row.submitter or UNSET,
         unit=row.unit or None,

@@ -24,6 +24,7 @@ from perfledger.ingest.site.published_tables import printed
 from perfledger.schema import results
 from perfledger.schema.records import Reason
 from perfledger.schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
+from perfledger.schema.vocabulary import precision_group
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
@@ -120,7 +121,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         devices=row.devices,
         batch_size=row.batch_size,
         precision=row.precision or None,
-        group=suite.group(row.precision or None),
+        group=precision_group(row.precision),
         options={key: _plain(each) for key, each in sorted(row.options.items())},
         round=_round(source),
         source=_source(source, result.places),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from perfledger.ingest.common.toml_file import FileError
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.site.model import suites
 from perfledger.ingest.site.pages import glossary
-from perfledger.parsers.engine.registry import formats
-from perfledger.parsers.engine.samples import samples_of
 from perfledger.schema import vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,13 +107,6 @@ def test_every_suite_has_its_prose() -> None:
     assert {"resnet50", "bert"} <= {each.id for each in found}
     for suite in found:
         assert {"summary", "what", "setup", "steps"} <= set(suite.words), suite.id
-
-
-def test_every_reason_of_a_line_that_is_no_record_has_chinese() -> None:
-    chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))["why"]
-    said = {miss.why for each in formats() for miss in samples_of(each.id).miss}
-    assert len(said) > 100
-    assert said == set(chinese)
 
 
 def test_the_glossary_explains_every_name_of_the_vocabulary_and_the_terms_of_the_design() -> None:

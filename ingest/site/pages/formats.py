@@ -23,48 +23,35 @@ from perfledger.ingest.site.render.table import Cell, Table, cell
 from perfledger.ingest.site.render.text import code, verbatim
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.parsers.contract import Format, Pause, Reading, is_private
+from perfledger.parsers.contract.telemetry import TelemetryFormat
 from perfledger.parsers.engine import registry
-from perfledger.parsers.engine.samples import NearMiss, Sample, samples_of
+from perfledger.parsers.engine.samples import Sample, samples_of
 
 #: Paragraphs by language.
-Told = Mapping[str, list[str]]
+Paragraphs = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class FormatsPage:
-    """The index: a table of formats, how many are known, and the telemetry that is read."""
+    """The index: a table of formats, how many are known, and the telemetry that is read, each with its paragraphs."""
 
     table_of_formats: Table | None
     shown: int
     known: int
-    telemetry: tuple[TelemetryShown, ...]
-
-
-@dataclass(frozen=True)
-class TelemetryShown:
-    """A kind of telemetry: what its module says about it."""
-
-    id: str
-    title: str
-    told: Told
+    telemetry: Sequence[tuple[TelemetryFormat, Paragraphs]]
 
 
 @dataclass(frozen=True)
 class FormatPage:
-    """A format: its lines, what they yield, and which lines it ignores."""
+    """A format: what its module says about it, what its lines yield, and the lines of other work."""
 
-    id: str
-    title: str
-    told: Told
-    framework: str
+    format: Format
+    paragraphs: Paragraphs
     runs: int
-    unproven: bool
     columns: Table | None
     facts: tuple[str, ...]
     samples: Table | None
     pauses: Table | None
-    misses: Table | None
-    patterns: str
 
 
 def pages(site: Site) -> list[Page]:
@@ -100,7 +87,7 @@ def _index(shown: tuple[Format, ...], runs: Counter[str], every: bool) -> Format
         table_of("formats", sorted(shown, key=lambda each: (-runs[each.id], each.title.casefold())), columns),
         len(shown),
         len(registry.formats()),
-        _telemetry() if every else (),
+        [(each, _paragraphs(f"telemetry.{each.id}", each.doc)) for each in registry.telemetry_formats() if every],
     )
 
 
@@ -109,13 +96,12 @@ def _proven(each: Format) -> Text:
 
 
 def _page(each: Format, runs: int) -> Page:
-    told = _told(each.doc, _chinese("format").get(each.id))
-    first = Bilingual(told["en"][0], told.get("zh", told["en"])[0])
+    paragraphs = _paragraphs(each.id, each.doc)
     return Page(
         addresses.format_page(each.id),
         "format",
         phrase("title.format", title=each.title),
-        first,
+        Bilingual(paragraphs["en"][0], paragraphs.get("zh", paragraphs["en"])[0]),
         lambda: described(each, runs),
         basis=lambda: {"id": each.id, "runs": runs},
     )
@@ -123,27 +109,21 @@ def _page(each: Format, runs: int) -> Page:
 
 def described(each: Format, runs: int) -> FormatPage:
     """Return what the page of a format shows."""
-    samples = samples_of(each.id)
     return FormatPage(
-        each.id,
-        each.title,
-        _told(each.doc, _chinese("format").get(each.id)),
-        each.framework,
+        each,
+        _paragraphs(each.id, each.doc),
         runs,
-        each.unproven,
         table_of("columns", _distinct(each.readings), _COLUMNS),
         tuple(dict.fromkeys(fact.name for fact in each.facts)),
-        table_of("samples", samples.line, _SAMPLES),
+        table_of("samples", samples_of(each.id).line, _SAMPLES),
         table_of("pauses", list(dict.fromkeys(_included_pauses(each))), _PAUSES),
-        table_of("misses", samples.miss, _MISSES),
-        "\n".join(dict.fromkeys(one.pattern for one in each.readings if isinstance(one.pattern, str))),
     )
 
 
 def _distinct(readings: Sequence[Reading]) -> list[Reading]:
     """Return one of the readings that yield the same columns, in the same unit, scope and span."""
-    told = {(_names(each), each.unit, each.scope, each.span, each.running_mean): each for each in reversed(readings)}
-    return list(reversed(told.values()))
+    found = {(_names(each), each.unit, each.scope, each.span, each.running_mean): each for each in reversed(readings)}
+    return list(reversed(found.values()))
 
 
 def _names(reading: Reading) -> str:
@@ -180,12 +160,6 @@ def _yields(sample: Sample) -> str:
     return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in sample.values.items())
 
 
-def _why(miss: NearMiss) -> Text:
-    """Return the reason why a line is not a record, in both languages if it is translated."""
-    chinese = _chinese("why").get(miss.why)
-    return Bilingual(miss.why, chinese) if chinese else miss.why
-
-
 _SAMPLES = (
     ColumnOf[Sample](phrase("formats.line"), lambda each: _line(each.line), key="line"),
     ColumnOf[Sample](phrase("formats.yields"), _yields, key="yields"),
@@ -193,10 +167,6 @@ _SAMPLES = (
 _PAUSES = (
     ColumnOf[Pause](phrase("formats.line"), lambda each: _line(each.shape), key="line"),
     ColumnOf[Pause](phrase("formats.work"), lambda each: word_for("pause", each.kind), key="work"),
-)
-_MISSES = (
-    ColumnOf[NearMiss](phrase("formats.line"), lambda each: _line(each.line), key="line"),
-    ColumnOf[NearMiss](phrase("formats.reason"), _why, key="reason"),
 )
 
 
@@ -206,28 +176,19 @@ def _included_pauses(each: Format) -> Iterator[Pause]:
     yield from (pause for pause in pauses if pause.pattern and pause.inside != "none")
 
 
-def _telemetry() -> tuple[TelemetryShown, ...]:
-    """Return the telemetry that is read: the docstrings of its modules, and their Chinese."""
-    chinese = _chinese("format")
-    return tuple(
-        TelemetryShown(each.id, each.title, _told(each.doc, chinese[f"telemetry.{each.id}"]))
-        for each in registry.telemetry_formats()
-    )
-
-
-def _told(doc: str, chinese: str | None) -> Told:
+def _paragraphs(name: str, doc: str) -> Paragraphs:
     """Return the paragraphs of a docstring, and of its Chinese if there is one, by language.
 
     The first paragraph describes the page: the first line of a docstring, the first sentence in Chinese.
     """
-    told = {"en": [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]}
-    if chinese:
+    found = {"en": [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]}
+    if chinese := _chinese().get(name):
         first, end, rest = chinese.partition("。")
-        told["zh"] = [first + end, *([rest] if rest else [])]
-    return told
+        found["zh"] = [first + end, *([rest] if rest else [])]
+    return found
 
 
 @cache
-def _chinese(table: str) -> Mapping[str, str]:
-    """Return Chinese texts for format modules: docstrings by the id of the format (`format`), or reasons (`why`)."""
-    return read(TEMPLATES / "formats.zh.toml", dict[str, dict[str, str]]).data[table]
+def _chinese() -> Mapping[str, str]:
+    """Return the Chinese of the docstrings of formats, by id."""
+    return read(TEMPLATES / "formats.zh.toml", dict[str, dict[str, str]]).data["format"]

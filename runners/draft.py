@@ -290,7 +290,7 @@ def figure_of(log: Path) -> RunFigure:
     Raises:
         RunnerError: no format reads it.
     """
-    found = next((each for each in ingest_link.case_figures(log.absolute()).runs if each.format), None)
+    found = next((each for each in ingest_link.ask_ingest(log.absolute()).runs if each.format), None)
     if found is None:
         remedy = f"python -m ingest new-format NAME {shlex.quote(str(log))} drafts a format"
         raise RunnerError(f"--log {log}: no format reads it; {remedy}")

@@ -34,10 +34,6 @@ class _ChosenCase(Struct, frozen=True):
     case: dict[str, str] = {}
 
 
-class _NoFigure(Struct, frozen=True):
-    no_figure: str = ""
-
-
 class FinishedRun(Struct, frozen=True):
     """The part of an earlier `run.json` that runners need; unknown seconds are 0."""
 
@@ -47,7 +43,6 @@ class FinishedRun(Struct, frozen=True):
     round: str = ""
     smoke: bool = False
     recipe: _ChosenCase = _ChosenCase()
-    records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None

@@ -38,7 +38,7 @@ def figure_text(folder: Path, figures: dict[Path, FiguresFound], alone: FiguresF
     if run.outcome != "completed":
         return ""
     try:
-        found = ingest_link.case_figures(folder.parent)
+        found = ingest_link.ask_ingest(folder.parent)
     except RunnerError as error:
         return f", and its figure is not known: {error}"
     figures[folder.parent] = found

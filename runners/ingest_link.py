@@ -81,15 +81,6 @@ def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
     return spellings[similar[0]] if similar else []
 
 
-def case_figures(folder: Path) -> FiguresFound:
-    """Return the figures of the finished runs of a case.
-
-    Raises:
-        RunnerError: `ingest` cannot be run.
-    """
-    return ask_ingest(folder)
-
-
 def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
     """Return why the records of a log are too few or in another format; empty if they are sufficient."""
     if wanted.format in found:
@@ -104,7 +95,11 @@ def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
 
 
 def ask_ingest(folder: Path) -> FiguresFound:
-    """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
+    """Return what `python -m ingest figures` says of a log, or of the logs of a folder; paths begin with its name.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
     path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [sys.executable, "-m", "perfledger.ingest", "figures", "--json", folder.name],

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from perfledger.runners.agent_link import PYTHON, explain, question
 from perfledger.runners.fetch import fetch_files
-from perfledger.runners.nodes import LOG
 from perfledger.runners.programs import ProgramResult, Question, ask
 from perfledger.runners.transport import HOST, USUAL_SECONDS, Job, Meeting, Target, UnreachableError
 
@@ -94,9 +93,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
 
     def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
         return explain(self.name(rank), answer, self.config)
-
-    def log_place(self, job: Job) -> str:  # noqa: D102
-        return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
 
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""

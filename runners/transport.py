@@ -17,7 +17,7 @@ from msgspec.structs import asdict, replace
 
 from perfledger.runners.agent_link import PYTHON, ask_agents, decoded, explain, question
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
-from perfledger.runners.nodes import LOG, verify
+from perfledger.runners.nodes import verify
 from perfledger.runners.programs import ProgramResult, Question
 
 T = TypeVar("T")
@@ -225,10 +225,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     def explained(self, rank: int, answer: ProgramResult) -> str:
         """Return why a node gave no answer, and what to do."""
         return explain(self.name(rank), answer)
-
-    def log_place(self, job: Job) -> str:
-        """Return where the log of the first node grows, for people."""
-        return str(job.node(0) / LOG)
 
     def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings | None:
         """Start the run on every node, and return the warnings of the nodes; None if it was stopped before it began.

@@ -122,7 +122,7 @@ def watch(job: Job, target: AnyTarget, supervision: Supervision) -> JobState:
     while True:
         state = target.look(job)
         watched.note(state)
-        supervision.progress.state(state.kind, watched.shown(state, target.log_place(job)))
+        supervision.progress.state(state.kind, watched.shown(state))
         if state.kind in OVER or watched.is_given_up(state):
             return state
         if outcome := watched.reason_to_stop():
@@ -154,13 +154,13 @@ class _Watched:
         if state.failed and self.failed is None:
             self.failed = now
 
-    def shown(self, state: JobState, log_place: str) -> str:
+    def shown(self, state: JobState) -> str:
         """Return a state for a person."""
         if state.kind == "unreachable":
             return f"out of reach for {time.monotonic() - self.heard:.0f} s: {state.cause}"
         if state.kind != "running":
             return f"{state.kind} {state.cause}".rstrip()
-        return f"running: {state.last_line or 'nothing printed yet'} (the log grows in {log_place})"
+        return f"running: {state.last_line or 'nothing printed yet'}"
 
     def is_given_up(self, state: JobState) -> bool:
         """Return whether its host was silent for too long, or it did not end after it was stopped."""

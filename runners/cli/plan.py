@@ -51,7 +51,7 @@ def _plan_lines(firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], places
 
 def _order_lines(series: Series, runs: Sequence[PlannedRun], wanted: Wanted) -> Iterator[str]:
     """Yield how long the runs may take, and what their order and their number depend on."""
-    yield f"\n{time_of(runs, series.cool_down_seconds)}"
+    yield f"\n{time_of(runs)}"
     if len(runs) > 1:
         given = f"by --seed {wanted.seed}" if wanted.seed is not None else "another one each time without --seed"
         yield f"in random order, {given}"

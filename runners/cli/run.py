@@ -11,10 +11,10 @@ import click
 from perfledger.runners import batch as batches
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import MANY, Asked, asked_options
-from perfledger.runners.cli.series import Series, aim, series_of, time_of, warn_of_unpinned
+from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import aligned, counted
 from perfledger.runners.earlier import finished_runs
-from perfledger.runners.ingest_link import case_figures, check_ingest
+from perfledger.runners.ingest_link import ask_ingest, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
@@ -38,7 +38,6 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
         raise RunnerError("--wait: it is for --on slurm:PARTITION; leave it out")
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
-    warn_of_unpinned(each.recipe for each in asked.chosen)
     # Before earlier runs are waited for: a case that cannot run is refused at once.
     firsts = series.firsts()
     _announce(series, firsts, resume)
@@ -66,7 +65,7 @@ def _announce(series: Series, firsts: Sequence[PlannedRun], resume: bool) -> Non
         # Earlier runs count, so that there may be fewer than `plan` says, or none.
         print(f"{counted(len(firsts), 'case')}, until {aim(series.wanted)}", flush=True)
     elif len(runs) > 1 and not resume:
-        print(time_of(runs, series.cool_down_seconds), flush=True)
+        print(time_of(runs), flush=True)
 
 
 def _run(
@@ -94,7 +93,7 @@ def _run(
 def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:
     """Look up what earlier runs give, which count towards the interval of their case."""
     for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
-        supervision.figures[folder] = case_figures(folder)
+        supervision.figures[folder] = ask_ingest(folder)
 
 
 def result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:

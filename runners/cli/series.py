@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import statistics
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +15,6 @@ from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
 from perfledger.runners.cli.text import counted, duration
 from perfledger.runners.command import Numbered
-from perfledger.runners.earlier import finished_runs
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.sbatch import Needs, needs
@@ -108,37 +105,14 @@ def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyPlace, file: st
     return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)
 
 
-def warn_of_unpinned(loaded: Iterable[LaunchRecipe]) -> None:
-    """Say which recipes fetch sources without naming their commit."""
-    for recipe in loaded:
-        if recipe.source.folder and recipe.source.repository and not recipe.source.commit:
-            where = f"recipe {recipe.name}: it names no commit of {recipe.source.repository}"
-            print(f"{where}, so what it runs may change; run.json records the one that ran", file=sys.stderr)
-
-
 def aim(wanted: Wanted) -> str:
     """Return what `--until-ci` aims at."""
     return f"half the interval is {100 * wanted.until_ci:g} % of the median, with {wanted.max_repeats} repeats at most"
 
 
-def time_of(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
-    """Return how long runs take, by the median of each case's completed runs; without any, when each is stopped."""
-    medians = {run.folder.parent: _median_seconds(run) for run in runs}
-    text = f"{counted(len(runs), 'run')} of {counted(len(medians), 'case')}"
-    known = [seconds for run in runs if (seconds := medians[run.folder.parent])]
-    if len(known) < len(runs):
-        longest = duration(max((run.spec.timeout_seconds for run in runs), default=0))
-        return f"{text}; one that takes longer than {longest} is stopped"
-    time = duration(sum(known) + cool_down_seconds * max(len(runs) - 1, 0))
-    return f"{text}, about {time}, by the median of each case's earlier runs"
-
-
-def _median_seconds(planned: PlannedRun) -> float | None:
-    """Return how long completed runs of a case took, without those of other iterations, such as smoke runs."""
-    iterations = planned.record.recipe.case.get("iterations")
-    found = [
-        run.wall_seconds
-        for run in finished_runs(planned.folder.parent)
-        if run.outcome == "completed" and run.wall_seconds > 0 and run.recipe.case.get("iterations") == iterations
-    ]
-    return statistics.median(found) if found else None
+def time_of(runs: Sequence[PlannedRun]) -> str:
+    """Return the number of runs, and when each is stopped."""
+    cases = len({run.folder.parent for run in runs})
+    longest = duration(max((run.spec.timeout_seconds for run in runs), default=0))
+    text = f"{counted(len(runs), 'run')} of {counted(cases, 'case')}"
+    return f"{text}; one that takes longer than {longest} is stopped"

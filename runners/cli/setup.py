@@ -9,7 +9,7 @@ import click
 from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
-from perfledger.runners.cli.series import at_site, warn_of_unpinned
+from perfledger.runners.cli.series import at_site
 from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
 from perfledger.runners.settings import Settings
@@ -37,7 +37,6 @@ def setup(
     loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
     placed = [at_site(each, Settings(container, work), target, site) for each in loaded]
     steps = [setup_steps(each, settings) for each, (settings, _) in zip(loaded, placed, strict=True)]
-    warn_of_unpinned(loaded)
     failures = []
     for each, (_, place), wanted in zip(loaded, placed, steps, strict=True):
         try:

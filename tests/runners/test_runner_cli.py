@@ -24,8 +24,6 @@ from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
 from tests.runners.node import ended
 
-DAY = 86400
-
 
 def test_list_names_every_recipe_with_its_device_and_launcher(capsys):
     assert main(["list"]) == 0
@@ -60,6 +58,13 @@ def test_show_prints_the_case_option_of_each_case(capsys, write_recipe):
         assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("cpu-")] == [slug]
 
 
+@pytest.mark.parametrize("commit", ["", "c0ffee"])
+def test_show_says_if_a_recipe_names_no_commit(capsys, write_recipe, commit):
+    source = f'[source]\nrepository = "a/b"\ncommit = "{commit}"\nfolder = "sources"\n'
+    assert main(["show", str(write_recipe("true", more=source))]) == 0
+    assert ("source a/b at no stated commit, in sources" in capsys.readouterr().out) == (not commit)
+
+
 def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_recipe, tmp_path):
     path = write_recipe("echo '$x'", batches="1, 2")
     assert main(["plan", str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
@@ -78,36 +83,6 @@ def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_
     assert lines[-1] == "in random order, another one each time without --seed"
     assert lines[-2] == "4 runs of 2 cases; one that takes longer than 1 min is stopped"
     assert not (tmp_path / "raw").exists()
-
-
-def test_the_time_of_a_plan_is_the_median_of_earlier_runs(capsys, write_recipe, tmp_path):
-    path = write_recipe("true", batches="1, 2")
-    path.write_text("cool_down_seconds = 60\n" + path.read_text(), encoding="utf-8")
-    for number, seconds in (("1", 100), ("2", 140), ("3", 7 * DAY)):
-        outcome = "completed" if seconds < DAY else "failed"
-        run = {"outcome": outcome, "wall_seconds": seconds, "case": {"hardware": "x"}}
-        (folder_of(tmp_path) / number).mkdir(parents=True)
-        (folder_of(tmp_path) / number / "run.json").write_text(json.dumps(run))
-    words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
-    assert main([*words, "--repeats", "3", "--case", "batch_size=1"]) == 0
-    assert "3 runs of 1 case, about 8 min, by the median" in capsys.readouterr().out
-    assert main([*words, "--repeats", "60", "--case", "batch_size=1"]) == 0
-    assert "60 runs of 1 case, about 2 h 59 min, by the median" in capsys.readouterr().out
-    assert main(words) == 0
-    assert "2 runs of 2 cases; one that takes longer than 1 min is stopped" in capsys.readouterr().out
-
-
-def test_the_time_of_a_plan_is_not_that_of_trials(capsys, write_recipe, tmp_path):
-    path = write_recipe("true {iterations}", command=["true", "{iterations}"])
-    (folder_of(tmp_path) / "1").mkdir(parents=True)
-    run = {"outcome": "completed", "wall_seconds": 200, "case": {"hardware": "x"}}
-    trial = {**run, "smoke": True, "recipe": {"case": {"iterations": "2"}}}
-    (folder_of(tmp_path) / "1/run.json").write_text(json.dumps(trial))
-    words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
-    assert main(words) == 0
-    assert "1 run of 1 case; one that takes longer than 1 min is stopped" in capsys.readouterr().out
-    assert main([*words, "--case", "iterations=2"]) == 0
-    assert "1 run of 1 case, about 4 min" in capsys.readouterr().out
 
 
 def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):

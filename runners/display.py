@@ -1,4 +1,4 @@
-"""Lines that a command prints while runs go on."""
+"""Lines about runs: how they go, how they ended, and the figure of each or why it has none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import time
 from pathlib import Path
 
 from perfledger import as_called
+from perfledger.runners import earlier, ingest_link
 from perfledger.runners.job import RunnerError
-from perfledger.runners.nodes import printable
+from perfledger.runners.launch_json import Launch
+from perfledger.runners.nodes import LOG, printable
+from perfledger.schema.figures import FiguresFound, RunFigure
+from perfledger.schema.vocabulary import OPTIONS
 
 #: How often a line says that a run goes on.
 LIVE_SECONDS = 60
@@ -16,6 +20,8 @@ LIVE_SECONDS = 60
 AT_ONCE = ("unreachable", "busy")
 #: Characters of a log's line that are printed.
 LINE_WIDTH = 200
+#: Option of a recipe that gives a fact which a log does not state, by fact.
+_STATED_BY = {"tokens_per_step": "sequence_length"}
 
 
 def complain(error: RunnerError) -> None:
@@ -54,3 +60,53 @@ class Progress:
     def end(self, folder: Path, outcome: str) -> None:
         """Print the outcome of a run."""
         self.line(f"{folder}: {outcome}")
+
+
+def disturbed_text(launched: Launch, disturbance: str) -> str:
+    """Return what a disturbance means for a run."""
+    if launched.plan.smoke:
+        return f"disturbed, so its speed may be too low: {disturbance}"
+    if launched.plan.accept_disturbed:
+        return f"disturbed, and accepted: {disturbance}"
+    return f"disturbed, and so left out of results: {disturbance}"
+
+
+def figure_text(folder: Path, figures: dict[Path, FiguresFound], alone: FiguresFound) -> str:
+    """Return the figure of a run, for the line that states its outcome, and keep those of its case; or how it failed.
+
+    `alone` are the figures of its log without other repeats.
+    """
+    run = earlier.finished_run(folder)
+    if run.outcome in ("failed", "oom"):
+        return f" ({earlier.how_it_ended(folder)})"
+    if run.smoke:
+        read = "".join(map(_smoke_figure, alone.runs[:1])) if run.outcome == "completed" else ""
+        return f"{read}; a smoke run, which no result counts"
+    if run.outcome != "completed":
+        return ""
+    try:
+        found = ingest_link.ask_ingest(folder.parent)
+    except RunnerError as error:
+        return f", and its figure is not known: {error}"
+    figures[folder.parent] = found
+    own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
+    if run.disturbed:
+        return ", and left out of results"
+    if own is None:
+        return ", and no figure"
+    if own.missing:
+        speed = "" if own.value is None else f", {own.value:.4g} {own.unit}"
+        return f"{speed}, and no result: the log does not state {', '.join(own.missing)}{_remedy(own)}"
+    return f", {own.value:.4g} {own.unit}" if own.value is not None else f", and no figure: {own.reason}"
+
+
+def _smoke_figure(found: RunFigure) -> str:
+    speed = f", about {found.about}" if found.about else ""
+    return f", {found.records} records read as {found.format}{speed}{_remedy(found)}"
+
+
+def _remedy(found: RunFigure) -> str:
+    """Return which options of the recipe would state what a log does not; empty if none would."""
+    options = [option for name in found.missing if (option := _STATED_BY.get(name, name)) in OPTIONS]
+    keys = ", ".join(f"`{option} = ...`" for option in options)
+    return f"; add {keys} to [options] of the recipe" if options else ""

@@ -1,28 +1,29 @@
-"""The records that a node writes about a run.
+"""The files of a node: they come here as a stream, completely or not at all, and are verified against their hashes.
 
-A node's words about itself are not trusted: files are verified against their hashes.
+A node is not trusted: only the files of a run are unpacked, and their number and size are limited.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import IO, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from perfledger.runners.agent_link import MARK, NOT_ASKED, SSH_FAILED, explain
 from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import LONGEST
+from perfledger.runners.programs import LONGEST, ProgramResult, contents, end, start, text_file
 
 T = TypeVar("T")
-
-
-def printable(text: str) -> str:
-    """Return text of a host on one line, without anything that would move the cursor of a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text).strip()
-
 
 HOST_JSON = "host.json"
 LOG = "train.log"
@@ -34,6 +35,18 @@ KEPT = re.compile(
     re.ASCII,
 )
 Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
+#: The longest line that a login may print before the files of a node, in bytes.
+LONGEST_LINE = 1 << 16
+#: Accepted bytes and files of a node: more than this is not the output of a run, and would fill our disk.
+MOST_BYTES = 1 << 32
+MOST_FILES = 10_000
+#: How long a program may run on after its last byte.
+CLOSING_SECONDS = 30
+
+
+def printable(text: str) -> str:
+    """Return text of a host on one line, without anything that would move the cursor of a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()
 
 
 class FileRecord(Struct, frozen=True):
@@ -101,3 +114,92 @@ def read_json(path: Path, kind: type[T]) -> T | None:
         raise RunnerError(
             f"{path}: it cannot be read: {error}; the run stays unfinished, and its log is kept"
         ) from error
+
+
+def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: str = "") -> None:
+    """Fetch the files of a node completely or not at all; do nothing if they are here already.
+
+    Args:
+        argv: runs the agent on the node.
+        host: the name of the node in messages.
+        text: the request to send its files.
+        there: its folder here.
+        config: the ssh configuration that was used in place of the user's own.
+
+    Raises:
+        RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
+    """
+    if (there / HOST_JSON).exists():
+        return verify(there)
+    partial = there.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        _receive(argv, host, text, partial, config)
+        verify(partial)
+        _replace(there, partial)
+    except OSError as error:
+        raise RunnerError(f"{there}: it cannot be written: {error.strerror}; make room, then collect again") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return None
+
+
+def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str, again: bool = True) -> None:
+    with text_file(text) as asked, tempfile.TemporaryFile() as errors:
+        process = start(argv, asked, subprocess.PIPE, errors)
+        assert process.stdout is not None
+        try:
+            with process.stdout as stream:
+                fault = unpack(stream, folder)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(CLOSING_SECONDS)
+        finally:
+            end(process)
+        status = process.returncode
+        if again and status == SSH_FAILED and NOT_ASKED in contents(errors):
+            return _receive(argv, host, text, folder, config, again=False)
+        if status or fault:
+            answer = ProgramResult(status, "", contents(errors) if status else fault)
+            raise RunnerError(f"{explain(host, answer, config)}; nothing of it was kept here")
+    return None
+
+
+def unpack(stream: IO[bytes], folder: Path) -> str:
+    """Unpack an archive; return what is wrong with it, empty if nothing is."""
+    # The output of a login comes before the archive.
+    head = (MARK + "{").encode()
+    try:
+        if not any(line.startswith(head) for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):
+            return "no files were sent"
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            archive.extractall(folder, _files_of_run(archive), filter="data")
+    except tarfile.ReadError as error:
+        return f"the archive is not complete: {error}"
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
+        return f"its files are refused: {error}"
+    return ""
+
+
+def _files_of_run(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    count, size = 0, 0
+    for member in archive:
+        # By the stated size: a sparse file is far longer than its part of the archive.
+        count, size = count + 1, size + member.size
+        if count > MOST_FILES or size > MOST_BYTES:
+            raise ValueError(f"they are more than {MOST_FILES:,}, or take more than {MOST_BYTES:,} bytes")
+        if member.isreg() and (member.name == HOST_JSON or KEPT.fullmatch(member.name)):
+            yield member
+
+
+def _replace(there: Path, partial: Path) -> None:
+    """Replace an earlier, incomplete copy; refuse if its log is longer, since a log can only grow."""
+    if there.exists():
+        if _size(partial / LOG) < _size(there / LOG):
+            raise RunnerError(f"{there}: its train.log is longer than the one on the host now; nothing was overwritten")
+        shutil.rmtree(there)
+    partial.rename(there)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0

@@ -24,7 +24,7 @@ from perfledger.schema.vocabulary import LAUNCHERS
 
 #: The recipes that are shipped.
 FOLDER = Path(__file__).parent / "recipes"
-#: The site file of the recipes in its folder; see `site.py`.
+#: The site file of the recipes in its folder; see `settings.py`.
 SITE_FILE = "site.toml"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.

@@ -15,9 +15,8 @@ from msgspec.structs import asdict, replace
 
 from perfledger.runners import earlier, record
 from perfledger.runners.agent_link import START, archive
-from perfledger.runners.display import complain
+from perfledger.runners.display import complain, disturbed_text, figure_text
 from perfledger.runners.earlier import RUN_JSON
-from perfledger.runners.figure_text import disturbed_text, figure_text
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch, lock, open_launch, planned_launch
 from perfledger.runners.nodes import LOG, Outcome

@@ -16,7 +16,7 @@ from typing import Literal, Self
 from msgspec.structs import replace
 
 from perfledger.runners.agent_link import PYTHON, explain, question
-from perfledger.runners.fetch import fetch_files
+from perfledger.runners.nodes import fetch_files
 from perfledger.runners.programs import ProgramResult, Question, ask
 from perfledger.runners.transport import HOST, USUAL_SECONDS, Job, Meeting, Target, UnreachableError
 

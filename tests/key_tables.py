@@ -18,7 +18,7 @@ from msgspec.structs import fields
 from perfledger.runners.job import NODE_VARIABLES
 from perfledger.runners.matrix import COMPUTED
 from perfledger.runners.recipe import RecipeFile
-from perfledger.runners.site import SitePlace
+from perfledger.runners.settings import SitePlace
 from perfledger.schema.run_json import RunJson
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide"

@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from perfledger.runners import batch as batches
-from perfledger.runners import site as sites
 from perfledger.runners.batch import Batch
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
@@ -18,7 +17,7 @@ from perfledger.runners.command import Numbered
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.sbatch import Needs, needs
-from perfledger.runners.settings import Settings
+from perfledger.runners.settings import Settings, find_site
 from perfledger.runners.targets import AnyPlace
 
 #: Iterations of a smoke run.
@@ -99,7 +98,7 @@ def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
 
 def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyPlace, file: str) -> tuple[Settings, AnyPlace]:
     """Return settings and target after the additions of the site for a recipe."""
-    found = sites.find(file, recipe.folder)
+    found = find_site(file, recipe.folder)
     kind, names = target.site_names()
     place = found.of(kind, names)
     return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from perfledger.ingest.site import reproduce
-from perfledger.runners import recipes, site
+from perfledger.runners import recipes, settings
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import check, collect, main, setup
 from perfledger.runners.command import plan_run
@@ -92,7 +92,7 @@ def shown_toml(path: Path, begins_with: str) -> str:
 def test_the_site_shown_can_be_loaded(page, tmp_path):
     path = tmp_path / "shown.toml"
     path.write_text(shown_toml(GUIDE / page, "[hosts.gpu1]"), "utf-8")
-    assert site.load(path).places
+    assert settings.load_site(path).places
 
 
 @pytest.mark.parametrize(("page", "language"), key_tables.PAGES.items())

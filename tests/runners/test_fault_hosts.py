@@ -12,7 +12,7 @@ import tarfile
 
 import pytest
 
-from perfledger.runners import fetch, ssh
+from perfledger.runners import nodes, ssh
 from perfledger.runners.job import RunnerError
 from perfledger.runners.ssh import Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
@@ -208,9 +208,9 @@ def test_a_line_without_end_is_not_held_in_memory(tmp_path):
     with tarfile.open(fileobj=archive, mode="w") as file:
         file.addfile(tarfile.TarInfo("train.log"))
     stream = Stream(b"x" * 1_000_000 + b'\nperfledger {"files": true}\n' + archive.getvalue())
-    assert fetch.unpack(stream, tmp_path) == ""
+    assert nodes.unpack(stream, tmp_path) == ""
     assert (tmp_path / "train.log").exists()
-    assert stream.longest <= fetch.LONGEST_LINE
+    assert stream.longest <= nodes.LONGEST_LINE
 
 
 def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):

@@ -9,12 +9,11 @@ import pytest
 
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
-from perfledger.runners import site
+from perfledger.runners import settings
 from perfledger.runners.agent.nvidia import slowdowns
 from perfledger.runners.cli import main
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
-from perfledger.runners.settings import Settings
-from perfledger.runners.site import SitePlace
+from perfledger.runners.settings import Settings, SitePlace
 from tests.runners.home import RECORD
 from tests.runners.node import kernel, nvidia_smi, prepared, sampled, tool
 
@@ -225,7 +224,7 @@ def test_a_wrong_accelerator_of_a_site_is_refused_with_its_line(tmp_path, text, 
     path = tmp_path / "site.toml"
     path.write_text(f"[hosts.a.accelerator]\n{text}\n")
     with pytest.raises(RunnerError, match=said):
-        site.load(path)
+        settings.load_site(path)
 
 
 def test_docker_is_not_asked_for_gpus_of_amd(write_recipe, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfledger.runners import fetch, launch_json, nodes, record
+from perfledger.runners import launch_json, nodes, record
 from perfledger.runners.job import RunnerError
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Job
@@ -40,7 +40,7 @@ def archive(*members: tuple[tarfile.TarInfo, bytes], format: int = tarfile.PAX_F
 
 
 def unpacked(sent: bytes, folder: Path) -> str:
-    return fetch.unpack(io.BytesIO(sent), folder)
+    return nodes.unpack(io.BytesIO(sent), folder)
 
 
 def chained_headers() -> bytes:
@@ -85,7 +85,7 @@ def test_links_and_devices_are_left_out_and_the_rest_is_kept(kind, tmp_path):
 
 @pytest.mark.parametrize("limit", ["MOST_FILES", "MOST_BYTES"])
 def test_files_are_limited_in_number_and_in_size(limit, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch, limit, 3)
+    monkeypatch.setattr(nodes, limit, 3)
     assert "they are more than" in unpacked(archive(*(member(f"ranks/{n}", b"x") for n in range(4))), tmp_path)
     assert len(list(tmp_path.glob("ranks/*"))) == 3
 
@@ -99,7 +99,7 @@ def test_a_sparse_file_counts_with_the_size_that_it_would_have_here(tmp_path):
 def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path, bash):
     program = "echo 'me@first: Permission denied (publickey).' >&2; exit 255"
     with pytest.raises(RunnerError, match=r"`ssh-copy-id -F /some/config first`"):
-        fetch.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
+        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
 
 
 @pytest.mark.parametrize("asked", [1, 2])
@@ -108,7 +108,7 @@ def test_a_shared_connection_that_has_just_ended_is_made_anew_once(asked, tmp_pa
     then = "echo 'Connection refused' >&2; exit 255"
     program = f"echo >>asked; [ $(wc -l <asked) -gt {asked} ] || {{ {ended}; }}; {then}"
     with pytest.raises(RunnerError, match="no SSH server answers" if asked == 1 else "Broken pipe"):
-        fetch.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
+        nodes.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
     assert (tmp_path / "asked").read_text() == "\n\n"
 
 

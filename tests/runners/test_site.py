@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from perfledger.runners import site
+from perfledger.runners import settings
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import plan_run
@@ -94,11 +94,11 @@ def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_reci
 
 def test_a_site_file_that_is_named_must_exist_and_one_beside_the_recipe_is_found(write_site, write_recipe, tmp_path):
     recipe = load(write_recipe("true"))
-    assert site.find("", recipe.folder) == site.SiteFile()
+    assert settings.find_site("", recipe.folder) == settings.SiteFile()
     write_site('[hosts.local]\nprologue = ["true"]\n')
-    assert site.find("", recipe.folder).of("hosts", ["local"]).prologue == ("true",)
+    assert settings.find_site("", recipe.folder).of("hosts", ["local"]).prologue == ("true",)
     with pytest.raises(RunnerError, match=r"none\.toml: this site file cannot be read: .*No such file"):
-        site.find(str(tmp_path / "none.toml"), recipe.folder)
+        settings.find_site(str(tmp_path / "none.toml"), recipe.folder)
 
 
 def test_variables_prologue_and_data_are_in_force_and_recorded(write_site, run_tiny, tmp_path):
@@ -135,7 +135,9 @@ def test_a_prologue_that_fails_refuses_the_run(write_site, write_recipe, tmp_pat
 
 def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write_recipe, tmp_path):
     path = write_recipe(command=["python", "-c", "pass"], more='[setup]\nsteps = ["pip install x"]\n')
-    place = site.load(write_site('[hosts.local]\ninterpreter = "/opt/venv/bin/python"\n')).of("hosts", ["local"])
+    place = settings.load_site(write_site('[hosts.local]\ninterpreter = "/opt/venv/bin/python"\n')).of(
+        "hosts", ["local"]
+    )
     recipe = load(path)
     run = plan_run(recipe, select_cases(recipe, {})[0], tmp_path, Settings().at(place, recipe))
     assert texts(run.spec.argv) == ["/opt/venv/bin/python", "-c", "pass"]
@@ -166,7 +168,9 @@ def test_a_prefix_comes_before_the_command_and_is_an_option_of_the_case(write_si
 
 
 def test_a_prefix_is_inside_of_a_container(tmp_path, write_recipe, write_site):
-    place = site.load(write_site('[hosts.local]\nprefix = ["numactl", "--membind=1"]\n')).of("hosts", ["local"])
+    place = settings.load_site(write_site('[hosts.local]\nprefix = ["numactl", "--membind=1"]\n')).of(
+        "hosts", ["local"]
+    )
     recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
     case = select_cases(recipe, {})[0]
     for container in ("docker", "apptainer", "none"):
@@ -351,7 +355,7 @@ def test_a_recipe_that_states_a_secret_is_refused(write_recipe, variable, is_ref
 
 def test_a_site_names_secrets_addresses_and_arguments_of_sbatch(write_site, write_recipe, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    found = site.load(
+    found = settings.load_site(
         write_site("""
 [hosts.one]
 address = "10.0.0.1"

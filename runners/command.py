@@ -267,13 +267,10 @@ def _git(beside: str, *words: str) -> str | None:
 def _content(recipe: LaunchRecipe, path: Path) -> str:
     try:
         # Not read as text, which would change ends of lines.
-        text = path.read_bytes().decode()
+        return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         why = f"{getattr(error, 'strerror', None) or error}; paths under [files] begin at the recipe's folder"
         raise RunnerError(f"recipe {recipe.name}: its file {path} cannot be read: {why}") from error
-    if "\0" in text:
-        raise RunnerError(f"recipe {recipe.name}: its file {path} holds a NUL byte, so it is not a text")
-    return text
 
 
 # What run.json says of a run before it starts.

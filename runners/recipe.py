@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from perfledger.runners.job import NODE_VARIABLES, Scalar
 from perfledger.runners.matrix import COMPUTED, Axes, check_name, read_matrix, scalar
 from perfledger.runners.slots import SLOT, Lookup, check_texts, read_slots, texts_of
-from perfledger.runners.toml_errors import FaultError, Table, decoded, refuse_nul, wrong
+from perfledger.runners.toml_errors import FaultError, Table, decoded, wrong
 from perfledger.schema.plans import DataSet
 from perfledger.schema.redaction.redact import has_key
 from perfledger.schema.vocabulary import LAUNCHERS
@@ -174,7 +174,6 @@ def recipe_of(path: Path, sha256: str, tables: Table) -> LaunchRecipe:
     Raises:
         FaultError: a key or its value is wrong.
     """
-    refuse_nul(tables, ())
     file = decoded(tables, RecipeFile, "a recipe")
     matrix = read_matrix(file.matrix, file.options)
     read = {

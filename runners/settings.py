@@ -26,7 +26,7 @@ from perfledger.runners.job import (
     secret_values,
 )
 from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
-from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, line_of, parsed, refuse_nul
+from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, line_of, parsed
 from perfledger.schema.records import SiteRecord
 
 #: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
@@ -200,7 +200,6 @@ def load_site(path: Path) -> SiteFile:
         raise RunnerError(f"{path}: this site file cannot be read: {error.strerror}") from error
     text, tables = parsed(path, content)
     try:
-        refuse_nul(tables, ())
         return SiteFile(path, {key: place for kind in _checked_kinds(tables) for key, place in _places(kind, tables)})
     except FaultError as fault:
         raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault

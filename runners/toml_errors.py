@@ -113,19 +113,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{similar[0]}`?" if similar else ""
 
 
-def refuse_nul(value: object, keys: tuple[str, ...]) -> None:
-    """Raise for a text with a NUL byte, at whatever depth."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            refuse_nul(name, keys)
-            refuse_nul(each, (*keys, name))
-    elif isinstance(value, list):
-        for each in value:
-            refuse_nul(each, keys)
-    elif isinstance(value, str) and "\0" in value:
-        raise FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
-
-
 def wrong(keys: Keys, value: object, why: str) -> FaultError:
     """Return the fault of a value."""
     name = ".".join(key for key in keys if isinstance(key, str))

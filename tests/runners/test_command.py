@@ -112,10 +112,10 @@ def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
     assert not list(tmp_path.rglob("alive"))
 
 
-@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
-def test_a_text_that_no_command_line_can_hold_is_refused(text):
+def test_a_text_that_is_not_utf8_is_refused():
+    text = "a\ud800b"
     for option in ("work", "data"):
-        with pytest.raises(RunnerError, match=rf"--{option}: .*(NUL byte|not UTF-8)"):
+        with pytest.raises(RunnerError, match=rf"--{option}: .*not UTF-8"):
             Settings(**{option: text})
     with pytest.raises(RunnerError, match="--case x: "):
         checked(text, "--case x")
@@ -190,9 +190,9 @@ def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_use
 
 
 def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):
-    (tmp_path / "binary").write_bytes(b"a\0b")
+    (tmp_path / "binary").write_bytes(b"a\xffb")
     path = write_recipe("true", more='[files]\nx = "binary"\n')
-    with pytest.raises(RunnerError, match=r"binary holds a NUL byte"):
+    with pytest.raises(RunnerError, match=r"binary cannot be read: 'utf-8' codec"):
         planned(path)
     (tmp_path / "binary").unlink()
     with pytest.raises(RunnerError, match=r"binary cannot be read: No such file .* begin at the recipe's folder"):

@@ -156,7 +156,6 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("[records]", '[files]\nx = ""\n[records]'), 14, "`files.x` is '', but must be a text that is not empty"),
         (('command = ["a"]', "command = []"), 10, "`command` is [], but must be a list of texts, the program first"),
         (('command = ["a"]', 'command = [1, "a"]'), 10, "`command` is [1, 'a'], but must be a list of texts"),
-        (('command = ["a"]', 'command = ["a\\u0000"]'), 10, "`command` holds a NUL byte"),
         (("at_least = 2", ""), 13, "the key `records.at_least` is missing"),
         (("at_least = 2", 'at_least = 2\nnode = "all"'), 16, "`records.node` is 'all', but must be first or last"),
         (("[records]", '[launcher]\nname = "torchrnu"\n[records]'), 14, "one of plain, torchrun, torch.distributed.la"),

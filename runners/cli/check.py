@@ -10,7 +10,7 @@ from msgspec import structs
 
 from perfledger.runners.batch import COMPLETED, REFUSED
 from perfledger.runners.cli.options import Asked, check_options
-from perfledger.runners.cli.series import series_of, warn_of_unpinned
+from perfledger.runners.cli.series import series_of
 from perfledger.runners.display import complain
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
@@ -30,7 +30,6 @@ def check(asked: Asked) -> int:
     """
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
-    warn_of_unpinned(each.recipe for each in asked.chosen)
     firsts = series.firsts()
     if isinstance(series.target, Partition):
         print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(series.needs(firsts)))}")

@@ -8,9 +8,10 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
-from perfledger.ingest.site import run_tables
+from perfledger.ingest.site import addresses, run_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import formats as formats_page
+from perfledger.ingest.site.render import jinja
 from perfledger.ingest.site.render.table import Cell, Table
 from perfledger.ingest.site.result_lines import slices
 from perfledger.parsers.engine.registry import formats
@@ -54,9 +55,9 @@ def test_its_run_carries_the_mark() -> None:
 def test_its_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats_page, "shown_formats", ALL_FORMATS)
     _, *pages = formats_page.pages(site_of(run("resnet50-pytorch-1")))
-    shown = [page.context() for page in pages]
-    assert all(isinstance(each, formats_page.FormatPage) for each in shown)
-    unproven = {each.id: each.unproven for each in shown if isinstance(each, formats_page.FormatPage)}
-    assert unproven == {each.id: each.unproven for each in formats()}
-    assert any(unproven.values())
-    assert not all(unproven.values())
+    shown = {page.path: next(iter(jinja.rendered(own(), page))) for page in pages}
+    sentence = own().text("en", "formats.unproven")
+    said = [sentence in shown[addresses.format_page(each.id)] for each in formats()]
+    assert said == [each.unproven for each in formats()]
+    assert any(said)
+    assert not all(said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,7 +56,7 @@ class Chunk:
     def _line_ends(self) -> NDArray[np.intp]:
         return np.flatnonzero(np.frombuffer(self.text, np.uint8) == ord("\n"))
 
-    def ranks(self, positions: list[int]) -> list[int]:
+    def ranks(self, positions: Sequence[int] | NDArray[np.intp]) -> list[int]:
         """Return the rank that printed each position, 0 before the first tag."""
         starts, ranks = self._tag_columns
         found: list[int] = ranks[np.searchsorted(starts, positions, side="right")].tolist()

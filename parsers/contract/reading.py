@@ -186,7 +186,7 @@ class Reading:
                 return each
         return None
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the captured columns in the order of the groups."""
         return tuple(sorted(self.finder.groupindex, key=self.finder.groupindex.__getitem__))

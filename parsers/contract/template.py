@@ -345,11 +345,11 @@ def template_words(template: str) -> tuple[Alternatives, ...]:
 
 
 def _words_of_line(known: Sequence[Part]) -> Iterator[Alternatives]:
-    """Yield the texts and alternative words of a template, without the blanks that lines may print differently."""
+    """Yield the texts and alternative words of a template; a word contains a blank if lines print one or more there."""
     for each in known:
         if isinstance(each, str):
-            text = each.removeprefix("^").removesuffix("$").lstrip(" ").encode()
-            yield from ((word,) for word in re.split(rb"  +|\s*\n\s*", text))
+            text = each.removeprefix("^").removesuffix("$").encode()
+            yield from ((word,) for word in re.split(rb"(?<= ) +|\s*\n\s*", text))
         elif isinstance(each, Slot) and each.words:
             yield tuple(word.encode() for word in each.words)
 

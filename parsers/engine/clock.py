@@ -66,7 +66,7 @@ def clocks(printed: Sequence[bytes]) -> Column:
     return found
 
 
-def stamps(text: bytes, positions: Sequence[int]) -> Column:
+def stamps(text: bytes, positions: Sequence[int] | NDArray[np.intp]) -> Column:
     """Return the stamp at the start of each position's line, in seconds; NaN if the line has no stamp.
 
     A line also starts after a carriage return, since the text before it belongs to a progress bar.

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
-from perfledger.parsers.contract import Format, Reading, Record
+from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.chunk import Chunk, newlines
 from perfledger.parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
+from perfledger.parsers.engine.found import NOTHING, Found
 from perfledger.parsers.engine.openings import Announcement, opening, shape
 from perfledger.parsers.engine.registry import frames
 from perfledger.parsers.engine.scan import CHUNK, Noise, chunks
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
-from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords, without_repeats
+from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
 from perfledger.schema.distinct_lines import distinct_lines
 
 #: Bytes at the beginning of a log that are searched for its format; later bytes are only probed.
 _HEAD = HEAD_CHUNKS * CHUNK
 #: Bytes before a start that are searched for the first line of its session; whole chunks are kept for this search.
 _LOOK_BACK = 1 << 16
-#: Bytes at the end of a text that are searched for its last record, in turn, before the whole text is searched.
-_LAST = (1 << 12, 1 << 14, 1 << 18)
 #: Longest bar at the end of a line, in bytes.
 _LONGEST_BAR = 1 << 12
+
+
+#: The records of a chunk that are found so far, by the number of their table, for tables that may have records in it.
+_Pending = Mapping[int, list[Found]]
 
 
 @dataclass(frozen=True)
@@ -169,9 +173,9 @@ class _LogReader:
         current = _OpenSession(StatementCollector(self.format, 1, likely), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
-            pending: list[list[Record]] = [[] for _ in self.tables]
+            pending = self._none_found_yet(chunk)
             begin = 0
-            for at in self._starts(chunk):
+            for at in self._starts(chunk, pending):
                 self._feed(current, chunk, begin, at, pending)
                 begin, announced = at, Announcement.at(chunk.text, at)
                 if not current.trained and current.announced and announced.repeats(current.announced):
@@ -187,8 +191,8 @@ class _LogReader:
                     current.take(Piece(text, newlines(text), distinct_lines(text)))
                 current.started, current.announced = True, announced
             self._feed(current, chunk, begin, len(chunk.text), pending)
-            for table, rows in zip(self.tables, pending, strict=True):
-                table.store(chunk, rows)
+            for number, table in enumerate(self.tables):
+                table.store(chunk, Found.joined(pending.get(number, ())))
             if len(self.distinct) < HEAD_CHUNKS:
                 self.distinct.append(chunk.distinct)
             self.tagged |= bool(chunk.tags)
@@ -197,31 +201,33 @@ class _LogReader:
         closed.append(self._close(current, len(closed) + 1, self._rows()))
         yield from closed
 
+    def _none_found_yet(self, chunk: Chunk) -> _Pending:
+        """Return an empty list for each table that may have records in a chunk, by its number."""
+        return {number: [] for number, each in enumerate(self.tables) if each.reading.may_stand_in(chunk.distinct)}
+
     def _own_text_of_next(self, current: _OpenSession) -> bytes:
         """Remove from `current` the text that belongs to the session that starts now, and return this text."""
         before = joined(current.recent)
-        at = opening(
-            self.format, before.text, self._last_own(before.text) if any(self._count(current)) or before.records else 0
-        )
+        anchor = self._last_own(before) if any(self._count(current)) or before.records else 0
+        at = opening(self.format, before.text, anchor)
         kept, own = before.text[:at], before.text[at:]
-        current.recent = [before._replace(text=kept, lines=newlines(kept), found=(), begin=0)]
+        current.recent = [before._replace(text=kept, lines=newlines(kept), found=NOTHING, begin=0)]
         return own
 
-    def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
+    def _rows(self, pending: _Pending = MappingProxyType({})) -> list[int]:
         """Return the number of rows of each table that are read so far."""
-        extra = [len(each) for each in pending] or [0] * len(self.tables)
-        return [table.rows + more for table, more in zip(self.tables, extra, strict=True)]
+        return [table.rows + sum(map(len, pending.get(number, ()))) for number, table in enumerate(self.tables)]
 
-    def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]] = ()) -> list[int]:
+    def _count(self, current: _OpenSession, pending: _Pending = MappingProxyType({})) -> list[int]:
         counts = [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
         return counts[: len(self.format.readings)]
 
-    def _has_own(self, current: _OpenSession, pending: Sequence[Sequence[object]]) -> bool:
+    def _has_own(self, current: _OpenSession, pending: _Pending) -> bool:
         """Return whether the session has records of its format, not only lines that any program may print."""
         counted = zip(self.format.readings, self._count(current, pending), strict=True)
         return any(rows for reading, rows in counted if not reading.weak)
 
-    def _starts(self, chunk: Chunk) -> list[int]:
+    def _starts(self, chunk: Chunk, pending: _Pending) -> list[int]:
         """Return the positions in a chunk at which the program starts; most chunks have no start.
 
         If every rank announces itself, only the first announcement of each start counts.
@@ -229,18 +235,8 @@ class _LogReader:
         found = self.format.starts(chunk.text) if self.format.may_start_in(chunk.distinct) else []
         if found and chunk.tags:
             found = [at for at, rank in zip(found, chunk.ranks(found), strict=True) if self._is_first(rank)]
-        return sorted({self._begin(chunk.text, each) for each in found})
-
-    def _begin(self, text: bytes, start: int) -> int:
-        """Return the position at which the text of a program begins, from the position of its announcement.
-
-        This is the start of the line, or the end of a bar on that line: a program that was killed does not end its last line.
-        """
-        line = text.rfind(b"\n", 0, start) + 1
-        drawn = max(line, text.rfind(b"\r", line, start) + 1)
-        near = max(drawn, start - _LONGEST_BAR)
-        ends = (each.end() for table in self.tables for each in table.reading.finder.finditer(text, near, start))
-        return max(ends, default=drawn)
+        readings = [self.tables[number].reading for number in pending]
+        return sorted({_begin(readings, chunk.text, each) for each in found})
 
     def _is_first(self, rank: int) -> bool:
         """Count the start of a rank, and return whether it is the first rank with that number of starts."""
@@ -249,35 +245,32 @@ class _LogReader:
         self._program_starts += first
         return first
 
-    def _last_own(self, text: bytes) -> int:
+    def _last_own(self, piece: Piece) -> int:
         """Return the position in a session's text after its last record or its program's last line, at least 1."""
-        for size in (*_LAST, len(text)):
-            begin = max(0, len(text) - size)
-            patterns = (*(table.reading.finder for table in self.tables), self.format.end_regex)
-            if found := [each.end() for pattern in patterns if pattern for each in pattern.finditer(text, begin)]:
-                return max(found)
-        return 1
+        end = self.format.end_regex
+        ends = end.finditer(piece.text) if end and self.format.may_end_in(piece.distinct) else ()
+        return max(1, piece.last, *(each.end() for each in ends))
 
-    def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[Record]]) -> None:
+    def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: _Pending) -> None:
         """Read a stretch of a chunk's text. It belongs to one session, except that its end may belong to the next one."""
-        text, most, firsts = chunk.text, list[Record](), list[tuple[Reading, int]]()
-        known: dict[object, list[Record]] = {}  # some readings differ only in their conditions
-        for table, rows in zip(self.tables, pending, strict=True):
-            reading = table.reading
-            if not reading.may_stand_in(chunk.distinct):
-                continue
+        text, most, firsts, last = chunk.text, NOTHING, list[tuple[Reading, int]](), begin
+        known: dict[object, Found] = {}  # some readings differ only in their conditions
+        for number, parts in pending.items():
+            reading = self.tables[number].reading
             if reading.finder not in known:
-                known[reading.finder] = list(reading.finder.finditer(text, begin, end))
-            found = known[reading.finder]
-            rows.extend(without_repeats(reading, chunk, found))
+                known[reading.finder] = Found.in_text(reading, text, begin, end)
+            if not (found := known[reading.finder]):
+                continue
+            parts.append(found.without_repeats(reading, chunk))
             most = max(most, found, key=len)
-            if found and reading in self.format.readings:
+            last = max(last, int(found.ends[-1]))
+            if number < len(self.format.readings):
                 current.trained = True
-                firsts.append((reading, found[0].start() - begin))
+                firsts.append((reading, int(found.begins[0]) - begin))
         if begin < end:
             whole = (begin, end) == (0, len(text))
             part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))
-            current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), most, begin))
+            current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), last - begin, most, begin))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` is the number of rows read so far, for each table."""
@@ -285,7 +278,19 @@ class _LogReader:
         facts = {name: float(each.value) for name, each in stated.facts.items() if isinstance(each.value, int)}
         records = tuple(
             SessionRecords(table, first, first if table.reading in stated.unmet else last, facts)
-            for table, first, last in zip(self.tables, current.rows, rows, strict=True)
-            if table.reading in self.format.readings or last > first
+            for at, (table, first, last) in enumerate(zip(self.tables, current.rows, rows, strict=True))
+            if at < len(self.format.readings) or last > first
         )
         return Session(number, self.format, records, stated)
+
+
+def _begin(readings: Sequence[Reading], text: bytes, start: int) -> int:
+    """Return the position at which the text of a program begins, from the position of its announcement.
+
+    This is the start of the line, or the end of a bar on that line: a program that was killed does not end its last line.
+    """
+    line = text.rfind(b"\n", 0, start) + 1
+    drawn = max(line, text.rfind(b"\r", line, start) + 1)
+    near = max(drawn, start - _LONGEST_BAR)
+    ends = (each.end() for reading in readings for each in reading.finder.finditer(text, near, start))
+    return max(ends, default=drawn)

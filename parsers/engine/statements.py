@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perfledger.parsers.contract import Fact, Format, Reading, Record
+from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.contract.conditions import Clue, Condition
+from perfledger.parsers.engine.found import NOTHING, Found
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -76,7 +77,8 @@ class Piece(NamedTuple):
         distinct: its distinct lines, perhaps with those of lines around it.
         records: number of records.
         firsts: position of the first record of each reading.
-        found: the records, if known; their positions count from the start of the chunk.
+        last: position after the last record of any reading; 0 if it has none.
+        found: records, if they are known; their positions count from the start of the chunk.
         begin: position of the stretch in the chunk.
     """
 
@@ -85,7 +87,8 @@ class Piece(NamedTuple):
     distinct: bytes
     records: int = 0
     firsts: tuple[tuple[Reading, int], ...] = ()
-    found: Sequence[Record] = ()
+    last: int = 0
+    found: Found = NOTHING
     begin: int = 0
 
 
@@ -93,14 +96,15 @@ def joined(pieces: Sequence[Piece]) -> Piece:
     """Join consecutive pieces; the result of several pieces does not contain their single records."""
     if len(pieces) == 1:
         return pieces[0]
-    begins = accumulate((len(each.text) for each in pieces), initial=0)
-    firsts = [(one, begin + at) for each, begin in zip(pieces, begins, strict=False) for one, at in each.firsts]
+    begins = list(accumulate((len(each.text) for each in pieces[:-1]), initial=0))
+    firsts = [(one, begin + at) for each, begin in zip(pieces, begins, strict=True) for one, at in each.firsts]
     return Piece(
         b"".join(each.text for each in pieces),
         sum(each.lines for each in pieces),
         b"\n".join(each.distinct for each in pieces),
         sum(each.records for each in pieces),
         tuple(firsts),
+        max((begin + each.last for each, begin in zip(pieces, begins, strict=True) if each.last), default=0),
     )
 
 
@@ -249,8 +253,8 @@ class StatementCollector:
 def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
     """Return the lines of a piece without a record, and their numbers; all lines if a record spans several lines."""
     ends = np.flatnonzero(np.frombuffer(piece.text, np.uint8) == ord("\n"))
-    of_records = np.searchsorted(ends, [each.start() - piece.begin for each in piece.found])
-    if (of_records != np.searchsorted(ends, [each.end() - 1 - piece.begin for each in piece.found])).any():
+    of_records = np.searchsorted(ends, piece.found.begins - piece.begin)
+    if (of_records != np.searchsorted(ends, piece.found.ends - piece.begin - 1)).any():
         return piece.text, range(line, line + piece.lines + 1)
     free = np.ones(len(ends) + 1, dtype=np.bool_)
     free[of_records] = False

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby, islice, pairwise
-from operator import eq, itemgetter
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,12 +27,12 @@ from perfledger.parsers.contract import (
     Kept,
     Pause,
     Reading,
-    Record,
     is_private,
 )
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.verbs import applied
 from perfledger.parsers.engine.clock import clocks, stamps, unwrapped
+from perfledger.parsers.engine.found import Found
 from perfledger.parsers.engine.scan import Noise, clean, open_log
 
 #: JSON numbers are rounded as in Python, and decoding them is three times as fast as `float`.
@@ -50,8 +48,6 @@ _SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)
 _FEW_RECORDS = 100_000
 #: Most line numbers per request that are cached.
 _FEW_LINES = 10
-#: Least share of the records that repeat the previous one, in a log that prints each line twice.
-_TWICE = 0.3
 #: Letters of shortened numbers, such as `107K`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
@@ -194,18 +190,18 @@ class ReadingTable:
         """Return the clock of each row in seconds: the reading's own clock, else the stamp at the start of the line."""
         return self.column("clock", rows) if "clock" in self.parts else _slice(self.stamps, rows, self.stretches)
 
-    def store(self, chunk: Chunk, found: Sequence[Record]) -> None:
+    def store(self, chunk: Chunk, found: Found) -> None:
         """Add the records of a chunk, in their order."""
-        rows = [each.groups(b"") for each in found]
-        places = [each.start() for each in found]
-        self.stops += _stops(self.reading, chunk, self.rows, places)
-        if not rows:
+        places = found.begins
+        if self.rows or found:  # A pause before the first record is not inside an interval.
+            self.stops += _stops(self.reading, chunk, self.rows, places)
+        if not found:
             return
         stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
         self.stretches.append((self.rows, stretch))
-        self.places.append(np.array(places, dtype=np.uint32))
+        self.places.append(places.astype(np.uint32))
         self.source.keep(stretch, chunk)
-        for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
+        for name, printed in zip(self.reading.columns, zip(*found.rows, strict=True), strict=True):
             column = converter(name)(printed)
             if factor := self.reading.scales.get(name):
                 column = column * factor
@@ -217,7 +213,7 @@ class ReadingTable:
         self.ranks.append(ranks)
         if not CLOCKS & set(self.reading.columns):
             self.stamps.append(stamps(chunk.text, places))
-        self.rows += len(rows)
+        self.rows += len(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,35 +428,7 @@ def last_digit(printed: bytes) -> float:
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
-def without_repeats(reading: Reading, chunk: Chunk, found: list[Record]) -> list[Record]:
-    """Drop records that repeat the previous line: two handlers of a logger print each line twice, untagged ranks n times.
-
-    The first copy stays, since it directly follows the other lines of its step. So do records of ranks that print the same
-    step with other values, and an update that the loss scaler skips, which has the step of the one before it.
-    """
-    if "step" not in reading.columns or reading.ranks or chunk.tags:
-        return found
-    finder = reading.finder
-    # By its number a group is found faster than by its name.
-    step = finder.groupindex["step"] if isinstance(finder, re.Pattern) else "step"
-    steps = list(map(itemgetter(step), found))
-    if sum(map(eq, steps, islice(steps, 1, None))) < _TWICE * len(found):
-        return found  # Long logs without repeats end here, after a few nanoseconds per line.
-    again = [
-        at
-        for at, (one, each) in enumerate(pairwise(found), 1)
-        if one.groups(b"") == each.groups(b"")
-        and each["step"]
-        and chunk.text.count(b"\n", one.start(), each.start()) == 1
-    ]
-    copies = Counter(at - nth for nth, at in enumerate(again))  # Repeats that follow each other are of one line.
-    often = max(copies.values(), default=0)
-    alike = often == 1 or 1 < len(copies) < 2 * sum(each == often for each in copies.values())
-    repeats = set(again) if alike and len(again) >= _TWICE * len(found) else set()
-    return [each for at, each in enumerate(found) if at not in repeats]
-
-
-def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:
+def _stops(reading: Reading, chunk: Chunk, before: int, rows: NDArray[np.intp]) -> list[Stop]:
     """Return the pauses in a chunk.
 
     Args:
@@ -470,7 +438,7 @@ def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> 
         rows: positions of its rows.
     """
     stops = {
-        Stop(before + bisect_left(rows, start), rank, pause)
+        Stop(before + int(np.searchsorted(rows, start)), rank, pause)
         for pause in reading.pauses
         if pause.pattern and pause.may_stand_in(chunk.distinct)
         if (found := [match.start() for match in pause.regex.finditer(chunk.text)])

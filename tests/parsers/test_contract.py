@@ -27,6 +27,7 @@ from perfledger.parsers.contract.literals import literals
 from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine import registry
+from perfledger.parsers.engine.found import Found
 from perfledger.parsers.engine.samples import samples_of
 from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
 from perfledger.schema.distinct_lines import distinct_lines
@@ -40,7 +41,7 @@ def since_begin(columns: Columns) -> Kept:
 
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
-    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.finder.finditer(lines)))
+    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), Found.in_text(reading, lines, 0, len(lines)))
     return SessionRecords(table, 0, table.rows)
 
 
@@ -150,7 +151,7 @@ def test_the_median_is_that_of_numpy(values: list[float]) -> None:
 def test_lines_of_records_are_counted_in_the_whole_file() -> None:
     text = b"one\nips: 1\n\nips: 2\nips: 3"
     table = ReadingTable(LogSource(Path("never-opened.log")), Reading(rb"ips: <throughput>"))
-    found = list(table.reading.finder.finditer(text))
+    found = Found.in_text(table.reading, text, 0, len(text))
     table.store(Chunk(text, 101, 5000, len(text), 4), found)
     table.store(Chunk(text, 105, 5000 + len(text), len(text), 4), found)
     assert table.lines([5, 0, 0, 3, 2]) == [109, 102, 102, 106, 105]

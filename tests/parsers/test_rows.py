@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from perfledger.parsers.contract import FormatError, Reading, Rows
 from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.engine.found import Found
 from perfledger.parsers.engine.table import LogSource, ReadingTable
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -169,7 +170,7 @@ def test_a_row_is_shown_with_its_columns() -> None:
 def test_the_table_quotes_what_the_log_prints() -> None:
     text = b"\n".join([b"begin", LINE, LINE.replace(b"6.50", b'"nan"'), b"end"])
     table = ReadingTable(LogSource(Path("never-opened.log")), Reading(Rows("DLLL ", loss="data.train.loss")))
-    table.store(Chunk(text, 1, 0, len(text), 4), list(table.reading.finder.finditer(text)))
+    table.store(Chunk(text, 1, 0, len(text), 4), Found.in_text(table.reading, text, 0, len(text)))
     assert [table.printed(row, "loss") for row in (0, 1)] == [b"6.50", b"nan"]
     assert table.lines([0, 1]) == [2, 3]
 

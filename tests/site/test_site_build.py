@@ -163,7 +163,7 @@ def test_a_model_page_has_every_section(built: Path) -> None:
 
 
 def test_stalls_are_named_as_the_cause(built: Path) -> None:
-    page = (built / "docs" / "en" / "models" / "resnet50" / "index.md").read_text("utf-8")
+    page = (built / "docs" / "en" / "runs" / "resnet50-stalled-1.md").read_text("utf-8")
     assert "4 of 32 records" in page
 
 

@@ -11,19 +11,20 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from markupsafe import Markup
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.files import file_hash
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.project import project
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, coded, phrase, word_for
 from perfledger.ingest.compute.refusals import NoFigureError
-from perfledger.ingest.compute.rules import HEADLINE, NAMES, used_records
+from perfledger.ingest.compute.rules import HEADLINE, used_records
 from perfledger.ingest.compute.throughput import throughput
 from perfledger.ingest.read.names import names_of
 from perfledger.ingest.site import addresses, run_names
@@ -33,11 +34,10 @@ from perfledger.ingest.site.render.text import escape, past_markdown, verbatim
 from perfledger.ingest.site.run_tables import fact_line, outcome
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
-from perfledger.schema.records import NoFigure, Reason, Run
+from perfledger.schema.records import Figure, MetricFigure, NoFigure, Reason, Run, Witness
 from perfledger.schema.redaction.names import Names
 from perfledger.schema.redaction.redact import redacted_text
 from perfledger.schema.redaction.rules import KINDS
-from perfledger.schema.vocabulary import METRICS
 
 #: Lines of a log that is shown whole, at most.
 WHOLE_LINES = 1500
@@ -55,9 +55,6 @@ FRONT = 1500
 BACK = 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
-#: First and last line, kind, and text.
-_Statement = tuple[tuple[Any, Any], str, Text]
-_About = tuple[int, tuple[tuple[str, Any], ...]]
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
 #: Characters that are redacted beyond the shown ones.
@@ -74,9 +71,8 @@ _LONGEST_KEY = 200
 _READ = 1 << 14
 #: Last bytes of a long line that stay in memory.
 _KEPT = 1 << 12
-_KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
-#: Signs of the legend.
-KEYS = ("window", "used", "left_out", "fact", "outcome", "problem")
+#: Kinds of marks in the order of the legend, each with its CSS class; others have no colour.
+_KINDS = {"window": "w", "used": "u", "left_out": "d", "fact": "f", "outcome": "o", "problem": "p"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,6 @@ class Line:
 class LineRange:
     """Consecutive lines, `skipped` lines after the range before."""
 
-    name: str
     lines: tuple[Line, ...]
     skipped: int = 0
 
@@ -145,7 +140,8 @@ class VisibleLog:
 
 def document(site: Site, words: Words, run: Run) -> bytes:
     """Return the page of a log as HTML, with its words in both languages; in parts, if it is long."""
-    found = visible_log(site, run)
+    found, marked = visible_log(site, run), marks(run)
+    shown = {line.number for each in found.ranges for line in each.lines}
     template = environment().get_template("log.html.j2")
     written = template.render(
         run=run,
@@ -153,10 +149,11 @@ def document(site: Site, words: Words, run: Run) -> bytes:
         title=words.say("en", phrase("title.log", run=run_names.name(site, run))),
         runs=[(language, Markup(address)) for language, address in _run_pages(site, run)],
         log=found,
-        sections=[(each, _lines(lines)) for each, lines in sections(run, found)],
-        left_out=anchors_left_out(run, found),
-        marks=marked_lines(run),
-        keys=[(name, phrase(f"log.key_{name}")) for name in KEYS],
+        sections=[(each, Markup(past_markdown(html).replace("&#34;", '"'))) for each, html in sections(run, found)],
+        # The lines of a log that cannot be shown still need the anchors of the links to them.
+        left_out=sorted({each.anchor for each in marked if each.first not in shown}),
+        marks=[(alike[0], [each.what for each in alike]) for alike in by_key(marked, _place).values()],
+        keys=[(name, phrase(f"log.key_{name}")) for name in _KINDS],
         two=partial(_two, words),
         phrase=phrase,
         count=numbers.count,
@@ -166,13 +163,20 @@ def document(site: Site, words: Words, run: Run) -> bytes:
 
 def sections(run: Run, found: VisibleLog) -> list[tuple[LineRange, str]]:
     """Return the shown ranges of lines with their HTML: each line with its anchors and classes."""
-    classes, ranges = _classes(run, found), _ranges(run)
-    return [(each, _section(each, classes, ranges)) for each in found.ranges]
-
-
-def _lines(html: str) -> Markup:
-    """Return HTML of lines without references that only Markdown and attributes need."""
-    return Markup(past_markdown(html).replace("&#34;", '"'))
+    classes: dict[int, list[str]] = {}
+    anchors: dict[int, set[str]] = {}
+    if headline := run.headline:
+        shown = (line.number for each in found.ranges for line in each.lines)
+        classes = {line: ["w"] for line in shown if headline.first_line <= line <= headline.last_line}
+    for kind, numbered in (("used", found.used), ("left_out", found.left_out)):
+        for line in numbered:
+            classes.setdefault(line, []).append(_KINDS[kind])
+    for mark in marks(run):
+        if mark.kind in ("fact", "outcome", "problem"):
+            classes.setdefault(mark.first, []).append(_KINDS[mark.kind])
+        if mark.last > mark.first:
+            anchors.setdefault(mark.first, set()).add(mark.anchor)
+    return [(each, _section(each, classes, anchors)) for each in found.ranges]
 
 
 def shows_lines(page: bytes) -> bool:
@@ -201,107 +205,59 @@ def _two(words: Words, text: Text) -> Markup:
     return Markup(" · ").join(Markup('<span lang="{}">{}</span>').format(*each) for each in parts)
 
 
-def marked_lines(run: Run) -> list[tuple[LineMark, list[Text]]]:
-    """Return the lines that the pages link to, by place, with what each states."""
-    by_place = groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last))
-    groups = ([*found] for _, found in by_place)
-    return [(found[0], [each.what for each in found]) for found in groups]
-
-
 def marks(run: Run) -> tuple[LineMark, ...]:
-    """Return the lines that pages link to: windows, witnesses, metrics, facts, outcome and problems, in this order."""
-    statements = [*_figures(run), *_witnesses(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
-    return tuple(
-        LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))
-    )
-
-
-def visible_log(site: Site, run: Run) -> VisibleLog:
-    """Read what the page of a log shows. Only the last few results are cached, since logs are large."""
-    spans = frozenset((each.first, each.last) for each in marks(run))
-    about = (run.session, tuple(_scalars(run)))
-    return _read_log(site.logs.get(run.path, ()), run.sha256, spans, about)
-
-
-def anchors_left_out(run: Run, found: VisibleLog) -> list[str]:
-    """Return the anchors of links to lines that are not shown."""
-    shown = {line.number for each in found.ranges for line in each.lines}
-    return sorted({each.anchor for each in marks(run) if each.first not in shown})
-
-
-def _figures(run: Run) -> Iterator[_Statement]:
-    figures = run.all_figures
-    for rule in (*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))):
-        found = figures[rule]
-        if isinstance(found, NoFigure):
-            yield from _reason(found.reason)
-        else:
-            kind = "window" if rule == run.rule else "other"
-            what = phrase("log.window_of", rule=word_for("rule", rule))
-            yield (found.first_line, found.last_line), kind, what
-
-
-def _witnesses(run: Run) -> Iterator[_Statement]:
-    for each in run.witnesses:
-        what = phrase("log.witness", witness=word_for("witness", each.kind))
-        yield (each.first_line, each.last_line), "other", what
-
-
-def _metrics(run: Run) -> Iterator[_Statement]:
-    for name in METRICS:
-        if (found := run.metrics.get(name)) is None:
-            continue
-        yield (found.first_line, found.last_line), "other", word_for("metric", name)
-        yield from _reason(found.reason)
-
-
-def _reason(why: Reason | None) -> Iterator[_Statement]:
-    if why and (line := why.args.get("line")):
-        yield (line, None), "problem", reason(why) or ""
-
-
-def _facts(run: Run) -> Iterator[_Statement]:
-    for name, fact in run.facts.items():
-        yield (fact_line(fact), None), "fact", word_for("fact", name)
-
-
-def _outcome(run: Run) -> Iterator[_Statement]:
-    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome(run))
-
-
-def _problems(run: Run) -> Iterator[_Statement]:
-    for each in run.problems:
-        if each.path == run.path:
-            yield (each.line, None), "problem", coded("problem", each)
-
-
-def _span_of(run: Run) -> tuple[int, int] | None:
-    """Return the headline's window."""
-    found = run.headline
-    return addresses.line_range(found.first_line, found.last_line) if found else None
-
-
-def _scalars(run: Run) -> Iterator[tuple[str, Any]]:
-    """Yield the facts that rules need: numbers and words."""
-    for name, fact in sorted(run.facts.items()):
-        if isinstance(fact.value, int | float | str):
-            yield name, fact.value
+    """Return the lines that pages link to, by place: windows, witnesses, metrics, facts, outcome and problems."""
+    return tuple(sorted(_marks(run), key=_place))
 
 
 def _place(mark: LineMark) -> tuple[int, int]:
     return (mark.first, -mark.last)
 
 
-@lru_cache(maxsize=4)
-def _read_log(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, int]], about: _About) -> VisibleLog:
-    path, state = _file_as_read(paths, sha256)
+def _marks(run: Run) -> Iterator[LineMark]:
+    for rule, figure in run.all_figures.items():
+        if isinstance(figure, NoFigure):
+            yield from _reason(figure.reason)
+        else:
+            kind = "window" if rule == run.rule else "other"
+            yield from _mark(kind, phrase("log.window_of", rule=word_for("rule", rule)), figure)
+    for witness in run.witnesses:
+        yield from _mark("other", phrase("log.witness", witness=word_for("witness", witness.kind)), witness)
+    for name, metric in run.metrics.items():
+        yield from _mark("other", word_for("metric", name), metric)
+        yield from _reason(metric.reason)
+    for name, fact in run.facts.items():
+        yield from _marked_line("fact", word_for("fact", name), fact_line(fact))
+    yield from _marked_line("outcome", phrase("log.outcome", outcome=outcome(run)), run.outcome_line)
+    for problem in run.problems:
+        if problem.path == run.path:
+            yield from _marked_line("problem", coded("problem", problem), problem.line)
+
+
+def _mark(kind: str, what: Text, found: Figure | Witness | MetricFigure) -> Iterator[LineMark]:
+    if lines := addresses.line_range(found.first_line, found.last_line):
+        yield LineMark(*lines, kind, what)
+
+
+def _marked_line(kind: str, what: Text, line: int | None) -> Iterator[LineMark]:
+    if lines := addresses.line_range(line):
+        yield LineMark(*lines, kind, what)
+
+
+def _reason(why: Reason | None) -> Iterator[LineMark]:
+    if why:
+        yield from _marked_line("problem", reason(why) or "", why.args.get("line"))
+
+
+def visible_log(site: Site, run: Run) -> VisibleLog:
+    """Read what the page of a log shows: the lines that pages link to, with their surroundings."""
+    path, state = _file_as_read(site.logs.get(run.path, ()), run.sha256)
     if path is None:
         return VisibleLog(state)
-    edges = sorted({edge for span in spans for edge in span})
     try:
-        chosen, total = _chosen_lines(path, edges)
-        picked, taken = _redacted(chosen, names_of(path, sha256))
-        used, left_out = _records(path, about) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
+        chosen, total = _chosen_lines(path, {edge for each in marks(run) for edge in (each.first, each.last)})
+        picked, taken = _redacted(chosen, names_of(path, run.sha256))
+        used, left_out = _records(path, run) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
     except (OSError, EOFError, ValueError, ScanError):
         return VisibleLog("unreadable")
     counted = tuple((kind, taken[kind]) for kind in KINDS if kind in taken)
@@ -322,7 +278,7 @@ def _file_as_read(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]
     return None, state
 
 
-def _chosen_lines(path: Path, edges: Sequence[int]) -> tuple[list[_Raw], int]:
+def _chosen_lines(path: Path, edges: Iterable[int]) -> tuple[list[_Raw], int]:
     """Return the lines to show, and the number of lines of the log."""
     near = {line for edge in edges for line in range(edge - AROUND, edge + AROUND + 1)}
     whole: list[_Raw] = []
@@ -415,21 +371,21 @@ def _clean(raw: bytes) -> str:
 def _ranges_of_lines(given: Sequence[Line]) -> Iterator[LineRange]:
     """Group consecutive lines."""
     last = 0
-    for index, (_, group) in enumerate(groupby(enumerate(given), key=lambda each: each[1].number - each[0])):
+    for _, group in groupby(enumerate(given), key=lambda each: each[1].number - each[0]):
         lines = tuple(line for _, line in group)
-        yield LineRange(f"lines-{index + 1}", lines, lines[0].number - last - 1)
+        yield LineRange(lines, lines[0].number - last - 1)
         last = lines[-1].number
 
 
-def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]:
+def _records(path: Path, run: Run) -> tuple[frozenset[int], frozenset[int]]:
     """Return the lines of the records that the headline uses, and of those that it leaves out."""
-    number, facts = about
+    facts = {name: fact.value for name, fact in run.facts.items() if isinstance(fact.value, int | float | str)}
     try:
-        session = next((each for each in read(path).sessions if each.number == number), None)
-        given = throughput(session, dict(facts)) if session else None
+        session = next((each for each in read(path).sessions if each.number == run.session), None)
+        given = throughput(session, facts) if session else None
         used = set(used_records(HEADLINE, given).tolist()) if given else set()
     except NoFigureError:
-        return frozenset(), frozenset()
+        given = None
     if given is None:
         return frozenset(), frozenset()
     at = given.lines(range(len(given)))
@@ -437,44 +393,17 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
     return chosen, frozenset(at) - chosen
 
 
-def _classes(run: Run, found: VisibleLog) -> Mapping[int, str]:
-    """Return the CSS classes of each line: whether it is in the window, and what it states."""
-    kinds_of: dict[int, list[str]] = {}
-    if window := _span_of(run):
-        kinds_of = {line: ["w"] for each in found.ranges for line in _within(each, window)}
-    for kind, numbered in (("u", found.used), ("d", found.left_out)):
-        for line in numbered:
-            kinds_of.setdefault(line, []).append(kind)
-    for each in marks(run):
-        if each.kind in _KINDS:
-            kinds_of.setdefault(each.first, []).append(_KINDS[each.kind])
-    return {line: " ".join(dict.fromkeys(kinds)) for line, kinds in kinds_of.items()}
-
-
-def _within(span: LineRange, window: tuple[int, int]) -> range:
-    return range(max(span.first, window[0]), min(span.last, window[1]) + 1)
-
-
-def _ranges(run: Run) -> Mapping[int, list[str]]:
-    """Return the anchors of ranges of lines, by their first line."""
-    found: dict[int, set[str]] = {}
-    for each in marks(run):
-        if each.last > each.first:
-            found.setdefault(each.first, set()).add(each.anchor)
-    return {line: sorted(anchors) for line, anchors in found.items()}
-
-
-def _section(span: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
-    """Return a span as HTML, each line with its anchors and classes."""
-    lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in span.lines]
+def _section(span: LineRange, classes: Mapping[int, Iterable[str]], anchors: Mapping[int, Iterable[str]]) -> str:
+    lines = [_written(each, classes.get(each.number, ()), anchors.get(each.number, ())) for each in span.lines]
     head = f'<pre class="pl-log" style="counter-reset: pl-log {span.first - 1}"><code>'
     body = "\n</span>".join(lines)
     return f"{head}{body}\n</span></code></pre>"
 
 
-def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:
-    attribute = f' class="{kinds}"' if kinds else ""
-    inside = "".join(f'<i id="{each}"></i>' for each in anchors)
+def _written(line: Line, classes: Iterable[str], anchors: Iterable[str]) -> str:
+    names = " ".join(dict.fromkeys(classes))
+    attribute = f' class="{names}"' if names else ""
+    inside = "".join(f'<i id="{each}"></i>' for each in sorted(anchors))
     text = _overwritten(line.front)
     if line.more:
         text += Markup("<b>… +{} …</b>").format(numbers.count(line.more)) + _overwritten(line.back)

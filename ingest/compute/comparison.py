@@ -127,6 +127,20 @@ class Comparability:
     unknown: tuple[Difference, ...]
     follows: tuple[Difference, ...]
 
+    @property
+    def besides(self) -> tuple[Difference, ...]:
+        """All that may differ although they are compared: what is tolerated, and options that one alone states."""
+        return (*self.tolerated, *self._stated_by_one)
+
+    @property
+    def apart(self) -> tuple[Difference, ...]:
+        """Why they are not in one case: what forbids the comparison, or else the options that one alone states."""
+        return self.reasons or self._stated_by_one
+
+    @property
+    def _stated_by_one(self) -> tuple[Difference, ...]:
+        return tuple(each for each in self.unknown if each.kind == "option")
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -173,7 +187,7 @@ class Verdict:
         ranked: each entrant's best candidate in `unit`, the best first.
         pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
         reasons: why these two may not be compared.
-        tolerated: what differs between the two besides, although they are compared.
+        tolerated: what differs between the two besides; options that only one of them states, too.
         follows: what differs because the frameworks differ, such as the libraries that they were built with.
         contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
             nothing is compared.
@@ -424,12 +438,12 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, le
     def compared(other: Candidate) -> Comparability:
         return comparability(ranked[0].statement, other.statement, ranked[0].axis, workload, level)
 
-    if reasons := compared(ranked[1]).reasons:
-        return Verdict("conditions", unit, ranked, ranked[:2], reasons)
+    if (said := compared(ranked[1])).reasons:
+        return Verdict("conditions", unit, ranked, ranked[:2], said.reasons, said.besides)
     rival = _rival(ranked, [each for each in candidates if not compared(each).reasons], better)
     found, said = ahead(ranked[0].figure, rival.figure, better), compared(rival)
     return Verdict(
-        found.grade, unit, ranked, (ranked[0], rival), tolerated=said.tolerated, follows=said.follows, contrast=found
+        found.grade, unit, ranked, (ranked[0], rival), tolerated=said.besides, follows=said.follows, contrast=found
     )
 
 

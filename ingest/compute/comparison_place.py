@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from perfledger.ingest.compute.comparison import (
     Candidate,
-    Difference,
     LeftOut,
     Verdict,
     Workload,
@@ -69,10 +68,6 @@ def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, l
         if each.entrant in seen or (each.entrant in here and not is_faster):
             continue
         seen.add(each.entrant)
-        yield LeftOut(each, is_faster, _reasons(each, first, workload, level))
-
-
-def _reasons(other: Candidate, first: Candidate, workload: Workload, level: Level) -> tuple[Difference, ...]:
-    """Return why a result is not compared with the best of a case; if nothing forbids it, the unknown options."""
-    said = comparability(other.statement, first.statement, first.axis, workload, level)
-    return said.reasons or tuple(each for each in said.unknown if each.kind == "option")
+        yield LeftOut(
+            each, is_faster, comparability(each.statement, first.statement, first.axis, workload, level).apart
+        )

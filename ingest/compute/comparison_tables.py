@@ -25,7 +25,7 @@ from perfledger.ingest.compute.comparison import (
     statement_of_record,
 )
 from perfledger.ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
-from perfledger.ingest.compute.contrast import Effect, Grade, Measured, cliffs_delta, effect, written
+from perfledger.ingest.compute.contrast import Grade, Measured, written
 from perfledger.schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
@@ -62,16 +62,12 @@ class Lead(Struct, frozen=True, omit_defaults=True):
     Attributes:
         grade: how sure that is.
         more: about how many runs of each would settle it.
-        wins: the share of pairs of runs that it wins, in percent; None with too few runs.
-        effect: how large the effect is.
     """
 
     grade: Grade
     low: str
     high: str
     more: int | None = None
-    wins: int | None = None
-    effect: Effect | None = None
 
 
 class StatementTable(Struct, frozen=True):
@@ -252,9 +248,7 @@ def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
     if behind or first.unit != other.unit:
         return None
     found = ahead(first, other, better)
-    delta = cliffs_delta(first, other) if better == "higher" else cliffs_delta(other, first)
-    told = () if delta is None else (round((1 + delta) * 50), effect(delta))
-    return Lead(found.grade, *written(found), found.more, *told)
+    return Lead(found.grade, *written(found), found.more)
 
 
 def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:

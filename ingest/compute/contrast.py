@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: How sure it is which of two figures is larger; `close`: too close to call.
 Grade = Literal["clear", "likely", "close"]
-#: How large the effect of a Cliff's delta is.
-Effect = Literal["negligible", "small", "medium", "large"]
 #: The figures of repeats, a group for each machine: each counts once, by its own median.
 Groups = tuple[tuple[float, ...], ...]
 
@@ -152,26 +150,6 @@ def _of_few(first: Measured, second: Measured) -> tuple[Grade, tuple[float, floa
 
 def _likely(found: bool) -> Grade:
     return "likely" if found else "close"
-
-
-#: From so much of Cliff's delta on an effect is small, medium or large (Romano and others, 2006).
-EFFECTS: Mapping[float, Effect] = {0.147: "small", 0.33: "medium", 0.474: "large"}
-
-
-def cliffs_delta(first: Measured, second: Measured) -> float | None:
-    """Return the share of pairs of runs with a larger first one, less that of the others; None for too few runs.
-
-    Source: Cliff, Dominance statistics: ordinal analyses to answer ordinal questions, 1993.
-    """
-    mine, other = ([value for group in each.groups for value in group] for each in (first, second))
-    if min(len(mine), len(other)) < SEVERAL:
-        return None
-    return sum((a > b) - (a < b) for a in mine for b in other) / (len(mine) * len(other))
-
-
-def effect(delta: float) -> Effect:
-    """Return how large an effect is, by its Cliff's delta."""
-    return next((name for least, name in sorted(EFFECTS.items(), reverse=True) if abs(delta) >= least), "negligible")
 
 
 def gap(first: Measured, second: Measured) -> float:

@@ -15,7 +15,7 @@ from perfledger.ingest.compute.comparison import Candidate, Difference, LeftOut,
 from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses, steadiness, witness_tables
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
+from perfledger.ingest.site.model import Row, Site, Suite, named, written
 from perfledger.ingest.site.options import listed, name_of, value_of
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.verdict_words import entrant_name
@@ -25,8 +25,10 @@ FEW = 10  # so does a figure of fewer records
 LONG = 92  # and dates that are more days apart
 #: Versions that differ because the frameworks do, and may explain a difference between them.
 _LIBRARIES = ("cuda", "cudnn", "nccl")
-#: Facts of the manner of measuring; the words of the vocabulary's facts do not have them.
-_SAID_BY_COMPARE = ("rule", "unit")
+#: Words of differences that are not facts of the vocabulary.
+_NAMES = {"rule": phrase("compare.fact_rule"), "unit": phrase("compare.fact_unit")}
+#: The tables of words for the names of differences.
+_WORDS = {"condition": "environment", "fact": "fact"}
 _CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run that has a figure and did not end
 
 
@@ -55,14 +57,12 @@ def counted(key: str, n: int) -> Text:
 
 def marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     """Return what an answer leaves out, then the warnings about its figures, or a remark that it has no warnings."""
-    pair = [each.result for each in verdict.pair]
-    compared = len(pair) > 1
+    compared = len(verdict.pair) > 1
     found = [
         *_of_rules(suite, verdict),
         *_of_figures(site, suite, verdict.pair),
-        *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
+        *(_between(suite, verdict) if compared else ()),
         *(_of_dates(site, suite, verdict.pair) if compared else ()),
-        *_of_libraries(suite, verdict.follows),
     ]
     if not found and compared:
         found = [Mark(phrase("front.sound"), _page(suite, "beside"), warns=False)]
@@ -163,33 +163,17 @@ def _witnesses_page(site: Site, row: Row) -> str:
     )
 
 
-def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
-    """Return warnings about differences between the best two other than the framework, compared or not."""
-    found = [
-        Mark(_differs(each), _page(suite, "environment"))
-        for each in reasons
-        if each.kind != "option" and each.name != "precision"
-    ]
-    rounds = sorted({row.round or "?" for row in pair})
-    if len(rounds) > 1:
-        found.append(Mark(phrase("front.round", values=" / ".join(rounds)), _page(suite, "results")))
-    if len({row.precision for row in pair}) > 1:
-        first, second = (precision_name(row.precision) for row in pair)
-        found.append(Mark(phrase("front.precision", first=first, second=second), _page(suite, "comparison")))
-    if differing := _differing(suite, pair):
-        found.append(Mark(phrase("front.options", names=differing), _page(suite, "notes")))
-    return found
-
-
-def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
-    """Return a warning if the best two were built with other versions of a library."""
-    differ = [each for each in follows if each.name in _LIBRARIES]
-    if not differ:
-        return []
-    values = listed(
-        phrase("front.versions_of", name=word_for("environment", each.name), values=_values(each)) for each in differ
-    )
-    return [Mark(phrase("front.versions", values=values), _page(suite, "environment"))]
+def _between(suite: Suite, verdict: Verdict) -> list[Mark]:
+    """Return a warning about other differences between the two that a verdict rests on, settings and environment."""
+    libraries = (each for each in verdict.follows if each.name in _LIBRARIES)
+    differing = (*verdict.reasons, *verdict.tolerated, *libraries)
+    said = [contrasted(each, verdict.pair[1]) for each in differing]
+    rounds = [each.result.round or "?" for each in verdict.pair]
+    if len({*rounds}) > 1:
+        said.append(phrase("front.instead", name=phrase("glossary.round"), mine=rounds[0], theirs=rounds[1]))
+    is_setting = all(each.kind == "option" for each in differing)
+    page = _page(suite, "comparison" if is_setting else "environment")
+    return [Mark(phrase("front.differs", reasons=listed(said)), page)] if said else []
 
 
 def overturning(found: Verdict) -> LeftOut | None:
@@ -199,19 +183,20 @@ def overturning(found: Verdict) -> LeftOut | None:
 
 def _left_out(site: Site, suite: Suite, found: Verdict) -> list[Mark]:
     """Return what a case leaves out, the faster results first, without the one that the verdict names."""
-    if not found.left_out:
-        return []
-    first = best_of_case(found)
-    missed = sorted(found.left_out, key=lambda each: not each.is_faster)
-    return [
-        Mark(
-            named_left_out(each, first),
-            run_page(site, each.candidate.result) or _page(suite, "comparison"),
-            is_faster=each.is_faster,
-        )
-        for each in missed
-        if each is not overturning(found)
-    ]
+    marks: list[Mark] = []
+    for each in sorted(found.left_out, key=lambda each: not each.is_faster):
+        if each is not overturning(found):
+            row = each.candidate.result
+            said = phrase(
+                "front.faster_left_out" if each.is_faster else "front.left_out",
+                name=entrant_name(each.candidate),
+                figure=written(row),
+                unit=row.unit,
+                reasons=left_out_reasons(each, best_of_case(found)),
+            )
+            page = run_page(site, row) or _page(suite, "comparison")
+            marks.append(Mark(said, page, is_faster=each.is_faster))
+    return marks
 
 
 def best_of_case(found: Verdict) -> Candidate:
@@ -219,60 +204,27 @@ def best_of_case(found: Verdict) -> Candidate:
     return found.entrants[0]
 
 
-def named_left_out(found: LeftOut, first: Candidate) -> Text:
-    """Name a result that is left out, with its figure and its differences from the best of the case."""
-    row = found.candidate.result
-    return phrase(
-        "front.faster_left_out" if found.is_faster else "front.left_out",
-        name=entrant_name(found.candidate),
-        figure=written(row),
-        unit=row.unit,
-        reasons=left_out_reasons(found, first),
-    )
-
-
 def left_out_reasons(found: LeftOut, first: Candidate) -> Text:
     """Return the differences of a result that is left out from the best of the case."""
-    return listed(_contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration")
+    return listed(contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration")
 
 
-def _contrasted(found: Difference, first: Candidate) -> Text:
-    """Say what a result states, and what the best of the case states instead."""
-    name = name_of(found.name) if found.kind == "option" else word_for(_table(found), found.name)
-    name = phrase(f"compare.fact_{found.name}") if found.name in _SAID_BY_COMPARE else name
+def contrasted(found: Difference, other: Candidate) -> Text:
+    """Say what a result states, and what another one states instead."""
+    name = _NAMES.get(found.name) or (
+        name_of(found.name) if found.kind == "option" else word_for(_WORDS[found.kind], found.name)
+    )
     mine, theirs = (listed(_value(found, each) for each in values) for values in (found.first, found.second))
     if mine and theirs:
         return phrase("front.instead", name=name, mine=mine, theirs=theirs)
     key = "front.only_here" if mine else "front.only_there"
-    return phrase(key, name=name, value=mine or theirs, other=entrant_name(first))
+    return phrase(key, name=name, value=mine or theirs, other=entrant_name(other))
 
 
 def _value(found: Difference, value: str) -> Text:
     if found.kind == "option":
         return value_of(value)
     return word_for(found.name, value) if found.name in ("precision", "rule") else value
-
-
-def _table(found: Difference) -> str:
-    return "environment" if found.kind == "condition" else "fact"
-
-
-def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
-    """Name the settings that differ between two results."""
-    first, second = ({**suite.usual, **row.options} for row in pair)
-    return listed(name_of(each) for each in sorted({*first, *second}) if first.get(each) != second.get(each))
-
-
-def _differs(found: Difference) -> Text:
-    if found.name == "rule":
-        first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
-        return phrase("front.rules", first=first, second=second)
-    key = "front.condition" if found.kind == "condition" else "front.fact"
-    return phrase(key, name=word_for(_table(found), found.name), values=_values(found))
-
-
-def _values(found: Difference) -> str:
-    return " / ".join(sorted({*found.first, *found.second}))
 
 
 def _names(found: Sequence[Candidate]) -> Text:

@@ -38,49 +38,32 @@ class Answer:
 
 def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
     """Return the answers on a hardware: comparisons of frameworks, then those along other axes, then single results."""
-    by_axis = site.standings
+    mine = [each for axis in AXES for each in site.standings.get((hardware, axis), ()) if each.suite.id == suite.id]
+    # Along another axis than the framework, a result alone says nothing.
+    alone = [each for each in mine if each.axis == FRAMEWORK and each.verdict.kind == "alone"]
     shown: list[SuiteStanding] = []
-    for is_wanted in (_is_compared, _is_alone):
-        for axis in AXES:
-            mine = (each for each in by_axis.get((hardware, axis), ()) if each.suite.id == suite.id)
-            shown_before = {row.run_ids for each in shown if each.axis != axis for row in each.rows}
-            shown += [
-                each for each in mine if is_wanted(each) and not any(row.run_ids in shown_before for row in each.rows)
-            ]
+    for each in (*(each for each in mine if each.is_compared), *alone):
+        shown_before = {row.run_ids for other in shown if other.axis != each.axis for row in other.rows}
+        if not any(row.run_ids in shown_before for row in each.rows):
+            shown.append(each)
     return tuple(_answer(site, each) for each in shown)
 
 
-def _is_compared(found: SuiteStanding) -> bool:
-    return found.is_compared
-
-
-def _is_alone(found: SuiteStanding) -> bool:
-    """Return whether one framework was measured alone; along another axis that says nothing."""
-    return found.axis == FRAMEWORK and found.verdict.kind == "alone"
-
-
 def _answer(site: Site, found: SuiteStanding) -> Answer:
-    best = best_of_case(found.verdict)
-    rival = found.verdict.pair[1] if found.verdict.contrast else None
-    row = best.result
-    against = [each for each in marks(site, found.suite, found.verdict) if each.warns]
+    best, row = best_of_case(found.verdict), best_of_case(found.verdict).result
+    frameworks = sorted({each.framework for each in found.verdict.ranked})
+    groups = sorted({precision_group(row.precision) for row in found.rows})
+    facets = facets_of(found.hardware, "", [found.rows[0].devices or 0], frameworks)
     return Answer(
         case=tuple(_case(found, row)),
         name=entrant_name(best),
         figure=phrase("front.cell", figure=written(row), unit=row.unit),
         page=run_page(site, row),
         verdict=lead(found.verdict),
-        second=entrant_name(rival) if rival else "",
-        cautions=tuple(against),
-        facets=_facets(found),
+        second=entrant_name(found.verdict.pair[1]) if found.verdict.contrast else "",
+        cautions=tuple(each for each in marks(site, found.suite, found.verdict) if each.warns),
+        facets=(*facets, ("precision", " ".join(groups))),
     )
-
-
-def _facets(found: SuiteStanding) -> Facets:
-    groups = sorted({precision_group(row.precision) for row in found.rows})
-    frameworks = sorted({each.framework for each in found.verdict.ranked})
-    facets = facets_of(found.hardware, "", [found.rows[0].devices or 0], frameworks)
-    return (*facets, ("precision", " ".join(groups)))
 
 
 def _case(found: SuiteStanding, row: Row) -> Iterator[Text]:
@@ -94,11 +77,11 @@ def _case(found: SuiteStanding, row: Row) -> Iterator[Text]:
     if row.batch_size:
         yield phrase("front.batch_short", n=numbers.count(row.batch_size))
     names = {ACCUMULATION, "batch_size_of_job"} if numbers.known(row.value) else set()
-    shared = {name: row.options[name] for name in sorted(names & row.options.keys()) if _is_shared(found, name)}
+    shared = {
+        name: row.options[name]
+        for name in sorted(names & row.options.keys())
+        if len({repr(each.options.get(name)) for each in found.rows}) == 1
+    }
     for each in (suite.workload_words(row.model, row.options, *names), in_words(shared)):
         if each:
             yield each
-
-
-def _is_shared(found: SuiteStanding, name: str) -> bool:
-    return len({repr(each.options.get(name)) for each in found.rows}) == 1

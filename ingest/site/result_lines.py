@@ -46,7 +46,6 @@ class ResultLine:
     apart: Text
     cautions: tuple[Text, ...]
     accumulation: int | None
-    workload: Text
     place: int
 
     @property
@@ -112,6 +111,16 @@ def slices(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
     return site.once(_slices)[suite.id]
 
 
+def _slices(site: Site) -> Mapping[str, tuple[ResultSlice, ...]]:
+    return {suite.id: _of_suite(site, suite) for suite in site.shown}
+
+
+def _of_suite(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
+    order = hardware_of_suite(site, suite)
+    found = sorted(sections(site, suite), key=lambda each: order.index(each[0]))
+    return tuple(ResultSlice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
+
+
 def verdicts_of_runs(site: Site) -> Mapping[str, Link]:
     """Return what the page of its model says of the result of each run, by run id, with a link to it."""
     found: dict[str, Link] = {}
@@ -121,16 +130,6 @@ def verdicts_of_runs(site: Site) -> Mapping[str, Link]:
             if said := each.verdict or not_ranked(each):
                 found |= dict.fromkeys(each.row.run_ids, Link(said, page))
     return found
-
-
-def _slices(site: Site) -> Mapping[str, tuple[ResultSlice, ...]]:
-    return {suite.id: _of_suite(site, suite) for suite in site.shown}
-
-
-def _of_suite(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:
-    order = hardware_of_suite(site, suite)
-    found = sorted(sections(site, suite), key=lambda each: order.index(each[0]))
-    return tuple(ResultSlice(hardware, group, _lines(site, suite, group, rows)) for hardware, group, rows in found)
 
 
 def hardware_of_suite(site: Site, suite: Suite) -> list[str]:
@@ -153,49 +152,31 @@ def _lines(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> tuple[R
     for of_place in places(suite, rows):
         judged = verdicts(site.by_id, suite, of_place)
         entrants = {each.result.run_ids: each for each in candidates(site.by_id, of_place)}
-        reference = judged[0][1]
         for case, verdict in judged:
             for row in sorted(case, key=lambda each: -(each.value or 0)):
-                said, apart = _place_of(entrants.get(row.run_ids), verdict, reference, suite)
-                found.append(_line(site, suite, group, row, said, apart, len(found)))
+                mine = entrants.get(row.run_ids)
+                said, apart = _place_of(mine, verdict, judged[0][1], suite) if mine else ("", "")
+                against = (*cautions(site, suite, row), *reservations(row)) if mine else ()
+                found.append(ResultLine(row, group, said, apart, against, accumulated(site, row), len(found)))
     return tuple(sorted(found, key=lambda each: (each.row.nodes or 1, each.row.devices or 0, each.place)))
 
 
-def _line(site: Site, suite: Suite, group: str, row: Row, said: Text, apart: Text, place: int) -> ResultLine:
-    known = numbers.known(row.value)
-    against = (*cautions(site, suite, row), *reservations(row)) if known else ()
-    workload = suite.workload_words(row.model, row.options, ACCUMULATION)
-    return ResultLine(row, group, said, apart, against, accumulated(site, row), workload, place)
-
-
-def _place_of(mine: Candidate | None, own: Verdict, reference: Verdict, suite: Suite) -> tuple[Text, Text]:
+def _place_of(mine: Candidate, own: Verdict, reference: Verdict, suite: Suite) -> tuple[Text, Text]:
     """Return the verdict on a result in its own case, or the reason why it is not ranked."""
-    if mine is None:
-        return "", ""
     entrants = own.entrants
+    if own.kind == "units" or (len(entrants) > 1 and mine.figure.unit != own.unit):
+        return "", phrase("model.other_unit")
     if len(entrants) > 1:
-        return _in_case(mine, own, entrants)
-    if own.kind == "units":
-        return "", phrase("model.other_unit")
-    others = [each for each in reference.entrants if each.framework != mine.framework]
-    return ("", _difference(mine, best_of_case(reference), suite)) if others and own is not reference else ("", "")
-
-
-def _in_case(mine: Candidate, own: Verdict, entrants: Sequence[Candidate]) -> tuple[Text, Text]:
-    best = entrants[0]
-    if mine.figure.unit != own.unit:
-        return "", phrase("model.other_unit")
-    if mine.result.run_ids == best.result.run_ids:
-        return lead(own), ""
-    share = numbers.percent(mine.figure.value / best.figure.value, 0)
-    return phrase("model.share", share=share), ""
-
-
-def _difference(mine: Candidate, best: Candidate, suite: Suite) -> Text:
-    """Return the reasons why a result is not compared with the best of the case that most frameworks ran."""
+        best = entrants[0]
+        if mine.result.run_ids == best.result.run_ids:
+            return lead(own), ""
+        return phrase("model.share", share=numbers.percent(mine.figure.value / best.figure.value, 0)), ""
+    if own is reference or all(each.framework == mine.framework for each in reference.entrants):
+        return "", ""
+    # Why a result is not compared with the best of the case that most frameworks ran.
+    best = best_of_case(reference)
     said = comparability(mine.statement, best.statement, mine.axis, suite.workload)
-    reasons = said.reasons or tuple(each for each in said.unknown if each.kind == "option")
-    return left_out_reasons(LeftOut(mine, False, reasons), best)
+    return "", left_out_reasons(LeftOut(mine, False, said.apart), best)
 
 
 def not_ranked(found: ResultLine) -> Text:

@@ -22,11 +22,7 @@ from perfledger.schema.vocabulary import METRICS, NO_FIGURE
 
 def sections(site: Site, suite: Suite) -> Sequence[Section]:
     """Return rows of a suite by hardware and precision group, in the order of the page."""
-    return site.once(_sections).get(suite.id, ())
-
-
-def _sections(site: Site) -> Mapping[str, Sequence[Section]]:
-    return {suite.id: candidates.sections(site.rows.get(suite.id, ())) for suite in site.shown}
+    return candidates.sections(site.rows.get(suite.id, ()))
 
 
 def units(rows: Iterable[Row]) -> str:

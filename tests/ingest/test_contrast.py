@@ -14,9 +14,7 @@ from perfledger.ingest.compute.contrast import (
     Grade,
     Measured,
     apart,
-    cliffs_delta,
     contrast,
-    effect,
     gap,
     interval,
 )
@@ -167,37 +165,3 @@ def test_the_gap_is_in_the_range(mine: list[float], others: list[float]) -> None
     assert found.low <= ratio * (1 + 1e-9)
     assert ratio <= found.high * (1 + 1e-9)
     assert gap(first, second) == pytest.approx(max(ratio, 1 / ratio) - 1)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "delta", "said"),
-    [
-        ((3.0, 3.0, 3.0), (1.0, 2.0, 2.0), 1.0, "large"),
-        ((1.0, 2.0, 3.0), (1.0, 2.0, 3.0), 0.0, "negligible"),
-        # Of nine pairs, five are won and two are equal.
-        ((1.0, 2.0, 4.0), (1.0, 1.0, 3.0), 5 / 9 - 2 / 9, "medium"),
-        ((1.0, 1.0, 3.0), (1.0, 2.0, 4.0), 2 / 9 - 5 / 9, "medium"),
-    ],
-)
-def test_the_effect_counts_the_pairs_of_runs_that_are_won(
-    first: tuple[float, ...], second: tuple[float, ...], delta: float, said: str
-) -> None:
-    one, two = (Measured(each[1], each[0], each[-1], 3, groups=(each,)) for each in (first, second))
-    found = cliffs_delta(one, two)
-    assert found is not None
-    assert found == pytest.approx(delta)
-    assert effect(found) == said
-
-
-def test_the_effect_of_fewer_than_three_runs_is_not_told() -> None:
-    three, two = (Measured(2.0, 1.0, 3.0, len(each), groups=(each,)) for each in ((1.0, 2.0, 3.0), (1.0, 2.0)))
-    assert cliffs_delta(three, two) is None
-    assert cliffs_delta(three, Measured(2.0, 1.0, 3.0, 5)) is None
-
-
-@pytest.mark.parametrize(
-    ("delta", "said"),
-    [(0.146, "negligible"), (0.147, "small"), (0.33, "medium"), (-0.473, "medium"), (0.474, "large"), (-1.0, "large")],
-)
-def test_an_effect_has_the_limits_of_romano(delta: float, said: str) -> None:
-    assert effect(delta) == said

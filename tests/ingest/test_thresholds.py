@@ -390,9 +390,6 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{C}.contrast.SEVERAL", grade, [((4.9, 2), "close"), ((4.9, 3), "clear")]),
     (f"{C}.contrast.MANY", lambda count: contrast.median_interval(((1.0,) * count,)), [(4, None), (5, (1.0, 1.0))]),
     (f"{C}.contrast._AT_MOST", repeats_needed, [(0.137, 96), (0.144, None)]),
-    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.14, "negligible"), (0.15, "small")]),
-    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.32, "small"), (0.34, "medium")]),
-    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.47, "medium"), (0.48, "large")]),
     (f"{C}.change_points.ENOUGH", changes, [(((1, 5), (2, 4)), ()), (((1, 5), (2, 5)), (5,))]),
     (f"{C}.change_points.SHORTEST", changes, [(((1, 10), (9, 2)), ()), (((1, 10), (9, 3)), (10,))]),
     (f"{C}.change_points._MOST_LEVELS", lambda count: len(changes(*((float(level), 3) for level in range(count)))), [

@@ -160,8 +160,8 @@ def test_another_workload_is_not_compared() -> None:
 def test_switches_are_compared_and_named() -> None:
     found = answer([*of("PyTorch", 400.0, options={"dali": True}), *of("TensorFlow", 300.0, options={"xla": True})])
     assert found.kind == "clear"
-    assert found.marks() == ["Different settings: DALI, XLA"]
-    assert found.marks("zh") == ["运行选项不同（DALI、XLA）"]
+    assert found.marks() == ["They differ in: DALI on (not stated for TensorFlow), XLA not stated (on for TensorFlow)"]
+    assert found.marks("zh") == ["两者的差异：DALI 启用（TensorFlow 未说明）、XLA未说明（TensorFlow 为 启用）"]
     about = {name: WORDS.say("en", each.about) for name, each in found.entries.items()}
     assert "DALI on" in about["PyTorch"]
     assert "XLA on" in about["TensorFlow"]
@@ -178,17 +178,17 @@ def test_a_workload_that_one_log_says_and_the_other_takes_for_granted_is_no_diff
         ({"repeats": 1}, {"repeats": 1}, "likely", ["Single run each; variance unknown"]),
         ({"repeats": 1}, {}, "likely", ["Single run of PyTorch; variance unknown"]),
         ({"environment": {"driver": "470.1"}}, {"environment": {"driver": "535.2"}}, "conditions",
-         ["Driver version differs: 470.1 / 535.2"]),
+         ["They differ in: Driver version 470.1 instead of 535.2"]),
         ({"environment": {"driver": "470.1"}}, {"environment": {}}, "clear", ["Repeated, no warning"]),
         ({"environment": {"driver": "470.1", "cuda": "11.0"}}, {"environment": {"driver": "470.1", "cuda": "12.0"}},
-         "clear", ["Versions differ: CUDA 11.0 / 12.0"]),
+         "clear", ["They differ in: CUDA 11.0 instead of 12.0"]),
         ({"environment": {"power_limit": "300 W"}}, {"environment": {"gpu_power_limit_watts": 250}}, "conditions",
-         ["Power limit differs: 250 / 300 W"]),
+         ["They differ in: Power limit 300 W instead of 250"]),
         ({"metrics": {"loss": {"value": None, "unit": "", "diverged": True}}}, {}, "clear", ["Loss diverged: PyTorch"]),
         ({}, {"problems": [{"code": "empty", "path": "x", "line": 0, "args": {}}]}, "clear",
          ["3 runs have problems in their logs"]),
-        ({"precision": "amp"}, {"precision": "fp16"}, "clear", ["Different precision modes: AMP vs. FP16"]),
-        ({"options": {"xla": True}}, {"options": {"xla": False}}, "clear", ["Different settings: XLA"]),
+        ({"precision": "amp"}, {"precision": "fp16"}, "clear", ["They differ in: precision AMP instead of FP16"]),
+        ({"options": {"xla": True}}, {"options": {"xla": False}}, "clear", ["They differ in: XLA on instead of off"]),
     ],
     ids=lambda value: str(value)[:60],
 )  # fmt: skip
@@ -295,8 +295,8 @@ def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> 
     alone = [edited(each, rule="reported", figures=figures) for each in of("MXNet", 140.0)]
     found = answer([*of("PyTorch", 100.0), *alone])
     assert found.kind == "conditions"
-    assert "Rules differ: trainer’s own summary (reported) / sustained" in found.marks()
-    assert "统计规则不同：训练脚本汇总值（reported） / 持续吞吐（sustained）" in found.marks("zh")
+    assert "They differ in: rule trainer’s own summary (reported) instead of sustained" in found.marks()
+    assert "两者的差异：统计规则 训练脚本汇总值（reported） 而非 持续吞吐（sustained）" in found.marks("zh")
     assert "trainer’s own summary" in WORDS.say("en", found.entries["MXNet"].about)
 
 

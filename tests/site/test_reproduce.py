@@ -263,7 +263,12 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     assert (found.kind, found.first[0], found.standing.others) == ("clear", "PyTorch", 1)
     assert "image size 64" in found.case
     (of,) = slices(site, suite)
-    verdicts = {(said(line.workload), line.row.framework): said(line.verdict) for line in of.lines}
+    verdicts = {
+        (said(suite.workload_words(line.row.model, line.row.options, "accumulation")), line.row.framework): said(
+            line.verdict
+        )
+        for line in of.lines
+    }
     for threads in (1, 2):
         workload = f"image size 64, threads {threads}"
         assert verdicts[workload, "PyTorch"].startswith("Clear")

@@ -1,6 +1,6 @@
 """Scorecards: each framework against its fastest rival, by the standings.
 
-A framework has a placing in each case that it has a figure in. The fastest one has the verdict of the standing; any
+A framework has a placing in each case that compares its figure. The fastest one has the verdict of the standing; any
 other one has the verdict of a comparison with the fastest alone.
 """
 
@@ -10,29 +10,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute import comparison
 from perfledger.ingest.compute.candidates import candidates
-from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.comparison import Candidate, Outcome
 from perfledger.ingest.compute.standings import FRAMEWORK
 from perfledger.ingest.site.hardware_names import is_accelerator
 from perfledger.ingest.site.model import Row, Site, SuiteStanding, framework_of
 
-#: Result of a framework in a case. `apart`: it may not be compared with the fastest; `alone`: nobody else ran the case.
-Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone"]
-#: Kinds with a comparison of two figures.
-COMPARED: tuple[Kind, ...] = ("clear_win", "likely_win", "tie", "likely_loss", "clear_loss")
+Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss"]
+#: Result of a framework by whether it is the fastest of its case, and how sure the difference is.
+_KINDS: Mapping[tuple[bool, Outcome], Kind] = {
+    (True, "clear"): "clear_win", (True, "likely"): "likely_win", (True, "close"): "tie",
+    (False, "clear"): "clear_loss", (False, "likely"): "likely_loss", (False, "close"): "tie",
+}  # fmt: skip
 #: Fewer comparisons give no score.
 FEWEST = 5
 
 
 @dataclass(frozen=True)
 class Placing:
-    """The result of a framework in the case of a standing; `rival` is the fastest of the others, if any."""
+    """The result of a framework in the case of a standing; `rival` is the fastest of the others."""
 
     standing: SuiteStanding
     kind: Kind
     mine: Candidate
-    rival: Candidate | None = None
+    rival: Candidate
 
     @property
     def row(self) -> Row:
@@ -41,8 +44,8 @@ class Placing:
 
     @property
     def ratio(self) -> float:
-        """Its figure over that of the best rival; 0 without one."""
-        return self.mine.figure.value / self.rival.figure.value if self.rival else 0.0
+        """Its figure over that of the rival."""
+        return self.mine.figure.value / self.rival.figure.value
 
 
 @dataclass(frozen=True)
@@ -75,50 +78,29 @@ def frameworks(site: Site) -> tuple[str, ...]:
 
 def scores(site: Site) -> Mapping[str, Score]:
     """Return the score of each framework."""
+
+    def order(placing: Placing) -> tuple[bool, float]:
+        return not is_accelerator(placing.standing.hardware), -placing.ratio
+
     found = placings(site)
-    compared = {name: [each for each in found.get(name, ()) if each.kind in COMPARED] for name in site.once(frameworks)}
-    return {name: Score(tuple(sorted(mine, key=_order))) for name, mine in compared.items()}
-
-
-def _order(placing: Placing) -> tuple[bool, float]:
-    return not is_accelerator(placing.standing.hardware), -placing.ratio
+    return {name: Score(tuple(sorted(found.get(name, ()), key=order))) for name in site.once(frameworks)}
 
 
 def placings(site: Site) -> Mapping[str, Sequence[Placing]]:
     """Return all placings by framework."""
-    found: dict[str, list[Placing]] = {}
-    for (_, axis), of_hardware in site.standings.items():
-        for standing in of_hardware if axis == FRAMEWORK else ():
-            for each in _of_standing(site, standing):
-                found.setdefault(each.mine.framework, []).append(each)
-    return found
+    of_frameworks = (of_hardware for (_, axis), of_hardware in site.standings.items() if axis == FRAMEWORK)
+    found = (placing for each in of_frameworks for standing in each for placing in _of_standing(site, standing))
+    return by_key(found, lambda each: each.mine.framework)
 
 
 def _of_standing(site: Site, standing: SuiteStanding) -> Iterator[Placing]:
-    of_case = sorted(candidates(site.by_id, standing.rows), key=lambda each: -each.figure.value)
-    best = {each.framework: each for each in standing.verdict.ranked}
-    for each in of_case:  # what counts in another unit is not ranked
-        best.setdefault(each.framework, each)
-    for mine in best.values():
-        rival = next((each for each in best.values() if each is not mine), None)
-        yield Placing(standing, _kind(standing, mine, of_case), mine, rival)
-
-
-def _kind(standing: SuiteStanding, mine: Candidate, of_case: Sequence[Candidate]) -> Kind:
-    found = standing.verdict
-    first = found.ranked[0]
-    if mine is first:
-        return _of_first(found)
-    two = [each for each in of_case if each.framework in (first.framework, mine.framework)]
-    apart = comparison.verdict(two, "higher", standing.suite.workload)
-    if found.contrast is None or apart.contrast is None:
-        return "apart"
-    return "tie" if apart.kind == "close" else "clear_loss" if apart.kind == "clear" else "likely_loss"
-
-
-def _of_first(found: Verdict) -> Kind:
-    if found.kind == "alone":
-        return "alone"
-    if found.contrast is None:
-        return "apart"
-    return "tie" if found.kind == "close" else "clear_win" if found.kind == "clear" else "likely_win"
+    verdict = standing.verdict
+    if verdict.contrast is None:
+        return
+    first, second, *_ = verdict.ranked
+    of_case = candidates(site.by_id, standing.rows)
+    for mine in verdict.ranked:
+        two = [each for each in of_case if each.framework in (first.framework, mine.framework)]
+        found = verdict if mine is first else comparison.verdict(two, "higher", standing.suite.workload)
+        if found.contrast is not None:
+            yield Placing(standing, _KINDS[mine is first, found.kind], mine, second if mine is first else first)

@@ -64,10 +64,10 @@ def test_what_may_not_be_compared_is_neither_won_nor_lost() -> None:
     driver = {"environment": {"driver": "535.1"}}, {"environment": {"driver": "550.2"}}
     first = [run(f"a-{n}", speed=400.0, repeat=n, **driver[0]) for n in (1, 2, 3)]
     second = [run(f"b-{n}", framework="TensorFlow", speed=200.0, repeat=n, **driver[1]) for n in (1, 2, 3)]
-    assert kinds([*first, *second]) == {"PyTorch": ["apart"], "TensorFlow": ["apart"]}
+    assert kinds([*first, *second]) == {}
     words = of("TensorFlow", 9000.0, 3, unit="tokens/s")
-    assert kinds([*of("PyTorch", 400.0, 3), *words]) == {"PyTorch": ["apart"], "TensorFlow": ["apart"]}
-    assert kinds(of("PyTorch", 400.0, 3)) == {"PyTorch": ["alone"]}
+    assert kinds([*of("PyTorch", 400.0, 3), *words]) == {}
+    assert kinds(of("PyTorch", 400.0, 3)) == {}
 
 
 def test_a_score_counts_comparisons() -> None:
@@ -191,7 +191,7 @@ def test_a_result_states_its_version_driver_and_day() -> None:
 def test_placings_are_those_of_the_standings(which: str) -> None:
     runs = builders.runs() if which == "made up" else [from_text(line.encode(), Run) for line in ledger()]
     placings = [each for mine in scorecards.placings(site_of(runs)).values() for each in mine]
-    assert len({each.mine.framework for each in placings}) > 2
+    assert len({each.mine.framework for each in placings}) > 1
     for standing in {id(each.standing): each.standing for each in placings}.values():
         there = Counter(each.kind for each in placings if each.standing is standing)
         wins = there["clear_win"] + there["likely_win"]

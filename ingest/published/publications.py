@@ -64,20 +64,25 @@ PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size", "printed_batch_size", "row_batch_size")
-
 #: Nine digits are enough, and Python refuses to read a number of thousands.
-Count = Annotated[str, Meta(pattern=r"^(?:0*[1-9][0-9]{0,8})?\Z", description="a positive whole number")]
+_COUNT = re.compile(r"0*[1-9][0-9]{0,8}")
+
+Count = Annotated[int, Meta(ge=1)] | None
 Metric = Annotated[str, one_of(*METRICS)]
 Precision = Annotated[str, one_of(*sorted(PRECISIONS))]
 State = Annotated[str, one_of(*sorted(STATES))]
 
 
-class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A row of a table, as it is written.
+class Published(
+    Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"printed": "value", "value": "number"}
+):
+    """One figure as others published it, a row of a table.
 
-    `batch_size` (per device) and `precision` are those of the case. `printed_batch_size` and `printed_precision` are
-    the source's, if they differ from the case's. `row_batch_size` is that in the head of the row, if the cell has
-    another one; `label` is a text next to the figure, such as `(O2)`.
+    `value` is in `unit` and None unless `state` is `measured`; `printed` and `speedup` are the original texts. `nodes`,
+    `devices` and `batch_size` (per device) are None if the place does not state them. `batch_size` and `precision` are
+    those of the case; `printed_batch_size` and `printed_precision` are the source's, if they differ from the case's.
+    `row_batch_size` is that in the head of the row, if the cell has another one; `label` is a text next to the figure,
+    such as `(O2)`. `options` maps names to texts. `file` and `row` are the place in our tables.
     """
 
     source: str
@@ -91,108 +96,57 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     nodes: Count
     devices: Count
     batch_size: Count
-    printed_batch_size: Count = ""
-    row_batch_size: Count = ""
+    printed_batch_size: Count = None
+    row_batch_size: Count = None
     precision: Precision
     printed_precision: Precision = ""
     label: str = ""
-    options: str
+    options: Mapping[str, str]
     metric: Metric
     unit: str
-    value: str
+    printed: str
     state: State
     speedup: str
     note: str
+    value: float | None
+    file: str
+    row: int
 
     def __post_init__(self) -> None:
         if self.unit not in METRICS[self.metric]:
             known = " or ".join(sorted(METRICS[self.metric]))
             raise WrongValueError(("unit",), f"expected {known} for {self.metric}, got {self.unit!r}")
-        if _options(self.options) is None:
-            raise WrongValueError(("options",), f"expected name=value; name=value, got {self.options!r}")
-        if self.state != "measured" and self.value:
-            raise WrongValueError(("value",), f"expected no value with the state {self.state}, got {self.value!r}")
-        if self.state == "measured" and _number(self.value) is None:
-            raise WrongValueError(("value",), f"expected a positive number, got {self.value!r}")
+        if self.state != "measured" and self.printed:
+            raise WrongValueError(("value",), f"expected no value with the state {self.state}, got {self.printed!r}")
+        if self.state == "measured" and self.value is None:
+            raise WrongValueError(("value",), f"expected a positive number, got {self.printed!r}")
         if self.speedup and _number(self.speedup) is None:
             raise WrongValueError(("speedup",), f"expected a positive number, got {self.speedup!r}")
         if self.printed_batch_size and not self.log:
-            fault = f"expected nothing without a log that says another one, got {self.printed_batch_size!r}"
+            fault = f"expected nothing without a log that says another one, got '{self.printed_batch_size}'"
             raise WrongValueError(("printed_batch_size",), fault)
         self._check_printed("printed_batch_size", "batch_size", self.batch_size)
         self._check_printed("row_batch_size", "batch size of the figure", self.printed_batch_size or self.batch_size)
         self._check_printed("printed_precision", "precision", self.precision)
 
-    def _check_printed(self, name: str, instead: str, value: str) -> None:
+    def _check_printed(self, name: str, instead: str, value: object) -> None:
         """Refuse a printed value if the value of the case is missing, or if both are the same."""
-        text = getattr(self, name)
-        if text and not value:
-            raise WrongValueError((name,), f"expected nothing without a {instead}, got {text!r}")
-        if text and text == value:
-            raise WrongValueError((name,), f"expected nothing where it is the {instead}, got {text!r}")
-
-
-COLUMNS = Cells.__struct_fields__
-#: Columns that a table may lack.
-OPTIONAL = frozenset(each.name for each in fields(Cells) if not each.required)
-
-
-@dataclass(frozen=True)
-class AsPrinted:
-    """Facts of a figure as the source prints them: batch size, batch size in the head of the row, and precision."""
-
-    batch_size: int | None
-    row_batch_size: int | None
-    precision: str
-
-
-@dataclass(frozen=True)
-class Published:
-    """One figure as others published it.
-
-    `value` is in `unit` and None unless `state` is `measured`; `printed` and `speedup` are the original texts. `nodes`,
-    `devices` and `batch_size` (per device) are None if the place does not state them. `printed_batch_size`,
-    `row_batch_size` and `printed_precision` are None or empty if they are those of the case; `as_printed` has the
-    values of the source in either case. `options` maps names to texts. `file` and `row` are the place in our tables.
-    """
-
-    source: str
-    place: str
-    line: str
-    log: str
-    model: str
-    framework: str
-    framework_source: str
-    hardware: str
-    nodes: int | None
-    devices: int | None
-    batch_size: int | None
-    precision: str
-    options: Mapping[str, str]
-    metric: str
-    unit: str
-    printed: str
-    value: float | None
-    state: str
-    speedup: str
-    note: str
-    file: str
-    row: int
-    printed_batch_size: int | None = None
-    row_batch_size: int | None = None
-    printed_precision: str = ""
-    label: str = ""
+        found = getattr(self, name)
+        if found and not value:
+            raise WrongValueError((name,), f"expected nothing without a {instead}, got '{found}'")
+        if found and found == value:
+            raise WrongValueError((name,), f"expected nothing where it is the {instead}, got '{found}'")
 
     @property
     def suite(self) -> str | None:
         """The suite that compares the model, if there is one."""
         return suites.suite(self.model)
 
-    @cached_property
-    def as_printed(self) -> AsPrinted:
-        """Batch size and precision as the source prints them."""
-        batch_size = self.printed_batch_size or self.batch_size
-        return AsPrinted(batch_size, self.row_batch_size or batch_size, self.printed_precision or self.precision)
+
+#: Columns of a table.
+COLUMNS = tuple(each for each in Published.__struct_encode_fields__ if each not in ("number", "file", "row"))
+#: Columns that a table may lack.
+OPTIONAL = frozenset(each.name for each in fields(Published) if not each.required)
 
 
 Address = Annotated[str, Meta(pattern=r"^https://[^{}]*\Z", description="an address that begins with https://")]
@@ -404,14 +358,16 @@ def _published(cells: Mapping[Any, Any], sources: Mapping[str, Publisher], file:
     if None in cells or None in cells.values():
         raise ValueError("the row has another number of cells than the header")
     text = {name: redacted(str(cell).strip()) for name, cell in cells.items()}
-    found = toml_file.record(text, Cells)
-    if found.source not in sources:
-        raise ValueError(f"source: unknown source {found.source!r}{did_you_mean(found.source, sources)}")
-    made: dict[str, Any] = {name: getattr(found, name) for name in COLUMNS if name != "value"}
-    made |= {name: int(made[name]) if made[name] else None for name in _COUNTS}
-    made |= {"model": suites.model(found.model), "options": _options(found.options), "printed": found.value}
-    value = _number(found.value) if found.state == "measured" else None
-    return Published(**made, value=value, file=file, row=line)
+    if text["source"] not in sources:
+        raise ValueError(f"source: unknown source {text['source']!r}{did_you_mean(text['source'], sources)}")
+    counts = {name: _count(text[name]) for name in _COUNTS if name in text}
+    rest = {"model": suites.model(text["model"]), "options": _options(text["options"]), "file": file, "row": line}
+    return toml_file.record({**text, **counts, **rest, "number": _number(text["value"])}, Published)
+
+
+def _count(text: str) -> int | str | None:
+    """Return a count; the text itself if it is not one, and None without a text."""
+    return int(text) if _COUNT.fullmatch(text) else text or None
 
 
 def _number(text: str) -> float | None:
@@ -420,10 +376,10 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) and value > 0 else None
 
 
-def _options(text: str) -> dict[str, str] | None:
+def _options(text: str) -> dict[str, str]:
     pairs = [each.split("=", 1) for each in text.split("; ")] if text else []
     if any(len(each) != 2 or not each[0].strip() for each in pairs):
-        return None
+        raise ValueError(f"options: expected name=value; name=value, got {text!r}")
     return {name.strip(): value.strip() for name, value in pairs}
 
 

@@ -148,10 +148,10 @@ def fact(row: Published, key: str) -> str:
 
 
 _PRINTED: Mapping[str, Callable[[Published], object]] = {
-    "precision": lambda row: row.as_printed.precision,
-    "batch_size": lambda row: row.as_printed.batch_size,
-    ROW_BATCH_SIZE: lambda row: row.as_printed.row_batch_size,
-    CELL_BATCH_SIZE: lambda row: row.as_printed.batch_size if row.row_batch_size else None,
+    "precision": lambda row: row.printed_precision or row.precision,
+    "batch_size": lambda row: row.printed_batch_size or row.batch_size,
+    ROW_BATCH_SIZE: lambda row: row.row_batch_size or row.printed_batch_size or row.batch_size,
+    CELL_BATCH_SIZE: lambda row: (row.printed_batch_size or row.batch_size) if row.row_batch_size else None,
     LOG_BATCH_SIZE: lambda row: row.batch_size if row.printed_batch_size else None,
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from collections import Counter
@@ -113,7 +112,7 @@ def test_a_log_of_another_case_does_not_explain_a_figure(row: Published, case: d
     ],
 )  # fmt: skip
 def test_printed_digits_are_rounded_or_truncated(row: Published, printed: str, ours: float, verdict: str) -> None:
-    given = dataclasses.replace(row, printed=printed, value=float(printed))
+    given = replace(row, printed=printed, value=float(printed))
     assert audited(given, run("logs/one.log", sustained=ours)).verdict == verdict
 
 
@@ -155,7 +154,8 @@ def test_a_log_without_a_format_is_not_used_for_the_audit(row: Published) -> Non
 
 
 def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) -> None:
-    assert audited(dataclasses.replace(row, log=""), run("tree/logs/one.log", sustained=20.5)).verdict == audit.NO_LOG
+    bare = replace(row, log="", printed_batch_size=None)
+    assert audited(bare, run("tree/logs/one.log", sustained=20.5)).verdict == audit.NO_LOG
 
 
 def test_a_log_read_now_takes_precedence_over_a_record(row: Published) -> None:
@@ -177,7 +177,7 @@ def test_a_changed_log_takes_precedence_over_its_record(row: Published) -> None:
 def test_figures_of_one_case_disagree_if_they_differ_by_more_than_rounding(row: Published) -> None:
     def also(**change: Any) -> Published:
         text = change.pop("printed", row.printed)
-        return dataclasses.replace(row, printed=text, value=float(text), place="other.md", **change)
+        return replace(row, printed=text, value=float(text), place="other.md", **change)
 
     assert audit.disagreements([row, also(printed="20.5"), also(printed="20.501"), also(printed="20.504")]) == ()
     assert audit.disagreements([row, also(printed="21", devices=2), also(printed="21", options={})]) == ()
@@ -203,15 +203,15 @@ def test_figures_of_one_case_disagree_if_they_differ_by_more_than_rounding(row: 
     ],
 )
 def test_rounded_or_truncated_figures_are_the_same(row: Published, one: str, two: str, same: bool) -> None:
-    first, second = (dataclasses.replace(row, printed=each, value=float(each)) for each in (one, two))
+    first, second = (replace(row, printed=each, value=float(each)) for each in (one, two))
     assert audit.same(first, second) is audit.same(second, first) is same
 
 
 def test_an_option_not_stated_equals_off_only_if_absence_means_off(row: Published) -> None:
     def cell(options: dict[str, str]) -> Published:
-        return dataclasses.replace(row, printed="22", value=22.0, options=options)
+        return replace(row, printed="22", value=22.0, options=options)
 
-    bare = dataclasses.replace(row, options={})
+    bare = replace(row, options={})
     assert len(audit.disagreements([bare, cell({"xla": "no"})])) == 1
     assert audit.disagreements([bare, cell({"xla": "yes"})]) == ()
     assert audit.disagreements([bare, cell({"clip": "no"})]) == ()
@@ -233,7 +233,7 @@ def test_disagreements_of_the_published_figures_are_the_known_ones() -> None:
 def test_an_output_that_matches_no_table_of_its_page_is_a_disagreement(row: Published) -> None:
     def cell(printed: str, metric: str = "throughput_median", **change: Any) -> Published:
         change = {"options": {}} | change
-        return dataclasses.replace(row, printed=printed, value=float(printed), metric=metric, **change)
+        return replace(row, printed=printed, value=float(printed), metric=metric, **change)
 
     table = cell("20.5", "throughput", options={"xla": "no"})
     other = cell("30.5", "throughput", options={"xla": "yes"})
@@ -253,10 +253,10 @@ def test_two_of_689_published_speed_ups_do_not_follow_from_their_figures() -> No
 
 @pytest.mark.parametrize(("speedup", "count"), [("2.00", 0), ("2.01", 0), ("1.98", 1), ("2.1", 1), ("", 0)])
 def test_a_speed_up_follows_from_its_figures(row: Published, speedup: str, count: int) -> None:
-    one = dataclasses.replace(row, devices=1, value=20.0, speedup="1.00")
-    two = dataclasses.replace(row, devices=2, value=40.0, speedup=speedup)
+    one = replace(row, devices=1, value=20.0, speedup="1.00")
+    two = replace(row, devices=2, value=40.0, speedup=speedup)
     assert len(audit.slips([one, two])) == count
-    assert audit.slips([dataclasses.replace(one, place="other.md"), two]) == ()
+    assert audit.slips([replace(one, place="other.md"), two]) == ()
 
 
 # --- public logs --------------------------------------------------------------------------------------------------

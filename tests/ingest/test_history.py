@@ -165,8 +165,9 @@ def figure(source: str, place: str, value: float | None, **other: Any) -> Publis
         "options": {}, "unit": "sequences/s",
     }  # fmt: skip
     return Published(
-        source, place, "1", "", "BERT-base", framework_source="", nodes=1, metric="throughput", printed=str(value),
-        value=value, state="measured" if value else "not_measured", speedup="", note="", file="", row=1,
+        source=source, place=place, line="1", log="", model="BERT-base", framework_source="", nodes=1,
+        metric="throughput", printed=str(value or ""), value=value, state="measured" if value else "not_measured",
+        speedup="", note="", file="", row=1,
         **stated | other,
     )  # fmt: skip
 

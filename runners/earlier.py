@@ -12,12 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.nodes import LOG, printable
-from perfledger.schema.records import Node
+from perfledger.schema.records import Node, Stated
 from perfledger.schema.run_json import told_apart
 
 RUN_JSON = "run.json"
 #: Facts of a machine by their keys in `environment.json`, which the agent chooses.
-Facts = Mapping[str, object]
+Facts = Mapping[str, Stated]
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
 #: Bytes at the end of a log that are searched for its last line.

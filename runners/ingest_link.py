@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from perfledger import PROJECT_VARIABLE, TOP, project_folder
 from perfledger.runners.earlier import RUN_JSON
@@ -21,7 +21,7 @@ from perfledger.runners.nodes import LOG
 from perfledger.schema.figures import FiguresFound
 
 
-def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
+def log_figures(log: Path, run: Struct) -> FiguresFound:
     """Return the figures of a log whose `run.json` is not written yet; none without a log.
 
     Raises:
@@ -32,7 +32,7 @@ def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
     # In a folder of its own: ingest would also read the other files of the unfinished run.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
         (Path(folder) / log.name).symlink_to(log.resolve())
-        (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")
+        (Path(folder) / RUN_JSON).write_bytes(msgspec.json.encode(run))
         return ask_ingest(Path(folder))
 
 

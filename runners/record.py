@@ -27,7 +27,7 @@ from perfledger.runners.launch_json import LAUNCH_JSON, Launch
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings
 from perfledger.schema.figures import FiguresFound
-from perfledger.schema.records import Node, Records
+from perfledger.schema.records import Node, Records, Stated
 from perfledger.schema.redaction.redact import redact, redacted
 
 ENVIRONMENT = "environment.json"
@@ -56,7 +56,7 @@ def write(path: Path, text: str) -> None:
         raise RunnerError(f"{path}: it cannot be written: {error.strerror}; make room or choose --raw-logs") from error
 
 
-def readable_json(run: Mapping[str, object]) -> str:
+def readable_json(run: Mapping[str, Stated]) -> str:
     """Return JSON with one line per key, and per member of the objects on the first level, for people and `diff`."""
     return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
 
@@ -205,7 +205,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
     known = _known(launch.plan, nodes, top, _hardware(top, launch.job.device), outcome)
-    found = log_figures(folder / LOG, msgspec.to_builtins(replace(known, smoke=False)))
+    found = log_figures(folder / LOG, replace(known, smoke=False))
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
     hosts, noted = launch.target.hosts, pending_warnings(folder)

@@ -23,7 +23,7 @@ from .tools import (
     last_line,
     machine,
     processes_with,
-    read_json,
+    read_job,
     read_text,
     send_answer,
     write_file,
@@ -32,13 +32,15 @@ from .tools import (
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from collections.abc import Callable
-    from typing import Any
+
+    from .spec import JobDocument, Question
+    from .tools import Json
 
 
 class Actions:
     """The actions that a launcher can request for the job of this node, one method each."""
 
-    def __init__(self, request: "dict[str, Any]") -> None:
+    def __init__(self, request: "Question") -> None:
         self.request = request
         self.identity, self.rank = request.get("identity", ""), request.get("rank", 0)
         default = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
@@ -52,10 +54,18 @@ class Actions:
 
     def deliver(self) -> None:
         """Write what the job needs into its folder."""
-        kept = ("spec", "identity", "rank", "hosts", "master_address", "master_port")
+        asked = self.request
+        document: "JobDocument" = {
+            "agent": PROGRAM,
+            "spec": asked["spec"],
+            "identity": self.identity,
+            "rank": self.rank,
+            "hosts": asked["hosts"],
+            "master_address": asked["master_address"],
+            "master_port": asked["master_port"],
+        }
         try:
             os.makedirs(self.folder, exist_ok=True)
-            document = {"agent": PROGRAM, **{key: self.request[key] for key in kept}}
             write_file(self.path("job.json"), as_json(document))
         except OSError as error:
             raise Refused(
@@ -63,17 +73,19 @@ class Actions:
                 "PERFLEDGER_JOBS to another folder"
             ) from error
 
-    def check(self) -> "dict[str, Any]":
+    def check(self) -> "dict[str, list[str]]":
         """Deliver the job and check this node."""
         from .checks import check
         from .job import NodeJob
 
         self.deliver()
         found = check(NodeJob(self.folder))
-        disturbances = [each for each in found if isinstance(each, Disturbance)]
-        return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
+        return {
+            "warnings": [each for each in found if not isinstance(each, Disturbance)],
+            "disturbances": [each for each in found if isinstance(each, Disturbance)],
+        }
 
-    def idle(self) -> "dict[str, Any]":
+    def idle(self) -> "dict[str, list[str]]":
         """Return why this node is not idle."""
         from .checks import why_busy
         from .job import NodeJob
@@ -86,14 +98,14 @@ class Actions:
 
         -I ignores modules in the current folder and PYTHON* variables.
         """
-        return [sys.executable, "-I", read_json(self.path("job.json"))["agent"], "run", self.folder]
+        return [sys.executable, "-I", read_job(self.folder)["agent"], "run", self.folder]
 
     def environment(self) -> "dict[str, str]":
         """Return the environment of the process that runs the job, which identifies it."""
         variables = dict(variable.split("=", 1) for variable in self.variables)
         return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables, **self.request.get("secrets", {})}
 
-    def begin(self) -> "dict[str, Any]":
+    def begin(self) -> "dict[str, str]":
         """Start the job in a session of its own, so that it outlives the connection and the launcher."""
         import subprocess
 
@@ -115,14 +127,14 @@ class Actions:
         text = read_text(self.path("pid")).strip()
         return int(text) if text.isdigit() and has_variables(text, *self.variables) else 0
 
-    def look(self) -> "dict[str, Any]":
+    def look(self) -> "dict[str, str | int]":
         """Return the state of the job."""
         if os.path.isdir(self.folder):
             # Note: a network file system may not show a new file until its folder is listed.
             os.listdir(self.folder)
         log = self.path("train.log")
         running = not os.path.exists(self.path("host.json")) and self.ours()
-        answer: "dict[str, Any]" = {
+        answer: "dict[str, str | int]" = {
             "kind": "running" if running else "lost",
             "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
             "last_line": self.without_secrets(last_line(log)),
@@ -145,7 +157,7 @@ class Actions:
         known = {**os.environ, **{name: value for name, _, value in own}}
         return without(secret_texts(names, known), line)
 
-    def why_lost(self) -> "dict[str, Any]":
+    def why_lost(self) -> "dict[str, str]":
         """Return why the job's process is gone although it wrote no host.json."""
         there = read_text(self.path("machine")).split("\n")
         here = machine()
@@ -165,7 +177,7 @@ class Actions:
         words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
         return {"cause": f"its agent is gone; its last words: {words}" if words else "its agent is gone, as if killed"}
 
-    def finish(self) -> "dict[str, Any]":
+    def finish(self) -> "dict[str, str]":
         """Ask the job to end; if its process is gone, kill what it left running."""
         process = self.ours()
         if process:
@@ -187,7 +199,7 @@ class Actions:
         for tool in WITH_DAEMON:
             tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
 
-    def forget(self) -> "dict[str, Any]":
+    def forget(self) -> "dict[str, str]":
         """Remove what a check has written, unless something ran."""
         import shutil
 
@@ -213,7 +225,7 @@ class Actions:
                         continue
                     archive.add(path, os.path.relpath(path, self.folder), recursive=False)
 
-    def hardware(self) -> "dict[str, Any]":
+    def hardware(self) -> "dict[str, str]":
         """Return the hardware name of a run that would start now: of two kinds of GPUs it would get one."""
         from .checks import choose_gpus, given_gpus
         from .devices import hardware
@@ -228,7 +240,7 @@ class Actions:
             gpus = job.vendor.devices()
         return {"hardware": hardware("gpu", gpus)}
 
-    def setup(self) -> "dict[str, Any]":
+    def setup(self) -> "dict[str, list[str]]":
         """Store the setup steps in the work folder, and return the command that runs them in a terminal."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         with contextlib.suppress(OSError):
@@ -240,9 +252,9 @@ class Actions:
         return {"argv": [sys.executable, "-I", PROGRAM, "setup", path]}
 
 
-def serve(request: "dict[str, Any]") -> None:
+def serve(request: "Question") -> None:
     """Carry out a request, and answer it."""
-    action: "Callable[[], dict[str, Any] | None]" = getattr(Actions(request), request["action"])
+    action: "Callable[[], Json]" = getattr(Actions(request), request["action"])
     try:
         answer = action()
     except Refused as refusal:

@@ -6,11 +6,15 @@ object with it under `gpu_data`.
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
 
 from .devices import Row, named
 from .programs import tool_output
 from .tools import without_unknown
+
+MYPY = False
+if MYPY:
+    from .tools import Json
 
 # Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {
@@ -32,9 +36,9 @@ STATED = {
 }
 
 
-def cell(row: "dict[str, Any]", place: str) -> str:
+def cell(row: "Mapping[str, Json]", place: str) -> str:
     """Return a number or a text of a document; a number may be next to its unit. Empty if it is unknown."""
-    found: Any = row
+    found: "Json" = row
     for key in place.split("."):
         found = found.get(key) if isinstance(found, dict) else None
     found = found.get("value") if isinstance(found, dict) else found
@@ -42,14 +46,14 @@ def cell(row: "dict[str, Any]", place: str) -> str:
     return str(found) if is_known else ""
 
 
-def cells(row: "dict[str, Any]", table: "dict[str, tuple[str, ...]]") -> "Row":
+def cells(row: "Mapping[str, Json]", table: "dict[str, tuple[str, ...]]") -> "Row":
     """Return the known cells of a row by the keys of a table."""
     return without_unknown({
         key: next(filter(None, (cell(row, place) for place in places)), "") for key, places in table.items()
     })  # fmt: skip
 
 
-def ask(*words: str) -> "dict[str, dict[str, Any]]":
+def ask(*words: str) -> "dict[str, dict[str, Json]]":
     """Return what a command of amd-smi says of each GPU, by its number."""
     text = tool_output("amd-smi", *words, "--json")
     try:
@@ -79,7 +83,7 @@ def read(visible: str) -> "list[Row]":
     return found
 
 
-def processes(row: "dict[str, Any]") -> str:
+def processes(row: "Mapping[str, Json]") -> str:
     """Return the number of processes. A sentence replaces each or all of them on an idle GPU."""
     rows = row.get("process_list") or row.get("process_info") or []
     if not isinstance(rows, list):

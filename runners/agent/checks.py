@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import time
-from typing import Any
+from typing import IO
 
 from .devices import GPU_SETTINGS, Row, busy_gpu, gpu_values
 from .job import NodeJob
@@ -46,7 +46,7 @@ def lock_path() -> str:
     return f"{jobs.rstrip('/')}.measuring.{os.uname().nodename}"
 
 
-def lock_host(job: NodeJob) -> "Any":
+def lock_host(job: NodeJob) -> "IO[str] | None":
     """Lock this host for a run, and return the open file, which keeps the lock; None where no file can be made.
 
     Raises:
@@ -220,12 +220,12 @@ def check_source(job: NodeJob) -> "list[str]":
             "where they are"
         )
     found, expected = source_record(job), job.spec.expected_commit
-    commit, warnings = found.get("commit", ""), []
+    commit, warnings = found.commit, []
     if commit and expected and not commit.startswith(expected):
         warnings.append(
             f"the sources in {job.sources} are at commit {commit[:12]}, not at the recipe's {expected[:12]}"
         )
-    if found.get("modified"):
+    if found.modified:
         warnings.append(f"the sources in {job.sources} have been changed since their commit")
     return warnings
 
@@ -270,13 +270,13 @@ def check_packages(job: NodeJob) -> None:
         job.prepare_folders()
     # Without the device: versions of CUDA are asked when the run begins.
     answers = job.ask_python("none", 120)
-    missing = ", ".join(answers.get("missing", []))
+    missing = ", ".join(answers.missing)
     if missing:
         raise Refused(
             f"{python} lacks packages that this recipe needs: {missing}; `python -m runners setup` installs what the "
             "recipe's steps name, and `show` says what else it needs"
         )
-    if "python" not in answers:
+    if not answers.python:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
 
 

@@ -8,9 +8,9 @@ import itertools
 import os
 import re
 from collections.abc import Callable
-from typing import Any, Dict, NamedTuple
+from typing import Dict, NamedTuple
 
-from .machine import cpu_cores, cpu_model, usable_cores
+from .machine import Fact, cpu_cores, cpu_model, usable_cores
 from .programs import run_tool, tool_output
 from .tools import first_match, number, without_unknown
 
@@ -83,7 +83,7 @@ def gpu_values(gpus: "list[Row]", key: str) -> str:
     return " + ".join(sorted({gpu[key] for gpu in gpus if key in gpu}))
 
 
-def gpu_facts(gpus: "list[Row]") -> "dict[str, Any]":
+def gpu_facts(gpus: "list[Row]") -> "dict[str, Fact]":
     """Return the facts of the accelerators; a number only where all agree."""
     if not gpus:
         return {}
@@ -97,7 +97,7 @@ def gpu_facts(gpus: "list[Row]") -> "dict[str, Any]":
     }
 
 
-def gpu_record(gpu: "Row") -> "dict[str, Any]":
+def gpu_record(gpu: "Row") -> "dict[str, Fact]":
     """Return the entry of one GPU in environment.json."""
     listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import Any
+from typing import Dict, NamedTuple, Sequence
 
 from .environments import PythonEnvironment, after_prologue
 from .masking import mask, secret_texts, without
@@ -25,10 +25,26 @@ from .tools import (
     kill,
     processes_with,
     program_text,
-    read_json,
+    read_job,
     read_text,
 )
 from .vendors import NVIDIA, vendor_here
+
+MYPY = False
+if MYPY:
+    from .spec import JobDocument
+
+
+class PythonFacts(NamedTuple):
+    """The answers of `packages.py`; versions are empty if they are unknown."""
+
+    python: str = ""
+    packages: "Dict[str, str] | None" = None
+    missing: Sequence[str] = ()
+    installed: Sequence[str] = ()
+    cuda: str = ""
+    cudnn: str = ""
+    nccl: str = ""
 
 
 def fill(word: "Word", values: "dict[str, str]") -> str:
@@ -65,10 +81,9 @@ def is_own(path: str) -> bool:
 class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
-    def __init__(self, folder: str, document: "dict[str, Any] | None" = None) -> None:
+    def __init__(self, folder: str, document: "JobDocument | None" = None) -> None:
         self.folder = os.path.abspath(folder)
-        if document is None:
-            document = read_json(self.path("job.json"))
+        document = document or read_job(self.folder)
         self.spec = job_spec(document["spec"])
         self.vendor = vendor_here(self.spec.accelerator)
         self.rank = document["rank"]
@@ -170,12 +185,12 @@ class NodeJob:
         count = self.spec.devices_per_node
         return self.used_gpus or ",".join(map(str, range(count)))
 
-    def filled(self, word: "list[Any]") -> str:
+    def filled(self, word: "Word") -> str:
         """Fill the node variables of a word; the numbers of GPUs only where it names them: they may depend on it."""
         ids = {"gpu_ids": self.gpu_ids} if {"node": "gpu_ids"} in word else {}
         return fill(word, {**self.values, **ids})
 
-    def fill(self, words: "list[list[Any]]") -> "list[str]":
+    def fill(self, words: "list[Word]") -> "list[str]":
         """Fill the node variables of a command line."""
         return list(map(self.filled, words))
 
@@ -325,28 +340,23 @@ class NodeJob:
             found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
         return [os.path.relpath(path, self.folder) for path in found if not os.path.islink(path)]
 
-    def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
-        """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
+    def ask_python(self, device: str, seconds: float) -> PythonFacts:
+        """Return the answers of `packages.py`; unknown ones for a recipe without Python, which names no packages."""
         contained = self.spec.container is not None
         if not contained and not self.spec.packages:
-            return {}
-        question = [
-            self.spec.python,
-            "-c",
-            program_text("packages.py"),
-            device,
-            "yes" if contained else "no",
-        ]
+            return PythonFacts()
+        asked = "yes" if contained else "no"
+        question = [self.spec.python, "-c", program_text("packages.py"), device, asked]
         argv = self.contained([*question, *self.spec.packages])
         folder = self.working_folder
         _, text = run_tool(
             argv, seconds, LONGEST_LIST, cwd=folder if os.path.isdir(folder) else None, env=self.environment()
         )
-        answers: "dict[str, Any]" = {}
+        answers = PythonFacts()
         for line in text.splitlines():
             if line.startswith(MARK + "{"):
-                with contextlib.suppress(ValueError):
-                    answers.update(json.loads(line[len(MARK) :]))
+                with contextlib.suppress(ValueError, TypeError):
+                    answers = answers._replace(**json.loads(line[len(MARK) :]))
         return answers
 
     def inspect_image(self, template: str) -> str:

@@ -8,11 +8,13 @@ import glob
 import os
 import re
 import resource
-from typing import Any
+from typing import Union
 
 from .programs import tool_output
 from .tools import PROC, SYS, first_match, read_text
 
+# A fact of a machine; None or empty if it is unknown.
+Fact = Union[None, str, int, float]
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10
 
@@ -38,8 +40,8 @@ def usable_cores() -> "int | None":
     return count if count < cpu_cores() else None
 
 
-def machine_facts() -> "dict[str, Any]":
-    """Return the facts of the machine without its GPUs; None or empty if the kernel does not state it."""
+def machine_facts() -> "dict[str, Fact]":
+    """Return the facts of the machine without its GPUs."""
     kib = first_match(r"^MemTotal:\s*(\d+) kB", read_text(f"{PROC}/meminfo"))
     return {
         "cpu": cpu_model(),

@@ -5,11 +5,11 @@ import fcntl
 import glob
 import os
 import re
-from typing import Any
+from typing import NamedTuple
 
 from .machine import infiniband_ports
 from .programs import LONGEST_LIST
-from .tools import read_text, without_unknown
+from .tools import read_text
 
 # Variables that make it report how ranks are connected; see `NCCL_VARIABLES` in job.py, with the file that it goes to.
 # Source: "Environment Variables" of the NCCL documentation.
@@ -36,8 +36,16 @@ NCCL_LINKS = {
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 
-def nccl_report(folder: str) -> "dict[str, Any]":
-    """Return what NCCL's files in a folder say: version, how ranks are connected, and the number of channels."""
+class NcclReport(NamedTuple):
+    """The facts of NCCL by their keys in host.json: version, how ranks are connected, and the number of channels."""
+
+    nccl: str
+    nccl_transport: str
+    nccl_channels: "int | None"
+
+
+def nccl_report(folder: str) -> NcclReport:
+    """Return what NCCL's files in a folder say."""
     versions, channels = set(), [0]
     links: "set[str]" = set()
     ways: "set[tuple[str, bool]]" = set()
@@ -49,11 +57,7 @@ def nccl_report(folder: str) -> "dict[str, Any]":
         ways.update((way.strip(), "GDRDMA" in rest) for way, rest in NCCL_VIA.findall(text))
     inside = f" ({' + '.join(sorted(links))})" if links else ""
     named = {way + (inside if way == "P2P" else " (GDRDMA)" if direct else "") for way, direct in ways}
-    return without_unknown({
-        "nccl": " + ".join(sorted(versions)),
-        "nccl_transport": " + ".join(sorted(named)),
-        "nccl_channels": max(channels) or None,
-    })  # fmt: skip
+    return NcclReport(" + ".join(sorted(versions)), " + ".join(sorted(named)), max(channels) or None)
 
 
 def unused_infiniband(nodes: int, transport: str) -> "list[str]":

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sys
-from typing import Any
 
 # The same as in tools.py.
 MARK = "perfledger "
@@ -29,19 +28,19 @@ def installed(device: str, contained: str, *packages: str) -> None:
     """
     found = distributions()
     versions = {name: found[canonical(name)][1] for name in packages if canonical(name) in found}
-    report({
-        "python": sys.version.split()[0],
-        "packages": versions,
-        "missing": [name for name in packages if name not in versions],
-        "installed": [f"{name}=={version}" for name, version in sorted(found.values())],
-    })  # fmt: skip
+    report(
+        python=sys.version.split()[0],
+        packages=versions,
+        missing=[name for name in packages if name not in versions],
+        installed=[f"{name}=={version}" for name, version in sorted(found.values())],
+    )
     if device != "gpu":
         return
     if contained == "yes":
         image = {key: [os.environ.get(name) for name in names] for key, names in IMAGE_VARIABLES.items()}
-        report({key: next(filter(None, values), "") for key, values in image.items()})
+        report(**{key: next(filter(None, values), "") for key, values in image.items()})
     wheels = {NVIDIA_WHEEL.match(name): version for name, (_, version) in found.items()}
-    report({wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
+    report(**{wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
     wanted = {canonical(name) for name in packages}
     for names, libraries in (({"torch"}, torch_libraries), ({"paddlepaddle", "paddlepaddle-gpu"}, paddle_libraries)):
         if wanted & names:
@@ -51,7 +50,7 @@ def installed(device: str, contained: str, *packages: str) -> None:
                 sys.stderr.write(f"{min(names)}: {error}\n")
 
 
-def report(found: "dict[str, Any]") -> None:
+def report(**found: "str | list[str] | dict[str, str] | None") -> None:
     """Print the known ones of these facts, as an answer on lines of its own."""
     known = {key: value for key, value in found.items() if value not in (None, "", [], {})}
     text = f"\n{MARK}{json.dumps(known, ensure_ascii=False)}\n"
@@ -80,10 +79,10 @@ def canonical(name: str) -> str:
 def torch_libraries() -> None:
     """Report CUDA, cuDNN and NCCL as torch states them."""
     torch = importlib.import_module("torch")
-    report({"cuda": torch.version.cuda})
-    report({"cudnn": dotted(torch.backends.cudnn.version() or 0)})
+    report(cuda=torch.version.cuda)
+    report(cudnn=dotted(torch.backends.cudnn.version() or 0))
     nccl = importlib.import_module("torch.cuda.nccl").version()
-    report({"nccl": ".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl)})
+    report(nccl=".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl))
 
 
 def paddle_libraries() -> None:
@@ -92,7 +91,7 @@ def paddle_libraries() -> None:
     for key in IMAGE_VARIABLES:
         value = str(getattr(version, key, str)())
         if re.match(r"\d+(\.\d+)+$", value):
-            report({key: value})
+            report(**{key: value})
 
 
 def dotted(number: int) -> str:

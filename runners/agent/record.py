@@ -2,13 +2,17 @@
 
 import os
 import re
-from typing import Any
+from typing import NamedTuple
 
 from .devices import gpu_facts, gpu_record
 from .job import NodeJob
 from .machine import infiniband_ports, machine_facts
 from .programs import run_tool, tool_output
 from .tools import PREPARE_SECONDS, PROC, WITH_DAEMON, first_match, number, read_text, without_unknown
+
+MYPY = False
+if MYPY:
+    from .tools import Json
 
 
 def container_record(job: NodeJob) -> "dict[str, str]":
@@ -23,14 +27,14 @@ def container_record(job: NodeJob) -> "dict[str, str]":
     return without_unknown({"tool": container.tool, "image": container.image, "digest": digest})
 
 
-def environment_record(job: NodeJob) -> "dict[str, Any]":
+def environment_record(job: NodeJob) -> "dict[str, Json]":
     """Return the content of environment.json."""
     gpus = job.gpus
     load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
-    answers = job.ask_python(job.spec.device, PREPARE_SECONDS)
+    python = job.ask_python(job.spec.device, PREPARE_SECONDS)
     container, ports = container_record(job), infiniband_ports()
     kinds = [port.split(": ", 1)[1] for port in ports]
-    facts = {
+    facts: "dict[str, Json]" = {
         **machine_facts(),
         **gpu_facts(gpus),
         **(job.vendor.facts() if gpus else {}),
@@ -38,7 +42,11 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
         "gpus": len(job.vendor.devices()) or None,
         "threads": number(job.spec.threads),
         "load_average_before": load,
-        **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+        "python": python.python,
+        "packages": python.packages,
+        "cuda": python.cuda,
+        "cudnn": python.cudnn,
+        "nccl": python.nccl,
         "python_environment": job.used_environment.name if job.used_environment else None,
         "container_digest": container.get("digest"),
         "network_interface": next(iter(job.meeting({*job.base_variables, *job.spec.variables}).values()), ""),
@@ -52,17 +60,24 @@ def environment_record(job: NodeJob) -> "dict[str, Any]":
         "gpus": [gpu_record(gpu) for gpu in gpus],
         "topology": job.vendor.topology() if gpus else "",
         "infiniband": ports,
-        "packages_installed": answers.get("installed"),
+        "packages_installed": python.installed,
         "container": container,
     })  # fmt: skip
 
 
-def source_record(job: NodeJob) -> "dict[str, Any]":
-    """Return the commit of the sources, and whether they were modified, as far as git knows."""
+class SourceState(NamedTuple):
+    """The commit of the sources, and whether they were modified, as far as git knows."""
+
+    commit: str = ""
+    modified: "bool | None" = None
+
+
+def source_record(job: NodeJob) -> SourceState:
+    """Return the state of the sources of a job."""
     if not job.spec.source_folder or not os.path.isdir(job.sources):
-        return {}
+        return SourceState()
     commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=job.sources)
     if not re.match(r"[0-9a-f]{40,64}$", commit):
-        return {}
+        return SourceState()
     status, changes = run_tool(["git", "status", "--porcelain", "--untracked-files=no"], cwd=job.sources)
-    return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
+    return SourceState(commit, None if status else bool(changes.strip()))

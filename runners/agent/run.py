@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Dict, List, NamedTuple, Union
 
 from .checks import lock_host
 from .devices import hardware
@@ -39,11 +39,32 @@ from .tools import (
     write_file,
 )
 
+# A fact that only the run could find.
+RunFact = Union[None, str, int, float]
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
 # Variable that names the folder of a run that was started by a file of its own.
 ALONE = "PERFLEDGER_ALONE"
 EXIT_STATUS = {"completed": 0, "stopped": 130}
+
+
+class HostRecord(NamedTuple):
+    """The content of host.json; see `HostRecord` in `nodes.py` of the launcher."""
+
+    schema: str
+    start: str
+    end: str
+    wall_seconds: float
+    exit_status: int
+    outcome: str
+    hardware: str
+    gpus: str
+    gpu_variable: str
+    facts: Dict[str, RunFact]
+    warnings: List[str]
+    disturbances: List[str]
+    source: Dict[str, Union[str, bool]]
+    files: Dict[str, Dict[str, Union[str, int]]]
 
 
 class Runner:
@@ -69,7 +90,7 @@ class Runner:
             if self.scratch:
                 shutil.rmtree(self.scratch, ignore_errors=True)
         try:
-            write_file(self.job.path("host.json"), as_json(without_unknown(record)) + "\n")
+            write_file(self.job.path("host.json"), as_json(without_unknown(record._asdict())) + "\n")
         except OSError:
             sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
             return 3
@@ -123,7 +144,7 @@ class Runner:
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
 
-    def run_between_hooks(self) -> "dict[str, Any]":
+    def run_between_hooks(self) -> HostRecord:
         """Run the command between the hooks of the site, and return the content of host.json."""
         self.guard.tell("hooks")
         refused = self.job.run_hooks("before")
@@ -137,11 +158,10 @@ class Runner:
         finally:
             failed = self.job.run_hooks("after")
             self.guard.tell("hooks done")
-        if refused:
-            record["exit_status"] = 126
-        return {**record, "warnings": [*record["warnings"], *([failed] if failed else [])]}
+        warnings = [*record.warnings, *([failed] if failed else [])]
+        return record._replace(exit_status=126 if refused else record.exit_status, warnings=warnings)
 
-    def run_and_record(self) -> "dict[str, Any]":
+    def run_and_record(self) -> HostRecord:
         """Run the command, and return the content of host.json."""
         job = self.job
         argv = [sys.executable, "-I", PROGRAM, "environment", job.folder, self.scratch]
@@ -166,26 +186,27 @@ class Runner:
         job.take_over_files()
         facts, warnings = slowdowns(read_text(job.path("telemetry.csv")))
         nccl = nccl_report(job.path("ranks", NCCL_FOLDER))
-        warnings += unused_infiniband(job.spec.nodes, nccl.get("nccl_transport", ""))
+        warnings += unused_infiniband(job.spec.nodes, nccl.nccl_transport)
         job.remove_unwanted()
         warnings += job.mask_secrets()
         self.name_outcome(kills_before)
-        return {
-            "schema": "perfledger.host/1",
-            "node_rank": job.rank,
-            "start": start,
-            "end": end,
-            "wall_seconds": round(wall, 2),
-            "exit_status": self.status,
-            "outcome": self.outcome,
-            "hardware": hardware(job.spec.device, job.gpus),
-            **shown_gpus(job),
-            "facts": {**facts, **nccl},
-            "warnings": warnings,
-            "disturbances": disturbances,
-            "source": found,
-            "files": self.files(),
-        }
+        gpus, variable = shown_gpus(job)
+        return HostRecord(
+            schema="perfledger.host/1",
+            start=start,
+            end=end,
+            wall_seconds=round(wall, 2),
+            exit_status=self.status,
+            outcome=self.outcome,
+            hardware=hardware(job.spec.device, job.gpus),
+            gpus=gpus,
+            gpu_variable=variable,
+            facts=without_unknown({**facts, **nccl._asdict()}),
+            warnings=warnings,
+            disturbances=disturbances,
+            source=without_unknown(found._asdict()),
+            files=self.files(),
+        )
 
     def run_command(self) -> None:
         """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""
@@ -250,12 +271,12 @@ class Runner:
             with contextlib.suppress(OSError), open(self.job.path(name), "rb") as file:
                 yield from file
 
-    def files(self) -> "dict[str, dict[str, Any]]":
+    def files(self) -> "dict[str, dict[str, str | int]]":
         """Return hash and size of the files of the run.
 
         Skips empty logs of ranks, and names with unusual characters.
         """
-        found = {}
+        found: "dict[str, dict[str, str | int]]" = {}
         named = ["train.log", "telemetry.csv", "telemetry-host.csv", "environment.json"]
         for name in [*named, *self.job.rank_logs()]:
             path = self.job.path(name)
@@ -267,10 +288,10 @@ class Runner:
         return found
 
 
-def shown_gpus(job: NodeJob) -> "dict[str, str]":
-    """Return the variable that chose accelerators, and its value, without that of UUIDs, which are private."""
+def shown_gpus(job: NodeJob) -> "tuple[str, str]":
+    """Return the value of the variable that chose accelerators, and its name; empty for UUIDs, which are private."""
     used = job.used_gpus if job.spec.device == "gpu" else ""
-    return {"gpus": used, "gpu_variable": job.gpu_variable} if re.match(r"[\d,]+$", used) else {}
+    return (used, job.gpu_variable) if re.match(r"[\d,]+$", used) else ("", "")
 
 
 OUT_OF_MEMORY = re.compile(

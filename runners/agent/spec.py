@@ -1,6 +1,32 @@
-"""The specification of a job, as the launcher sends it; `job.py` of the launcher describes the fields."""
+"""The questions of a launcher, and the specification of a job; `job.py` of the launcher describes the fields."""
 
+from collections.abc import Callable
 from typing import Any, Dict, List, NamedTuple, Union
+
+MYPY = False
+if MYPY:
+    from typing import TypedDict
+
+    class JobDocument(TypedDict):
+        """The content of `job.json`: a specification, and the place of this node among all."""
+
+        agent: str
+        spec: Any  # see `job_spec`
+        identity: str
+        rank: int
+        hosts: List[str]
+        master_address: str
+        master_port: int
+
+    class Question(JobDocument, total=False):
+        """A question of a launcher, with what its action needs."""
+
+        action: str
+        jobs: str
+        outcome: str
+        secrets: Dict[str, str]
+        work: str
+
 
 # Texts, and the names of node variables as `{"node": NAME}`. Python 3.6 has no `list[str]`.
 Word = List[Union[str, Dict[str, str]]]
@@ -69,7 +95,7 @@ class Specification(NamedTuple):
 
 
 # The records inside a specification, by field.
-INSIDE: "dict[str, Any]" = {
+INSIDE: "dict[str, Callable[..., NamedTuple]]" = {
     "accelerator": SiteDevice,
     "container": NodeContainer,
     "virtual_environment": EnvironmentName,
@@ -77,7 +103,7 @@ INSIDE: "dict[str, Any]" = {
 }
 
 
-def job_spec(document: "dict[str, Any]") -> Specification:
-    """Return the specification in a document."""
+def job_spec(document: Any) -> Specification:
+    """Return the specification in a JSON document."""
     inside = {name: kind(**document[name]) for name, kind in INSIDE.items() if document[name]}
     return Specification(**{**document, **inside})

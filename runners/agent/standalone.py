@@ -12,6 +12,10 @@ from .job import NodeJob
 from .run import ALONE
 from .tools import PROGRAM, Refused, as_json, write_file
 
+MYPY = False
+if MYPY:
+    from .spec import Question
+
 
 def standalone(words: "list[str]") -> int:
     """Create the folder of the run below the current one, check this host, and run."""
@@ -21,7 +25,9 @@ def standalone(words: "list[str]") -> int:
     with zipfile.ZipFile(os.path.dirname(PROGRAM)) as archive:
         document = json.loads(os.fsdecode(archive.read("job.json")))
     folder = document["folder"]
-    actions = Actions({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    question: "Question" = document["request"]
+    question["jobs"] = os.path.abspath(os.path.join(folder, "incoming"))
+    actions = Actions(question)
     try:
         os.makedirs(folder)
         write_file(os.path.join(folder, "launch.json"), as_json(document["launch"]))

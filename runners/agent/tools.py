@@ -10,7 +10,14 @@ import time
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+    from typing import TypeVar, Union
+
+    from .spec import JobDocument
+
+    T = TypeVar("T")
+    # A value of JSON.
+    Json = Union[None, str, int, float, Sequence["Json"], Mapping[str, "Json"]]
 
 MARK = "perfledger "
 # The folder of these modules, which may lie in an archive: the program that starts the agent again.
@@ -45,7 +52,7 @@ class Busy(Refused):
         self.why = why
 
 
-def send_answer(answer: "dict[str, Any]") -> None:
+def send_answer(answer: "Json") -> None:
     """Print an answer. It begins with a newline, because a login may have printed half a line before."""
     sys.stdout.flush()
     sys.stdout.buffer.write(encoded(f"\n{MARK}{json.dumps(answer, ensure_ascii=False)}\n"))
@@ -61,15 +68,15 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def as_json(value: "Any") -> str:
+def as_json(value: "Json | JobDocument") -> str:
     """Return JSON of several lines for `encoded`, with its texts as they are."""
     return json.dumps(value, indent=1, ensure_ascii=False)
 
 
-def read_json(path: str) -> "dict[str, Any]":
-    """Return the content of a file that a launcher wrote, whose texts can be paths and arguments here."""
-    with open(path, "rb") as file:
-        found: "dict[str, Any]" = json.loads(os.fsdecode(file.read()))
+def read_job(folder: str) -> "JobDocument":
+    """Return the content of `job.json` in a folder; its texts can be paths and arguments here."""
+    with open(os.path.join(folder, "job.json"), "rb") as file:
+        found: "JobDocument" = json.loads(os.fsdecode(file.read()))
     return found
 
 
@@ -94,9 +101,9 @@ def write_file(path: str, text: str) -> None:
         raise
 
 
-def without_unknown(members: "dict[str, Any]") -> "dict[str, Any]":
+def without_unknown(members: "Mapping[str, T]") -> "dict[str, T]":
     """Return an object without its unknown (None or empty) members."""
-    return {key: value for key, value in members.items() if value not in (None, "", [], {})}
+    return {key: value for key, value in members.items() if value not in (None, "", [], {}, ())}
 
 
 def number(text: "str | None") -> "int | float | None":

@@ -54,7 +54,7 @@ def arrive(folder: Path, rank: int, outcome: str = "completed", log: str = LINE.
     """Put the files of a node that ended into the folder of a run; `more` goes into its `host.json`."""
     node = lost(folder, rank, log, more.pop("facts", FACTS))
     host = {
-        "schema": "perfledger.host/1", "node_rank": rank, "start": "2026-11-20T10:00:00Z",
+        "schema": "perfledger.host/1", "start": "2026-11-20T10:00:00Z",
         "end": "2026-11-20T10:01:00Z", "wall_seconds": 60.5, "exit_status": 0 if outcome == "completed" else 1,
         "outcome": outcome, "hardware": "A CPU, 4 cores (CPU)", "files": stated(node), **more,
     }  # fmt: skip

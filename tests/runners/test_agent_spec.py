@@ -1,12 +1,13 @@
-"""The specification of a job is the same record for the launcher and for the agent."""
+"""The records that the launcher and the agent exchange have the same fields on both sides."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from perfledger.runners import job
-from perfledger.runners.agent import spec
+from perfledger.runners import job, nodes
+from perfledger.runners import setup as launcher_setup
+from perfledger.runners.agent import run, setup, spec
 from tests.runners.jobs import CPU
 
 PAIRS = {
@@ -15,6 +16,8 @@ PAIRS = {
     spec.EnvironmentName: job.VirtualEnvironment,
     spec.SiteHooks: job.Hooks,
     spec.SiteDevice: job.DeclaredAccelerator,
+    setup.SetupSteps: launcher_setup.SetupSteps,
+    run.HostRecord: nodes.HostRecord,
 }
 
 

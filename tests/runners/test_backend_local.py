@@ -166,8 +166,8 @@ def test_a_node_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp
 def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
     change_agent(
         monkeypatch,
-        'return {"warnings": [each',
-        'return {"warnings": ["it is warm"] + ["x" * 5000] * 99 or [each',
+        '"warnings": [each',
+        '"warnings": ["it is warm"] + ["x" * 5000] * 99 or [each',
     )
     started = planned(write_recipe("true"), LOCAL, tmp_path)
     assert started.start().warnings == ("it is warm", *["x" * 1000] * 49)

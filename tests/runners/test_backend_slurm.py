@@ -82,7 +82,7 @@ def jobs(slurm) -> list[str]:
 
 
 def test_a_run_on_two_nodes_knows_its_place_and_returns_warnings(nodes, write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
+    change_agent(monkeypatch, '"warnings": [each', '"warnings": ["it is warm"] + [each')
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, nodes, tmp_path, TWO)

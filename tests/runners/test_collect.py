@@ -16,6 +16,7 @@ from perfledger.runners.job import RunnerError, WantedRecords
 from perfledger.runners.record import Lost, finish, published
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Warnings
+from perfledger.schema.run_json import RunJson
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 
@@ -300,7 +301,7 @@ def test_unusable_records_do_not_count(tmp_path):
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
-    assert ingest_link.count_records(ingest_link.log_figures(log, {"schema": "perfledger.run/1"})) == {
+    assert ingest_link.count_records(ingest_link.log_figures(log, RunJson(schema="perfledger.run/1"))) == {
         "frameworks.keras": 2
     }
 

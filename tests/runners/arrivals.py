@@ -35,7 +35,7 @@ def begun(
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
 ) -> Path:
-    """Make the folder of a run of the tiny recipe that was started on so many nodes; none of its files arrived yet."""
+    """Make the folder of a run of the tiny recipe that was started on `nodes` nodes, before any of its files arrive."""
     chosen = recipes.load(path)
     wanted = {"nodes": str(nodes), "devices": str(nodes), **(choices or {})}
     run = plan_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw", settings)

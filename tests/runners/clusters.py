@@ -121,7 +121,7 @@ def namespaces(folder: Path, count: int) -> Iterator[list[SshHost]]:
     """Hosts that differ in their addresses: each in a network namespace of its own, on one bridge.
 
     As root, and where there is `ip`. A host's link is `<its name>.0` out here: see `link`. Names and addresses are
-    those of this process, since tests run beside each other.
+    those of this process, since tests run at the same time.
     """
     number = os.getpid() % 250
     bridge = f"plbr{number}"
@@ -172,7 +172,7 @@ def free_port() -> int:
 
 
 def text(path: Path) -> str:
-    """Return the content of a file; empty if there is none."""
+    """Return the content of a file; empty if it does not exist."""
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 

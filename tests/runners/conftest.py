@@ -1,4 +1,4 @@
-"""A tiny recipe, written anew for each test, and what the tests of real runs share."""
+"""A tiny recipe, written again for each test, and fixtures of the tests of real runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every runner that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Hosts are locked while they measure: by tests, apart from those beside them and from whatever measures here.
+# Hosts are locked while they measure: by tests, apart from other tests and from whatever measures here.
 os.environ["PERFLEDGER_JOBS"] = tempfile.mkdtemp(prefix="perfledger-jobs.")
 atexit.register(shutil.rmtree, os.environ["PERFLEDGER_JOBS"], ignore_errors=True)
 os.environ["PERFLEDGER_COMPILED"] = f"{os.environ['PERFLEDGER_JOBS']}/compiled"  # see agents.kept
@@ -71,7 +71,7 @@ def _short_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def write_recipe(tmp_path: Path) -> WriteRecipe:
     """Return a function that writes the tiny recipe around a bash program, which finds the option `word` in `$1`.
 
-    A `command` replaces bash and its program; it may hold slots.
+    A `command` replaces bash and its program; it may contain slots.
     """
 
     def write(
@@ -99,7 +99,7 @@ def write_recipe(tmp_path: Path) -> WriteRecipe:
 
 @pytest.fixture
 def bash() -> str:
-    """Return the bash of this machine; skip the test if there is none."""
+    """Return the bash of this machine; skip the test without one."""
     found = shutil.which("bash")
     if found is None:
         pytest.skip("bash is missing, and what the runners start is a bash script")

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a program whose log is understood, and the runner as a process."""
+"""Helpers of the tests of the command line: a program whose log is understood, and the runner as a process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folder_of(tmp_path: Path, case: str = "cpu-n1d1-bs1-fp32") -> Path:
 
 
 def until(wanted: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until a condition holds."""
+    """Wait until a condition is true."""
     for _ in polls(seconds):
         if wanted():
             return
@@ -58,7 +58,7 @@ class Runner:
         self.returncode: int | None = None
         self._printed = [tmp_path / f"{uuid4().hex}.{name}" for name in ("out", "err")]
         with warnings.catch_warnings():
-            # Of threads, which pytest-xdist has: none of them holds what we use.
+            # pytest-xdist has threads; they do not use these modules.
             warnings.simplefilter("ignore", DeprecationWarning)
             self.pid = os.fork()
         if not self.pid:
@@ -111,7 +111,7 @@ def _printing(top: Path) -> int:
 
 @contextmanager
 def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[Runner]:
-    """Run a recipe in a process of its own, from when its command has printed a line on so many nodes."""
+    """Run a recipe in a process of its own, and yield when its command has printed a line on `nodes` nodes."""
     process = Runner(path, tmp_path, *more)
     try:
         until(lambda: _printing(tmp_path) == nodes)

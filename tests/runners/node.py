@@ -1,4 +1,4 @@
-"""One node as a launcher sees it: a job's folder with the agent in it, and tools that stand in for those of a host."""
+"""One node as a launcher sees it: a job's folder with the agent in it, and fake tools of a host."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Reply
 from tests.runners.agents import Change, kept, modules, replacing
 
-#: What runs the agent: the Python of these tests, or an older one that a variable names.
+#: The Python that runs the agent: that of these tests, or an older one that a variable names.
 PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
 
 
@@ -140,14 +140,14 @@ def sampled(rows: int = 1, name: str = "telemetry.csv") -> str:
 
 
 def tool(folder: Path, name: str, program: str) -> str:
-    """Write a program that bash runs, and return a PATH on which it comes first."""
+    """Write a program that bash runs, and return a PATH that begins with its folder."""
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/bash\n{program}\n", encoding="utf-8")
     (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
 
 
-# Tests start it a thousand times, so it imports nothing that costs.
+# Tests start it a thousand times, so it imports no slow module.
 FAKE_NVIDIA_SMI = """
 import sys, time
 told = {told!r}
@@ -179,7 +179,7 @@ else:
 
 
 def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = (), topology: str = "") -> str:
-    """Write a stand-in that answers, field by field, for some GPUs; return a PATH on which it comes first.
+    """Write a fake nvidia-smi that answers, field by field, for some GPUs; return a PATH that begins with its folder.
 
     `refused` are fields that make it refuse the whole question, as one does that does not know them.
     """
@@ -192,7 +192,7 @@ def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = 
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """Mount a disk of so many bytes (`320k`, `80m`); skip the test if none can be mounted."""
+    """Mount a disk of this size (`320k`, `80m`); skip the test if it cannot be mounted."""
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if os.getuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode:

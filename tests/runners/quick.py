@@ -28,7 +28,7 @@ INGEST = ingest_link.ask_ingest
 #: The modules of the agent as they are.
 AGENT = agent_link.AGENT
 #: How long the agent waits, and how long in tests: the load of a machine that tests says nothing, and what ends there
-#: must have been ended by what is tested, and not by the agent's patience.
+#: must have been ended by the tested code, and not by the agent's patience.
 WAITS = {
     "LOAD_SECONDS = 0.5": "LOAD_SECONDS = 0.02",
     "BUSY_PERCENT = 10": "BUSY_PERCENT = 101",

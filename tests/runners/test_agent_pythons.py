@@ -55,7 +55,7 @@ def test_a_script_starts(python, write_recipe, tmp_path):
     assert (node / "train.log").read_text().splitlines()[-1] == python
 
 
-def test_packages_are_asked(python):
+def test_packages_are_reported(python):
     program = (agent_link.AGENT / "packages.py").read_text(encoding="utf-8")
     answer = subprocess.run([python, "-c", program, "gpu", "yes", "pip"], capture_output=True, text=True, check=True)
     found = json.loads(answer.stdout.split(agent_link.MARK)[1])

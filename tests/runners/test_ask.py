@@ -44,7 +44,7 @@ def test_a_program_that_is_too_slow_is_killed_and_the_others_count():
     assert quick.output == "here\n"
 
 
-def test_an_answer_may_be_longer_than_a_pipe_holds_and_not_be_text():
+def test_an_answer_may_be_longer_than_a_pipe_and_not_be_text():
     (answer,) = ask([bash_reads(r"head -c 300000 /dev/zero | tr '\0' x; printf '\xff'")], 20)
     assert answer.output == "x" * 300000 + "\ufffd"
 
@@ -89,8 +89,8 @@ def test_the_others_are_ended_if_a_program_is_missing(tmp_path):
     assert not written or ended(int(written))
 
 
-def test_what_a_login_prints_is_no_answer_of_an_agent():
-    """Neither in front of the answer, nor behind a form feed or another end of a line that is not a newline."""
+def test_lines_of_a_login_are_not_taken_for_an_answer():
+    """Neither before the answer, nor after a form feed or another end of a line that is not a newline."""
     fake = 'perfledger {"kind": "ended"}'
     login = f"Welcome {fake}\n"
     answer = 'perfledger {"kind": "running"}\n'
@@ -99,13 +99,13 @@ def test_what_a_login_prints_is_no_answer_of_an_agent():
     assert decoded(ProgramResult(0, login + trailer, ""), JobState) is None
 
 
-#: An agent that answers with the names of what it was asked.
+#: An agent that answers with the names of the values in its question.
 ECHO = {"__init__.py": "", "actions.py": "def serve(asked): print('perfledger', asked['action'], *sorted(asked))"}
 
 
 @pytest.fixture
 def echo(monkeypatch):
-    """Have nodes run an agent that answers with what it was asked."""
+    """Have nodes run an agent that repeats its question."""
     monkeypatch.setattr(agent_link, "AGENT", kept(ECHO))
 
 

@@ -115,7 +115,7 @@ def test_a_job_whose_agent_is_killed_is_lost_and_leaves_no_process(write_recipe,
     assert (started.node(0) / "train.log").read_text() == f"{child}\n"
 
 
-def test_a_job_that_was_never_started_is_told_from_one_that_was_killed(write_recipe, tmp_path):
+def test_a_job_that_was_never_started_differs_from_one_that_was_killed(write_recipe, tmp_path):
     started = planned(write_recipe("true"), LOCAL, tmp_path)
     started.node(0).mkdir(parents=True)
     assert started.look().cause == "it was never started"
@@ -123,7 +123,7 @@ def test_a_job_that_was_never_started_is_told_from_one_that_was_killed(write_rec
     assert started.look().cause == "its agent is gone, as if killed"
 
 
-def test_a_job_whose_agent_is_gone_is_told_from_a_restart_another_machine_and_a_reused_pid(write_recipe, tmp_path):
+def test_a_job_whose_agent_is_gone_differs_from_a_restart_another_machine_and_a_reused_pid(write_recipe, tmp_path):
     started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
     started.start()
     started.printing()
@@ -145,7 +145,7 @@ def test_a_job_whose_agent_is_gone_is_told_from_a_restart_another_machine_and_a_
         stranger.wait()
 
 
-def test_an_answer_is_found_behind_a_line_that_a_login_left_open(write_recipe, tmp_path, monkeypatch):
+def test_an_answer_is_found_after_a_line_that_a_login_left_open(write_recipe, tmp_path, monkeypatch):
     login = ["bash", "-c", "printf '\\e[1mWelcome '; exec \"$@\"", "bash"]
     usual = Local.argv
     monkeypatch.setattr(Local, "argv", lambda target, rank: [*login, *usual(target, rank)])
@@ -180,7 +180,7 @@ def test_an_agent_that_cannot_begin_says_so(write_recipe, tmp_path, monkeypatch)
         planned(write_recipe("true"), LOCAL, tmp_path).start()
 
 
-def test_an_agent_that_fails_is_told_from_a_host_out_of_reach(write_recipe, tmp_path, monkeypatch):
+def test_an_agent_that_fails_differs_from_a_host_out_of_reach(write_recipe, tmp_path, monkeypatch):
     change_agent(monkeypatch, "\n    before = processor_times()", "\n    before = nothing")
     with pytest.raises(RunnerError, match=r"this machine: the agent failed there .it said: NameError"):
         planned(write_recipe("true"), LOCAL, tmp_path).start()

@@ -241,7 +241,7 @@ def test_a_launcher_that_starts_the_other_nodes_works_on_the_first_alone(write_r
         planned(path, Slurm(NODES, "7"), tmp_path / "b", TWO)
 
 
-def test_secrets_reach_the_nodes_and_stand_in_no_file(nodes, write_recipe, tmp_path, monkeypatch):
+def test_secrets_reach_the_nodes_and_are_in_no_file(nodes, write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "hush-0123456789-hush")
     path = write_recipe('echo "it is $MY_TOKEN"')
     started = planned(path, nodes, tmp_path, TWO, settings=Settings(secrets=("MY_TOKEN",)))

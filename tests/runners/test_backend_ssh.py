@@ -176,7 +176,7 @@ def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypa
 
 
 def test_paths_arguments_and_files_pass_through_a_host_of_the_locale_c(write_recipe, tmp_path, one_host, monkeypatch):
-    # As Python 3.6 in it, later ones are told to take nothing but ASCII for paths.
+    # As Python 3.6 in it, an option makes later ones take ASCII alone for paths.
     ascii_only = '"-X", "utf8=0"'
     argv = 'return [sys.executable, "-I", read_job'
     change_agent(monkeypatch, argv, argv.replace('"-I"', f'{ascii_only}, "-I"'))

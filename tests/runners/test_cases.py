@@ -155,7 +155,7 @@ def test_cases_of_a_matrix_that_would_run_the_same_command_are_refused(tmp_path,
         '[environment_variables]\nB = "{global_batch_size}{precision}"\n',
     ],
 )
-def test_a_key_may_be_used_anywhere_in_what_runs(tmp_path, more):
+def test_a_key_may_be_used_in_any_part_of_a_command(tmp_path, more):
     assert len(select_cases(loaded(tmp_path, ["a", "{devices}"], UNUSED, more), {})) == 8
 
 

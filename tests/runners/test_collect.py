@@ -23,13 +23,13 @@ from tests.runners.home import load
 
 @pytest.fixture
 def folder(write_recipe, tmp_path):
-    """Make a run of one node, of which nothing arrived yet."""
+    """Make a run of one node, before its files arrive."""
     return begun(write_recipe("true"), tmp_path)
 
 
 @pytest.fixture
 def pair(write_recipe, tmp_path):
-    """Make a run of two nodes, of which nothing arrived yet."""
+    """Make a run of two nodes, before their files arrive."""
     return begun(write_recipe("true"), tmp_path, nodes=2)
 
 
@@ -59,7 +59,7 @@ def test_logs_of_ranks_keep_their_paths(folder):
     assert (folder / "ranks/1/stdout.log").read_text() == "rank 1\n"
 
 
-def test_files_of_a_launcher_with_variables_of_the_user_are_not_kept(folder):
+def test_files_of_a_launcher_with_variables_of_the_user_are_dropped(folder):
     node = lost(folder, 0)
     (node / "ranks/paddle").mkdir(parents=True)
     for name in ("envlog.0", "backup_env.0.json", "default.pod.log", "workerlog.0"):
@@ -125,7 +125,7 @@ def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     assert finish(pair, launched(pair)).outcome == "oom"
 
 
-def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
+def test_a_lost_node_has_failed_and_its_partial_log_stays(pair):
     arrive(pair, 0)
     lost(pair, 1, log="half a li")
     with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
@@ -253,7 +253,7 @@ def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
     assert load(folder / "run.json")["source"] == {"repository": "a/b", "commit": "abcdef", "modified": True}
 
 
-def test_warnings_of_the_start_are_kept(folder):
+def test_run_json_has_the_warnings_of_the_start(folder):
     arrive(folder, 0)
     record.note_warnings(folder, Warnings(("the load is high",)))
     finish(folder, launched(folder))

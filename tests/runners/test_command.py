@@ -1,4 +1,4 @@
-"""What a case becomes: words, files and facts for its nodes, and nothing in them is read by a shell."""
+"""From a case to words, files and facts for its nodes; no shell reads them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOSTILE = [
     "é 中文 \U0001f600", "\x01\x1b[31m\x7f", "a\u2028b",
 ]  # fmt: skip
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
-#: Prints its arguments, a NUL after each, and nothing of its own.
+#: Prints its arguments, a NUL after each.
 ECHO = ["/bin/bash", "-c", "printf '%s\\0' \"$@\"", "echo"]
 
 
@@ -125,7 +125,7 @@ def test_node_variables_are_printed_as_names_in_braces():
     assert texts([word("a b"), ("--rank=", NodeVariable("node_rank")), word("")]) == ["a b", "--rank={node_rank}", ""]
 
 
-def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_path):
+def test_a_job_has_the_facts_of_recipe_case_and_settings(write_recipe, tmp_path):
     (tmp_path / "t.py").write_bytes(b"a\r\nb")
     more = (
         '[files]\n"t.py" = "t.py"\n[setup]\npython = "python3.10"\npackages = ["torch"]\n'

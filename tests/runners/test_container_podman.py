@@ -32,7 +32,7 @@ default_ulimits = ["nofile=1024:1024", "nproc=4000:4000"]
 
 @pytest.fixture(scope="module")
 def image():
-    """Podman with a store of its own that holds the image; skipped where no container can be run."""
+    """Podman with a store of its own that contains the image; skip the tests if no container can be run."""
     if os.getuid() != 0 or shutil.which("podman") is None or shutil.which("runc") is None:
         pytest.skip("containers are tried with root, podman and runc")
     # Not below pytest's folder: the path of a socket ends at 104 bytes, and Podman waits 20 s for one that is longer.
@@ -54,7 +54,7 @@ def image():
             pytest.skip(f"podman runs no container here: {done.stderr.strip()[-200:]}")
     yield variables
     subprocess.run(["podman", "rm", "--all", "--force"], env=environment, check=True, capture_output=True)
-    # Layers hold files that nobody may write.
+    # Layers contain files that nobody may write.
     subprocess.run(["podman", "rmi", "--all", "--force"], env=environment, check=True, capture_output=True)
     shutil.rmtree(folder, ignore_errors=True)
 

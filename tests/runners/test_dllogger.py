@@ -43,7 +43,7 @@ def test_durations():
     assert str(dllogger.seconds("train.data_time", 0.001919)) == "train.data_time : 0.00192 s"
 
 
-def test_a_line_of_json_holds_the_clock_the_step_and_the_figures():
+def test_a_line_of_json_has_the_clock_the_step_and_the_figures():
     line = dllogger.json_line(NOW, NOW - timedelta(seconds=2.5), (0, 7), {"train.sequences_per_second": 12.5})
     assert line == (
         f'DLLL {{"timestamp": "{NOW.timestamp()}", "datetime": "2026-11-20 14:00:01.002345", "elapsedtime": "2.5", '

@@ -45,7 +45,7 @@ for step in range(count + 1):
 
 
 def shown(path: Path) -> list[list[str]]:
-    """Return the words behind `python -m runners` of each line of a document's blocks, without comments."""
+    """Return the words after `python -m runners` of each line of a document's blocks, without comments."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     lines = [
         line

@@ -134,7 +134,7 @@ def test_a_script_is_sent_with_its_modules_or_its_folder_or_its_package(command:
     assert [*drafted(command).files] == files
 
 
-def test_an_interpreter_alone_is_no_mistake() -> None:
+def test_an_interpreter_alone_is_accepted() -> None:
     assert drafted("python").command == ("python",)
 
 

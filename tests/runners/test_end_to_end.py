@@ -119,7 +119,7 @@ def test_the_figures_that_were_measured_are_on_the_pages(site):
 
 
 def said(page: Path, figure: float) -> bool:
-    """Return whether a page holds a figure, rounded as its spread asks for."""
+    """Return whether a page contains a figure, rounded as its spread asks for."""
     numbers = re.findall(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?", page.read_text(encoding="utf-8"))
     return any(abs(float(number.replace(",", "")) - figure) <= figure / 200 for number in numbers)
 

@@ -17,7 +17,7 @@ from tests.runners.node import prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
-#: A wheel is a zip file with these; this one holds no module.
+#: A wheel is a zip file with these; this one has no module.
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -42,7 +42,7 @@ def wheel(tmp_path):
 
 @pytest.fixture
 def uv(tmp_path, monkeypatch):
-    """Put a stand-in for uv on PATH, and return the file of its calls."""
+    """Put a fake uv on PATH, and return the file of its calls."""
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "uv", stand_in_for_uv(tmp_path / "uv.log")))
     return tmp_path / "uv.log"
 
@@ -103,7 +103,7 @@ def test_a_work_folder_that_cannot_be_made_is_named_and_no_step_is_blamed(write_
     assert said in capfd.readouterr().err
 
 
-def test_without_a_setup_the_hosts_python_runs_and_what_it_lacks_is_said(write_recipe, tmp_path, capfd):
+def test_without_a_setup_the_hosts_python_runs_and_missing_packages_are_named(write_recipe, tmp_path, capfd):
     path = write_recipe("true", more=setup_table("pip install mxstub"))
     assert main(["run", str(path), "--work", str(tmp_path / "work"), "--raw-logs", str(tmp_path / "raw")]) == 2
     said = "python lacks packages that this recipe needs: mxstub; `python -m runners setup` installs what"
@@ -111,7 +111,7 @@ def test_without_a_setup_the_hosts_python_runs_and_what_it_lacks_is_said(write_r
 
 
 @pytest.mark.usefixtures("uv")
-def test_an_environment_of_other_steps_or_of_a_broken_setup_is_refused_and_made_anew(
+def test_an_environment_of_other_steps_or_of_a_broken_setup_is_refused_and_made_again(
     write_recipe, wheel, tmp_path, capfd
 ):
     work = ["--work", str(tmp_path / "work")]
@@ -128,7 +128,7 @@ def test_an_environment_of_other_steps_or_of_a_broken_setup_is_refused_and_made_
     assert main(["setup", str(path), *work]) == 0
     assert main(run) == 1  # It runs, and prints no record.
     capfd.readouterr()
-    # What is there is kept: the second setup only runs the steps.
+    # The environment stays: the second setup only runs the steps.
     assert main(["setup", str(path), *work]) == 0
     assert capfd.readouterr().out.startswith(f"this machine:\n+ {install}")
 

@@ -32,7 +32,7 @@ def _is_committed(name: str, content: bytes) -> bool:
 
 
 @pytest.mark.parametrize("name", recipes.names())
-def test_a_plan_holds_every_case_and_the_choices_that_give_it_again(name):
+def test_a_plan_has_every_case_and_the_choices_that_give_it_again(name):
     recipe = recipes.load(recipes.find(name))
     plan = from_text((COMMITTED / f"{name}.json").read_bytes(), Plan)
     assert len(plan.cases) == len(select_cases(recipe, {}))

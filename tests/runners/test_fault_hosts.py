@@ -1,4 +1,4 @@
-"""What goes wrong on the way and on the hosts, for real; nothing half is ever taken for whole."""
+"""Real faults of hosts and connections; a part of a file is never taken for the whole."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_job_killed_on_its_host_is_lost_with_its_log(write_recipe, tmp_path, h
     started.stop()
     assert ended(process)
     started.fetch()
-    # Before it may stand what the shell's own start-up files print.
+    # The shell's own start-up files may print before it.
     assert (started.node(0) / "train.log").read_text().splitlines()[-1] == str(process)
     assert not (started.node(0) / "host.json").exists()
 
@@ -192,7 +192,7 @@ def test_other_files_of_a_trainer_are_not_fetched(write_recipe, tmp_path, host):
     assert [path.name for path in started.node(0).iterdir()] == ["train.log"]
 
 
-def test_a_line_without_end_is_not_held_in_memory(tmp_path):
+def test_a_line_without_end_is_not_read_into_memory(tmp_path):
     class Stream(io.BytesIO):
         longest = 0
 
@@ -221,7 +221,7 @@ def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_p
         assert not list(host.jobs.rglob("*.py"))
 
 
-def test_a_disk_that_fills_up_ends_in_a_lost_job_with_what_was_written(write_recipe, tmp_path, host):
+def test_a_disk_that_fills_up_ends_in_a_lost_job_with_its_partial_log(write_recipe, tmp_path, host):
     with small_disk(host.jobs, "80m"):
         fill = 'echo begun; cat /dev/zero >"$PERFLEDGER_JOB/fill" 2>/dev/null; echo never fits; sleep 0.5'
         started = planned(write_recipe(fill), place(host), tmp_path)

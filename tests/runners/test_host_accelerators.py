@@ -1,4 +1,4 @@
-"""Accelerators of other makers than NVIDIA, and why clocks are slowed down: by stand-ins."""
+"""Accelerators of other makers than NVIDIA, and why clocks are slowed down, with fake tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def amd_static(index):
 
 
 def amd_smi(folder, wrap=lambda rows: rows, busy=()):
-    """Write a stand-in with two GPUs, in the layout of ROCm 6, or of 7 with `wrap`; on those `busy` a process runs."""
+    """Write a fake amd-smi with two GPUs, in the layout of ROCm 6, or 7 with `wrap`; a process runs on those `busy`."""
     idle = [{"process_info": "No running processes detected"}]
     running = [{"process_info": {"name": "python3", "pid": 4711}}]
     said = {
@@ -235,7 +235,7 @@ def test_docker_is_not_asked_for_gpus_of_amd(write_recipe, tmp_path):
     assert said.startswith("docker is told to give a container the GPUs of NVIDIA, and this host has those of AMD")
 
 
-# --- Clocks, and the machine beside the GPUs --------------------------------------------------------------------------
+# --- Clocks, and the machine around the GPUs --------------------------------------------------------------------------
 
 T0 = {
     "timestamp": "2026/11/21 12:00:00.000", "name": "NVIDIA T0", "memory.used": "512 MiB", "utilization.gpu": "87 %",
@@ -278,11 +278,11 @@ def test_samples_say_why_clocks_are_slowed_down(field, reasons, why, capped):
 
 
 @pytest.mark.parametrize("printed", ["", "index, name\n0, NVIDIA T0\n", f"index, {FIELDS[0]}\n0, [N/A]\n0\n"])
-def test_samples_without_reasons_say_nothing_of_clocks(printed):
+def test_samples_without_reasons_give_no_fact_of_clocks(printed):
     assert slowdowns(printed) == ({}, [])
 
 
-def test_the_machine_is_sampled_beside_its_gpus(write_recipe, tmp_path, monkeypatch, only_run):
+def test_the_machine_is_sampled_as_well_as_its_gpus(write_recipe, tmp_path, monkeypatch, only_run):
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", T0))
     recipe = write_recipe(f"{RECORD} record 1; {sampled()}; {sampled(name='telemetry-host.csv')}", device="gpu")
     assert main(["run", str(recipe), "--if-busy", "run", "--raw-logs", str(tmp_path / "raw")]) == 0

@@ -44,7 +44,7 @@ def test_the_description_of_the_machine_names_no_host_or_user(write_recipe, tmp_
     ("name", "said"),
     [("AMD EPYC", "AMD EPYC (family 25, model 17)"), ("Intel(R) Xeon(R) Gold 6271C", "Intel(R) Xeon(R) Gold 6271C")],
 )
-def test_a_processor_whose_name_has_no_number_is_told_by_its_family(write_recipe, tmp_path, name, said):
+def test_a_processor_whose_name_has_no_number_is_named_with_its_family(write_recipe, tmp_path, name, said):
     core = f"cpu family\t: 25\nmodel\t\t: 17\nmodel name\t: {name}\nphysical id\t: "
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/cpuinfo").write_text("".join(f"processor\t: {n}\n{core}{n // 2}\n\n" for n in range(4)))
@@ -235,7 +235,7 @@ def write_distribution(folder: Path, name: str, version: str) -> None:
 
 
 @pytest.mark.parametrize("container", ["docker", "podman"])
-def test_inside_a_container_the_container_is_asked(write_recipe, tmp_path, container):
+def test_inside_a_container_facts_come_from_the_container(write_recipe, tmp_path, container):
     digest = f"sha256:{'0a' * 32}"
     engine = f"""
 printf '%s\\n' "$*" >>{tmp_path}/calls

@@ -1,4 +1,4 @@
-"""What NCCL reports of a run, and the interface by which nodes reach each other."""
+"""The report of NCCL, and the network interface towards other nodes."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_nccl_is_asked_to_report_where_several_devices_meet_and_nobody_asked_oth
 
 
 def test_a_launcher_that_starts_other_nodes_leaves_nccl_as_it_is(write_recipe, tmp_path):
-    """It passes variables on, and on the other nodes there is no such folder."""
+    """It passes variables on, and the other nodes lack the folder."""
     path = reporting(tmp_path)
     tool(tmp_path / "tools", "horovodrun", 'echo "$NCCL_DEBUG_FILE"')
     recipe = write_recipe(device="gpu", shape="2n1d", more='[launcher]\nname = "horovodrun"\n')
@@ -126,7 +126,7 @@ def test_a_launcher_that_starts_other_nodes_leaves_nccl_as_it_is(write_recipe, t
         ("1n2d", SOCKETS, "InfiniBand", False),
     ],
 )
-def test_sockets_beside_infiniband_are_a_warning(write_recipe, tmp_path, shape, report, link, is_warned):
+def test_sockets_on_a_host_with_infiniband_are_a_warning(write_recipe, tmp_path, shape, report, link, is_warned):
     port = tmp_path / "sys/class/infiniband/mlx5_0/ports/1"
     port.mkdir(parents=True)
     for name, each in (("state", "4: ACTIVE"), ("rate", "400 Gb/sec (4X NDR)"), ("link_layer", link)):
@@ -140,7 +140,7 @@ def test_sockets_beside_infiniband_are_a_warning(write_recipe, tmp_path, shape, 
     assert [each.startswith("NCCL connected the nodes by sockets (NET/Socket)") for each in said] == [True] * is_warned
 
 
-def test_facts_of_nccl_stand_in_the_environment_and_repeats_with_them_are_no_others(
+def test_facts_of_nccl_are_in_the_environment_and_do_not_separate_repeats(
     write_recipe, tmp_path, monkeypatch, only_run
 ):
     program = f"{RECORD} record 1"
@@ -150,7 +150,7 @@ def test_facts_of_nccl_stand_in_the_environment_and_repeats_with_them_are_no_oth
     (tmp_path / "tools/torchrun").write_text(f'{text}\nwhile [ "$1" != bash ]; do shift; done; exec "$@"\n')
     monkeypatch.setenv("PATH", path)
     words = ["run", str(recipe), "--raw-logs", str(tmp_path / "raw")]
-    # As an earlier version left it: nothing of NCCL.
+    # As an earlier version left it: without facts of NCCL.
     assert main(words) == 0
     folder, run = only_run()
     assert (run["environment"]["nccl"], run["environment"]["nccl_transport"]) == ("2.21.5", "P2P (NVLink)")

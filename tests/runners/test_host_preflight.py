@@ -1,4 +1,4 @@
-"""`check` on a node: what would make a run fail or its figures worthless is said, and nothing is started."""
+"""`check` on a node: it names causes of failed runs and of worthless figures, and starts no run."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ IMAGE = '[container]\nimage = "maker/image:1"\n'
 
 @pytest.fixture
 def checked(write_recipe, tmp_path):
-    """Check a recipe of `true` on an idle machine; return refusal and warnings. Nothing may be left behind."""
+    """Check a recipe of `true` on an idle machine; return refusal and warnings. It must leave no file."""
 
     def check(more="", shape="1n1d", device="cpu", settings=None, **variables):
         path = write_recipe(more=more, device=device, shape=shape)
         (tmp_path / "proc").mkdir(exist_ok=True)
 
-        # What the kernel says is made up here, so that the usual limit can hold.
+        # The numbers of the kernel are made up here, so that the usual limit applies.
         quiet = all_of(kernel(tmp_path / "proc"), USUAL_LIMIT)
         node = prepared(path, tmp_path / "job", None, settings, quiet, hosts=["127.0.0.1"] * 2, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
         assert left - {"gpus"} == {"job.json"}
-        # A disturbance is told apart by its kind, and not by its words.
+        # A disturbance is a type of its own, whatever its words.
         return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 
     return check
@@ -247,7 +247,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(checked, tmp_path):
     assert refusal == f"the folder {tmp_path}/no where cannot be written to on this host"
 
 
-def test_a_host_on_which_another_run_measures_is_refused_unless_it_may_be_busy(checked, write_recipe, tmp_path):
+def test_a_host_where_another_run_measures_is_refused_unless_it_may_be_busy(checked, write_recipe, tmp_path):
     other = prepared(write_recipe("echo begun; sleep 300"), tmp_path / "other")
     with other.running():
         refused, _ = checked()

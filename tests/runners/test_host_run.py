@@ -1,4 +1,4 @@
-"""The agent on a node, for real: outcomes, signals, what is left behind, and what is not."""
+"""The agent on a node, for real: outcomes, signals, and the files and processes that remain."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(wri
     assert node.log().startswith("no such program: No such file or directory")
 
 
-def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
+def test_no_process_or_folder_of_a_run_is_left_after_it(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     node = prepared(write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job")
     assert node.run() == 0
@@ -286,7 +286,7 @@ def test_host_json_comes_last(write_recipe, tmp_path):
         assert int((node.job / "pid").read_text()) == process.pid
 
 
-def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
+def test_a_full_disk_leaves_no_file_that_looks_complete(write_recipe, tmp_path):
     with small_disk(tmp_path / "disk", "316k"):
         node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
         done = node.call()

@@ -1,4 +1,4 @@
-"""The sampler beside a run: its rows, what it costs, and that it ends with the run."""
+"""The sampler of a run: its rows, its cost, and that it ends with the run."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_sampler_ends_with_an_agent_that_was_killed(write_recipe, tmp_path):
         assert ended(int((tmp_path / "sampler").read_text()))
 
 
-#: What the kernel says before and after: 1,000 jiffies, of which some were busy and some stolen.
+#: The kernel's numbers before and after: 1,000 jiffies, some of them busy and some stolen.
 JIFFIES = "cpu  {busy} 0 0 {idle} 0 0 0 {stolen} 0 0\n"
 
 
@@ -210,7 +210,7 @@ def test_other_work_during_a_run_disturbs_it(disturbed, busy, stolen, said):
     assert found in [[each.format(share=share) for each in said] for share in range(60, 81)]
 
 
-def test_the_time_of_what_a_program_leaves_behind_is_its_own(disturbed, tmp_path):
+def test_the_time_of_a_leftover_process_counts_as_that_of_the_command(disturbed, tmp_path):
     burn = f"while time.process_time() < 0.5: pass\nopen('{tmp_path}/burnt', 'w').close()"
     (tmp_path / "burn.py").write_text(f"import time\n{burn}\n")
     program = f"(setsid {sys.executable} {tmp_path}/burn.py &)\nuntil [ -e {tmp_path}/burnt ]; do sleep 0.05; done"

@@ -1,4 +1,4 @@
-"""A host that sends home what it must not: nothing of it is kept, the message says why, and the rest goes on."""
+"""A host that sends files that it must not send: they are refused with a reason, and the other hosts go on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_an_archive_that_could_do_harm_is_refused_with_its_reason(case, tmp_path
 
 
 @pytest.mark.parametrize("name", ["../x", "ranks/../../x", "/x", "x", "run.json", "ranks/.x", "ranks/" + "x" * 300])
-def test_a_name_that_is_none_of_a_run_is_left_out(name, tmp_path):
+def test_a_name_that_no_file_of_a_run_has_is_left_out(name, tmp_path):
     (tmp_path / "node").mkdir()
     assert not unpacked(archive(member(name), member("ranks/0")), tmp_path / "node")
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["0"]
@@ -76,7 +76,7 @@ def test_a_name_that_is_none_of_a_run_is_left_out(name, tmp_path):
 @pytest.mark.parametrize(
     "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, b"V"]
 )
-def test_links_and_devices_are_left_out_and_the_rest_is_kept(kind, tmp_path):
+def test_links_and_devices_are_left_out_and_other_files_are_unpacked(kind, tmp_path):
     device = member("ranks", b"", type=kind, linkname="/etc", devmajor=1, devminor=8)
     assert not unpacked(archive(device, member("ranks/0"), member("train.log")), tmp_path)
     assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
@@ -103,7 +103,7 @@ def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path
 
 
 @pytest.mark.parametrize("asked", [1, 2])
-def test_a_shared_connection_that_has_just_ended_is_made_anew_once(asked, tmp_path, bash):
+def test_a_shared_connection_that_has_just_ended_is_made_again_once(asked, tmp_path, bash):
     ended = "echo 'mux_client_request_session: write packet: Broken pipe' >&2; exit 255"
     then = "echo 'Connection refused' >&2; exit 255"
     program = f"echo >>asked; [ $(wc -l <asked) -gt {asked} ] || {{ {ended}; }}; {then}"
@@ -146,7 +146,7 @@ def sealed(sent: bytes, changes: list[tuple[int, int]]) -> bytes:
     changes=st.lists(st.tuples(st.integers(0, 4096), st.integers(0, 255)), min_size=1, max_size=20),
     length=st.integers(0, 9000),
 )
-def test_no_archive_makes_unpacking_fail_otherwise_than_with_a_message(changes, length, tmp_path_factory):
+def test_unpacking_fails_with_a_message_for_any_archive(changes, length, tmp_path_factory):
     sent = archive(member("ranks", b"", type=tarfile.DIRTYPE), member("ranks/0" * 40), member("train.log"))
     changed = sealed(sent.removeprefix(HEAD), changes)[:length]
     top = tmp_path_factory.mktemp("sent")
@@ -157,7 +157,7 @@ def test_no_archive_makes_unpacking_fail_otherwise_than_with_a_message(changes, 
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "x" * 5000, "a\x00b", "", ".", "run.json", "launch.json"])
-def test_what_host_json_names_is_neither_followed_nor_kept(name, write_recipe, tmp_path):
+def test_links_that_host_json_names_are_neither_followed_nor_stored(name, write_recipe, tmp_path):
     folder = begun(write_recipe("true"), tmp_path)
     node = arrive(folder, 0)
     host = json.loads((node / "host.json").read_text())

@@ -87,7 +87,7 @@ def test_each_launcher_of_the_vocabulary_has_a_table_of_words():
 
 
 @pytest.mark.parametrize("wrapper", [*wrappers.LAUNCHERS.values(), *wrappers.CONTAINERS.values()])
-def test_a_choice_states_words_for_what_it_is_made_by_and_for_nothing_else(wrapper):
+def test_a_choice_states_words_for_the_values_of_its_key_alone(wrapper):
     for choice in wrapper.slots.values():
         said = {key for key in ("one", "several", "cpu", "gpu") if getattr(choice, key)}
         assert said
@@ -102,7 +102,7 @@ def test_one_device_has_no_launcher_unless_always_is_set(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", sorted(set(LAUNCHERS) - {"plain"}))
-def test_further_arguments_stand_before_the_trainer_and_hold_slots(tmp_path, name):
+def test_further_arguments_come_before_the_trainer_and_contain_slots(tmp_path, name):
     built = words(tmp_path, name, 1, 2, more='arguments = ["-p", "1234", "--per={devices_per_node}"]')
     at = built.index("-p")
     assert built[at : at + 3] == ["-p", "1234", "--per=2"]
@@ -244,7 +244,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
 
 
 @pytest.mark.usefixtures("bash")
-def test_checkpoints_and_paddles_dumps_of_the_environment_are_not_kept(tmp_path):
+def test_checkpoints_and_paddles_dumps_of_the_environment_are_dropped(tmp_path):
     program = (
         "mkdir $0/paddle; cd $0/paddle; touch workerlog.1 envlog.0 backup_env.0.json default.x.log; touch $0/a.log $1/b"
     )

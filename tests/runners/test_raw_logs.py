@@ -15,12 +15,12 @@ from perfledger.schema.run_json import RunJson
 
 RAW_LOGS = Path(__file__).parents[2] / "raw_logs"
 RUNS = sorted(RAW_LOGS.rglob("run.json"))
-#: The keys of a run.json that was not written by hand, beside those of the schema.
+#: The keys of a run.json that was not written by hand, in addition to those of the schema.
 REQUIRED = {
     "suite", "repeat", "environment", "argv", "environment_variables", "start", "end", "wall_seconds", "exit_status",
     "files",
 }  # fmt: skip
-# What a reader must not learn from a log of ours: where on a machine it was made, and by whom.
+# Facts that our logs must not reveal: folders of a machine and names of users.
 PRIVATE = re.compile(rb"/(?:home|root|Users|tmp|mnt|work)/[\w.-]|[\w.-]+@[\w-]+\.[a-z]")
 
 
@@ -69,7 +69,7 @@ def test_files_match_their_hashes_and_contain_no_private_path_or_address():
         assert [name for name, content in contents.items() if PRIVATE.search(content)] == [], path
 
 
-def test_a_completed_run_holds_the_records_that_were_asked_for():
+def test_a_completed_run_has_as_many_records_as_its_recipe_requires():
     for path in RUNS:
         run = load(path)
         records = run.get("records", {"format": run.get("format"), "count": 1, "at_least": 1})

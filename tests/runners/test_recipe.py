@@ -1,4 +1,4 @@
-"""Recipes as files: what they hold, where they lie, and the message for one that is wrong."""
+"""Recipes as files: their keys and folders, and the message for one that is wrong."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ matrix = { batch_size = [8, 16], precision = "bf16" }
 """
 
 
-def test_seven_keys_are_required_and_tables_may_stand_on_one_line(tmp_path):
+def test_seven_keys_are_required_and_tables_may_be_on_one_line(tmp_path):
     (tmp_path / "nanoGPT/data").mkdir(parents=True)
     for name in ("train.py", "data/prepare.py"):
         (tmp_path / "nanoGPT" / name).write_text("")
@@ -210,7 +210,7 @@ def test_a_recipe_that_is_not_toml_is_refused_with_line_and_column(tmp_path):
         recipes.load(path)
 
 
-def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp_path):
+def test_the_line_of_a_key_is_found_after_long_texts_and_in_the_right_table(tmp_path):
     program = 'command = ["bash", "-c", """\niterations = 9\n[matrix]\nx = 1\n"""]\n'
     tables = TABLES.replace("batch_size = 16", "batch_size = 0")
     path = written(tmp_path, ["a"], matrix=tables)

@@ -23,7 +23,7 @@ from tests.runners.written import filled
 
 NAMES = [name for name in recipes.names() if recipes.find(name).parent != recipes.FOLDER]
 WITH_STEPS = [name for name in NAMES if recipes.load(recipes.find(name)).setup.steps]
-#: What stands for a program that is not here: it writes the words that it got, one to a line.
+#: A fake program: it writes the words that it got, one to a line.
 STAND_IN = '#!/bin/bash\nprintf \'%s\\n\' "$(basename "$0")" "$@"\n'
 PROGRAMS = ("python", "python3", "mpirun", "fleetrun")
 NODE = {
@@ -35,7 +35,7 @@ NODE = {
 
 @pytest.fixture
 def run(bash, tmp_path):
-    """Run the command of a case with stand-ins for its programs; return the words that the last of them got."""
+    """Run the command of a case with fake programs; return the words that the last of them got."""
     for name in PROGRAMS:
         (tmp_path / name).write_text(STAND_IN)
         (tmp_path / name).chmod(0o755)
@@ -136,7 +136,7 @@ def test_setup_can_be_repeated(name):
             assert step.startswith(f"test -d {folder} || git clone ")
 
 
-#: Recipe; a trainer's file before the last step, with the lines that the step changes; what must stand in its copy.
+#: Recipe; a trainer's file before the last step, with the lines that the step changes; the lines of its copy.
 TRANSFORMER = "batch_size: 4096\nmax_iter: None\nprint_step: 100\nuse_amp: False\nuse_pure_fp16: False\nd_model: 1024\n"
 PADDLEREC = (
     'runner:\n  reader_type: "DataLoader"\n  sync_mode: "geo"\n  thread_num: 1\n  epochs: 9\n  train_batch_size: 5\n'

@@ -1,4 +1,4 @@
-"""What the sources published and what their logs state, held against the recipes: no case is missing, none differs."""
+"""The published cases and those of the logs, compared with the recipes: no case is missing, and none differs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.corpus import corpus
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_logs" / "published"
 HALF = {"amp", "fp16", "bf16"}
-#: Keys of the tables that say nothing of how a run is started.
+#: Keys of the tables that do not affect how a run is started.
 ASIDE = {"repeat", "logs", "case", "test", "date", "version", "parameters_billion", "model_parallel_size"}
 
 #: Framework, and the code where one framework has several, as the tables name them: the recipes that launch its cases.
@@ -81,7 +81,7 @@ COVERAGE: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     ("GPT-2 small", "DeepSpeed", ""): ("gpt2-small-deepspeed",),
 }
 
-#: What of the sources no recipe launches, as a pattern of the row's words, and why.
+#: Rows of the sources that no recipe launches, as a pattern of their words, and why.
 NOT_LAUNCHED: Mapping[str, str] = {
     r"OneFlow/HugeCTR": "a ratio of two figures",
     r"case=MP_1x32x1_16_3072x32": "16 sequences over 32 devices: none has a whole one",
@@ -155,7 +155,7 @@ def test_every_row_of_the_coverage_and_every_exception_is_needed():
         )
 
 
-#: What formats call a fact of the case itself.
+#: Names that formats have for a fact of the case itself.
 FACTS = (
     "batch_size", "batch_size_of_job", "devices", "devices_per_node", "nodes", "precision", "accumulation", "dali",
     "xla", "reader", "sync_mode",

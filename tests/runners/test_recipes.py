@@ -27,9 +27,9 @@ from perfledger.schema.vocabulary import OPTIONS
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
 NAMES = recipes.names()
-#: Recipes in folders rebuild what others published; those beside the folders are our own workloads.
+#: Recipes in folders rebuild what others published; those next to the folders are our own workloads.
 OF_THE_SOURCES = [name for name in NAMES if recipes.find(name).is_relative_to(recipes.FOLDER / "archive")]
-#: Options that no printer states, with what they mean.
+#: Options that no printer states, with their meaning.
 OWN_OPTIONS = {
     "loss_scale": "how the loss is scaled in half precision: none, static or dynamic",
     "data_set": "whether images are real or synthetic",
@@ -149,13 +149,13 @@ def test_recipes_of_one_folder_of_sources_fetch_the_same():
 
 
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
-def test_recipes_say_what_the_folder_of_data_holds(name):
+def test_recipes_list_the_files_of_the_folder_of_data(name):
     recipe = load(name)
     if any("{data}" in word for word in (*recipe.command, *recipe.environment_variables.values())):
         assert (recipe.data.layout and recipe.data.below == "{data}") or "--data names" in recipe.setup.text
 
 
-def test_the_checksum_is_of_what_the_address_gives():
+def test_the_checksum_is_that_of_the_file_at_the_address():
     stated = [load(name).data for name in NAMES if load(name).data.checksum]
     assert [(each.address.rpartition("/")[2], each.checksum) for each in stated] == [
         ("cityscapes.tar", "md5 37724b19b6e5d41f9f147936d60b3c29")
@@ -239,7 +239,7 @@ def facts(case: RecipeCase) -> dict[str, Any]:
     return stated(structs.asdict(case))
 
 
-def test_commands_hold_no_unknown_names_in_braces():
+def test_commands_contain_no_unknown_names_in_braces():
     for name in NAMES:
         recipe = load(name)
         for word in texts(trainer_words(recipe, select_cases(recipe, {})[0], "/data")):

@@ -72,7 +72,7 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
     assert ended(command)
 
 
-def test_a_lock_that_is_held_for_a_moment_longer_is_waited_for(tmp_path):
+def test_a_runner_waits_a_moment_for_a_lock(tmp_path):
     """So does the copy of a killed runner that was about to become another program."""
     (tmp_path / launch_json.LAUNCH_JSON).touch()
     with (tmp_path / launch_json.LAUNCH_JSON).open() as held, (tmp_path / launch_json.LAUNCH_JSON).open() as file:
@@ -245,7 +245,7 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
     assert sorted(path.name for path in folder.iterdir()) == ["launch.json"]
 
 
-def test_what_a_login_prints_is_not_taken_for_the_hardware(monkeypatch):
+def test_lines_of_a_login_are_not_taken_for_the_hardware(monkeypatch):
     (quiet,) = Local().hardware(CPU)
     agent = Local().argv(0)
     noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec \"$@\"", "bash", *agent]

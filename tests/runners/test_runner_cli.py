@@ -299,7 +299,7 @@ sys.exit(cli.main(["list"]))
 
 @pytest.mark.parametrize("words", [("-m", "runners", "list"), ("-c", SLOW_END)], ids=["at once", "a while later"])
 def test_a_closed_pipe_is_not_an_error(words):
-    # What is printed waits in a buffer, as it does for most users.
+    # Output waits in a buffer, as it does for most users.
     line = f"unset PYTHONUNBUFFERED; {shlex.join([sys.executable, *words])} | head -n 1"
     done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
@@ -418,7 +418,7 @@ def test_a_recipe_can_be_given_as_a_path(capsys, write_recipe):
 
 @pytest.fixture
 def no_ingest(tmp_path, monkeypatch):
-    """Make an `ingest` that cannot be asked, as where its packages are not installed."""
+    """Make an `ingest` that cannot be started, as if its packages were not installed."""
     (tmp_path / "root/perfledger/ingest").mkdir(parents=True)
     (tmp_path / "root/perfledger/__init__.py").write_text("raise ImportError('regex is not installed')\n")
     monkeypatch.setattr(ingest_link, "TOP", tmp_path / "root")

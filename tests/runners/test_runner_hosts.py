@@ -104,7 +104,7 @@ def test_a_node_that_fails_ends_the_others_and_gives_the_outcome(write_recipe, t
 
 @contextmanager
 def meanwhile(act: Callable[[], None]) -> Iterator[None]:
-    """Do something beside the run, and wait for it to be done."""
+    """Do something during the run, and wait until it is done."""
     thread = threading.Thread(target=act)
     thread.start()
     try:
@@ -142,7 +142,7 @@ def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe,
     assert f"{folder}: left unfinished, since it could not be reached: two: " in said
     assert f"`python -m runners collect {folder}` finishes it" in said
     assert not (folder / "run.json").exists()
-    # What may still run there would disturb whatever came next.
+    # A process that still runs there would disturb the next run.
     assert [each.name for each in folder.parent.iterdir()] == ["1"]
     (tmp_path / "go").touch()
     hosts[1].start()

@@ -31,7 +31,7 @@ SEGMENTATION = (
 pytestmark = pytest.mark.usefixtures("bash")
 
 
-def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, capfd, only_run):
+def test_run_json_of_a_completed_run_has_all_facts(write_recipe, tmp_path, capfd, only_run):
     path = write_recipe(f'{RECORD} record 1; record 2; {sampled()}; echo "on stderr $OMP_NUM_THREADS" >&2')
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--round", "2026Q4"]) == 0
     folder, run = only_run()
@@ -39,7 +39,7 @@ def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, cap
     files = {"train.log", "telemetry.csv", "environment.json"}
     assert {file.name for file in folder.iterdir()} == {*files, "run.json"}
     assert (folder / "train.log").read_text().endswith("images/s\non stderr 1\n")
-    # How busy this machine is while it tests is no part of the test.
+    # The load of this machine is not tested.
     assert set(run) - {"warnings", "disturbances"} == KEYS | {"round", "order_seed"}
     assert set(run["files"]) == files
     for name, stated in run["files"].items():
@@ -177,7 +177,7 @@ def test_launch_json_is_written_before_the_run_starts(write_recipe, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_is_stopped_and_collected_and_nothing_else_starts(write_recipe, tmp_path, number, only_run):
+def test_an_interrupted_run_is_stopped_and_collected_and_no_other_starts(write_recipe, tmp_path, number, only_run):
     path = write_recipe('sleep 300 & echo "$!"; sleep 300', batches="1, 2")
     with running(path, tmp_path) as process:
         process.send_signal(number)

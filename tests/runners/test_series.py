@@ -42,7 +42,7 @@ def each(firsts, repeats):
     return {run.folder.parent: repeats for run in firsts}
 
 
-def test_each_round_holds_every_case_once_in_another_random_order(write_recipe, tmp_path):
+def test_each_round_has_every_case_once_in_another_random_order(write_recipe, tmp_path):
     firsts = planned(write_recipe, tmp_path)
     runs = order(firsts, each(firsts, 6), seed=7)
     rounds = [folders(runs[start : start + 4]) for start in range(0, 24, 4)]
@@ -220,7 +220,7 @@ def test_a_plan_of_several_recipes_prints_what_starts_them_once(two_recipes, tmp
     assert "8 runs of 4 cases" in said
 
 
-def test_a_trial_runs_few_iterations_and_nothing_of_it_is_published(two_recipes, tmp_path, capfd):
+def test_a_smoke_run_has_few_iterations_and_is_not_published(two_recipes, tmp_path, capfd):
     words = ["run", two_recipes[0], "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--smoke"]) == 0
     said = capfd.readouterr().out
@@ -243,7 +243,7 @@ def test_a_trial_runs_few_iterations_and_nothing_of_it_is_published(two_recipes,
     assert len(begun(capfd.readouterr().out)) == 2, "a trial is no repeat"
 
 
-def test_a_trial_needs_a_recipe_that_uses_its_iterations(write_recipe, tmp_path, capfd):
+def test_a_smoke_run_needs_a_recipe_that_uses_its_iterations(write_recipe, tmp_path, capfd):
     path = write_recipe("true")
     path.write_text(
         path.read_text()

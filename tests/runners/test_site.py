@@ -1,4 +1,4 @@
-"""What a site adds to recipes: checked key by key, in force on the nodes, recorded, and no secret anywhere."""
+"""The additions of a site to recipes: checked key by key, used on the nodes, recorded, and without secrets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STARS = "*" * len(SECRET)
 
 @pytest.fixture
 def write_site(tmp_path):
-    """Return a function that writes a site file beside the tiny recipe."""
+    """Return a function that writes a site file next to the tiny recipe."""
 
     def write(text):
         path = tmp_path / "site.toml"
@@ -92,7 +92,7 @@ def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_reci
     assert not (tmp_path / "raw").exists()
 
 
-def test_a_site_file_that_is_named_must_exist_and_one_beside_the_recipe_is_found(write_site, write_recipe, tmp_path):
+def test_a_site_file_that_is_named_must_exist_and_one_next_to_the_recipe_is_found(write_site, write_recipe, tmp_path):
     recipe = load(write_recipe("true"))
     assert settings.find_site("", recipe.folder) == settings.SiteFile()
     write_site('[hosts.local]\nprologue = ["true"]\n')
@@ -148,7 +148,7 @@ def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write
     assert run.record.site.interpreter == "/opt/venv/bin/python"
 
 
-def test_launchers_beside_the_interpreter_are_found(write_site, write_recipe, tmp_path, only_run):
+def test_launchers_next_to_the_interpreter_are_found(write_site, write_recipe, tmp_path, only_run):
     for name in ("python", "torchrun"):
         tool(tmp_path / "venv", name, f"{RECORD} record 1; echo {name} $1")
     write_site(f'[hosts.local]\ninterpreter = "{tmp_path}/venv/python"\n')
@@ -211,7 +211,7 @@ def test_after_runs_when_the_agent_is_killed(write_site, write_recipe, tmp_path)
         assert runner.wait() == 1
 
 
-def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path, monkeypatch, capfd):
+def test_secrets_reach_the_command_and_are_nowhere_else(write_recipe, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     argv = f"cat /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' >{tmp_path}/cmdlines"
     path = write_recipe(f'{RECORD} record 1; {argv}; echo "it is $MY_TOKEN"; printf %s "$MY_TOKEN" | wc -c')

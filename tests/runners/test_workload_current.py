@@ -1,4 +1,4 @@
-"""Trainers of what people run this year, small and on a CPU: that they train, and that their logs are read.
+"""Trainers of workloads that people run this year, small and on a CPU: that they train, and that their logs are read.
 
 Each runs where its packages are installed, which no two of them share; see the setup of their recipes.
 """
@@ -70,7 +70,7 @@ def test_a_model_of_timm_is_trained(tmp_path, arch):
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_adapters_of_a_denoising_network_are_trained_and_nothing_else(tmp_path, precision):
+def test_adapters_of_a_denoising_network_alone_are_trained(tmp_path, precision):
     need("diffusers")
     need("peft")
     found = train(tmp_path, "sdxl_lora", *SMALL, "--image-size", "64", "--precision", precision)

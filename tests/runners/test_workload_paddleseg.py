@@ -24,7 +24,7 @@ def records(folder: Path, *arguments: str) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize(("model", "pixels"), [("fastscnn", "64"), ("deeplabv3p_resnet50", "32")])
-def test_a_network_trains_and_prints_as_often_as_asked(tmp_path, model, pixels):
+def test_a_network_trains_and_prints_at_the_interval(tmp_path, model, pixels):
     need("paddleseg")
     arguments = ("--model", model, "--image-size", pixels, "--batch-size", "2", "--iterations", "6", "--print-every")
     found = records(tmp_path, *arguments, "2")

@@ -82,7 +82,7 @@ def test_bert_predicts_a_word_for_each_place_from_all_of_its_own_sequence():
     torch.testing.assert_close(changed[1], words[1])
 
 
-def test_masked_places_hold_the_mask_and_their_words_are_the_targets():
+def test_masked_places_contain_the_mask_and_their_words_are_the_targets():
     (tokens, sentences, places, words, follows), *others = bert_pytorch.hold_batches(arguments(sequence_length=20))
     assert len(others) == 3
     assert (tokens.shape, sentences.shape, places.shape, follows.shape) == ((4, 20), (4, 20), (4, 3), (4,))
@@ -126,7 +126,7 @@ def test_a_resident_batch_is_trained_on_as_it_lies_and_any_other_is_a_copy():
         assert (seen == [held.batches[0][0].data_ptr()]) is resident
 
 
-def test_normalisations_are_decayed_only_where_that_is_asked():
+def test_normalisations_are_decayed_only_with_the_option():
     model = resnet50_pytorch.resnet50()
     layers = [each for each in model.modules() if isinstance(each, torch.nn.BatchNorm2d)]
     norms = [each for layer in layers for each in layer.parameters()]
@@ -179,7 +179,7 @@ def test_a_padded_vocabulary_adds_rows_and_no_words():
 
 
 def tiny(rows: int, batches: int) -> Workload:
-    """Return a linear network, and random rows in so many batches."""
+    """Return a linear network, and random rows in `batches` batches."""
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 2)
     inputs, labels = torch.randn(rows, 3).chunk(batches), torch.randint(2, (rows,)).chunk(batches)
@@ -222,7 +222,7 @@ def test_channels_last_reaches_the_weights_and_the_images():
         assert not each.is_contiguous()
 
 
-def test_processes_hold_the_same_network_and_other_samples():
+def test_processes_have_the_same_network_and_other_samples():
     first, second = (bert_pytorch.workload(arguments(), Process(rank, 2, rank), CPU) for rank in (0, 1))
     assert torch.equal(first.model.words_bias, second.model.words_bias)
     assert torch.equal(first.model.follows.weight, second.model.follows.weight)

@@ -1,4 +1,4 @@
-"""What a trainer concludes from the variables that torchrun, mpirun or nobody set."""
+"""Ranks of a trainer, from the variables that torchrun, mpirun or nobody set."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def test_processes_of_one_host_meet_there():
     assert meeting_point(Process(3, 4, 3), {**alone_here, "MASTER_PORT": "7"}) == {"MASTER_ADDR": "127.0.0.1"}
 
 
-def test_processes_of_several_hosts_must_be_told_where_to_meet():
+def test_processes_of_several_hosts_need_a_meeting_place():
     with pytest.raises(ValueError, match="MASTER_ADDR is not set"):
         meeting_point(Process(3, 4, 1), MPIRUN)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Training:
-    """What was printed, and seconds by the wall and of all threads together."""
+    """The printed lines, and seconds by the wall and of all threads together."""
 
     log: Path
     wall_seconds: float
@@ -62,6 +62,6 @@ def train(folder: Path, module: str, *arguments: str, **variables: str) -> Train
 
 
 def cpu_seconds() -> float:
-    """Of the children that have ended."""
+    """Return the processor seconds of children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 from perfledger.runners.cases import RecipeCase, case_folder
 from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.display import complain
-from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, comparable_runs, finished_runs, next_repeat
-from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
+from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs, next_repeat
+from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, SupervisedError, unfinished
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.run import UNFINISHED, launch, resume_run
@@ -282,58 +282,41 @@ def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
     return sorted(folders, key=lambda folder: (folder / LAUNCH_JSON).stat().st_mtime_ns)
 
 
-def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
-    """Return the runs of a case that need not be made again: completed or out of memory, same hardware and round.
+def is_settled(earlier: FinishedRun, planned: PlannedRun) -> bool:
+    """Return whether a run need not be made again: it completed, or ran out of memory.
 
     A disturbed one is made again, since no result counts it.
-
-    Args:
-        run: one of the case.
-        hardware: of the hosts of the target, in order of rank.
     """
-    iterations = run.record.recipe.case.get("iterations")
-    return [
-        each
-        for each in _alike(run, hardware)
-        if each.outcome in SETTLED_OUTCOMES
-        and not each.disturbed
-        and (not each.smoke or each.recipe.case.get("iterations") == iterations)
-    ]
-
-
-def _alike(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
-    """Return the finished runs of a case on the same hardware and in the same round."""
-    rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
-    # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
-    return comparable_runs(run.folder.parent, hardware[min(rank, len(hardware) - 1)], run.record.round)
+    iterations = planned.record.recipe.case.get("iterations")
+    is_shorter = earlier.smoke and earlier.recipe.case.get("iterations") != iterations
+    return earlier.outcome in SETTLED_OUTCOMES and not earlier.disturbed and not is_shorter
 
 
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:
     """Return how many runs of each case need not be made again; one that another runner supervises counts, too."""
-    counts = dict.fromkeys(others, 1)
-    for run, hardware in _with_hardware(firsts, target):
-        counts[run.folder.parent] = counts.get(run.folder.parent, 0) + len(settled_runs(run, hardware))
+    counts = Counter(others)
+    for run, earlier in comparable(firsts, target):
+        counts[run.folder.parent] += sum(is_settled(each, run) for each in earlier)
     return counts
 
 
 def earlier_numbers(firsts: Sequence[PlannedRun], target: AnyTarget) -> dict[Path, list[int]]:
     """Return the numbers of the finished runs of each case on the same hardware and in the same round."""
-    asked = _with_hardware(firsts, target)
-    return {run.folder.parent: [each.repeat for each in _alike(run, hardware)] for run, hardware in asked}
+    return {run.folder.parent: [each.repeat for each in earlier] for run, earlier in comparable(firsts, target)}
 
 
-def _with_hardware(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tuple[PlannedRun, list[str]]]:
-    """Yield each run with the hardware of its hosts, in order of rank; nothing where no case has run before."""
+def comparable(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tuple[PlannedRun, list[FinishedRun]]]:
+    """Yield each run with the finished runs of its case on the same hardware and in the same round."""
     if not any(finished_runs(run.folder.parent) for run in firsts):
         return
     asked: dict[str, list[str]] = {}
     for run in firsts:
-        key = _choosing(run.spec)
-        found = asked[key] = asked.get(key) or target.hardware(run.spec)
-        yield run, found
-
-
-def _choosing(spec: JobSpec) -> str:
-    """Return the parts of a job that decide which devices of a host it gets; jobs with equal parts share an answer."""
-    choosing = {name: word for name, word in spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
-    return repr((spec.device, spec.devices_per_node, spec.first_gpus, choosing))
+        # The parts of a job that decide which devices of a host it gets.
+        chosen = {name: word for name, word in run.spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
+        key = repr((run.spec.device, run.spec.devices_per_node, run.spec.first_gpus, chosen))
+        asked[key] = asked.get(key) or target.hardware(run.spec)
+        # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
+        rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
+        hardware = asked[key][min(rank, len(asked[key]) - 1)]
+        found = finished_runs(run.folder.parent)
+        yield run, [each for each in found if (each.case.hardware, each.round) == (hardware, run.record.round)]

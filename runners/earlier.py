@@ -87,11 +87,6 @@ def finished_runs(case_folder: Path) -> list[FinishedRun]:
     return sorted(found, key=lambda run: run.repeat)
 
 
-def comparable_runs(case_folder: Path, hardware: str, round: str) -> list[FinishedRun]:
-    """Return the finished runs of a case on one hardware and in one round, which are repeats of each other."""
-    return [each for each in finished_runs(case_folder) if (each.case.hardware, each.round) == (hardware, round)]
-
-
 def next_repeat(case_folder: Path) -> int:
     """Return the next free number of a case; unfinished runs keep theirs, too."""
     try:

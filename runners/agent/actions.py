@@ -33,7 +33,7 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from collections.abc import Callable
 
-    from .spec import JobDocument, Question
+    from .spec import Question
     from .tools import Json
 
 
@@ -54,16 +54,7 @@ class Actions:
 
     def deliver(self) -> None:
         """Write what the job needs into its folder."""
-        asked = self.request
-        document: "JobDocument" = {
-            "agent": PROGRAM,
-            "spec": asked["spec"],
-            "identity": self.identity,
-            "rank": self.rank,
-            "hosts": asked["hosts"],
-            "master_address": asked["master_address"],
-            "master_port": asked["master_port"],
-        }
+        document: "Question" = {**self.request, "agent": PROGRAM}
         try:
             os.makedirs(self.folder, exist_ok=True)
             write_file(self.path("job.json"), as_json(document))

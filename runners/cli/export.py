@@ -8,7 +8,6 @@ import click
 
 from perfledger.runners import plans, recipes
 from perfledger.runners.batch import COMPLETED
-from perfledger.runners.cli.text import print_lines
 from perfledger.schema.plans import PLANS_FOLDER
 
 
@@ -30,5 +29,5 @@ def export(chosen: tuple[str, ...], to: Path) -> int:
     a .toml file; without any, all that `list` prints are written.
     """
     loaded = [recipes.load(recipes.find(name)) for name in chosen or recipes.names()]
-    print_lines(f"{path}" for path in plans.write(loaded, to))
+    print(*plans.write(loaded, to), sep="\n")
     return COMPLETED

@@ -8,7 +8,6 @@ import click
 
 from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
-from perfledger.runners.cli.text import print_lines
 from perfledger.runners.recipe import FOLDER
 
 
@@ -18,7 +17,7 @@ def list_recipes() -> int:
 
     Each line has name, device, launcher and title.
     """
-    print_lines(_recipe_list())
+    print(*_recipe_list(), sep="\n")
     return COMPLETED
 
 

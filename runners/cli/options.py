@@ -7,14 +7,14 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import click
 from msgspec import Struct
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
-from perfledger.runners.job import ContainerTool, RunnerError, checked
+from perfledger.runners.job import RunnerError, checked
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.settings import IfBusy, Settings
 from perfledger.runners.targets import AnyPlace, parse_target
@@ -71,13 +71,13 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Add options to a command and pass it, as `name`, what `make` returns for their values."""
+    """Add options to a command and pass it, as `name`, what `make` returns for those of their values that it takes."""
     keys = tuple(inspect.signature(make).parameters)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def command(**values: Any) -> Any:
-            made = make(**{key: values.pop(key) for key in keys})
+            made = make(**{key: values.pop(key) for key in keys if key in values})
             return function(**{name: made}, **values)
 
         decorated: Callable[..., Any] = command
@@ -163,17 +163,6 @@ def _all_chosen(recipes: Sequence[str], case: Choices) -> tuple[Chosen, ...]:
     return tuple(_chosen(name, case) for name in recipes)
 
 
-def _settings(
-    container: ContainerTool | Literal["none"],
-    work: str,
-    data: str,
-    if_busy: IfBusy,
-    variables: dict[str, str],
-    secrets: tuple[str, ...],
-) -> Settings:
-    return Settings(container, work, data, if_busy, variables, secrets)
-
-
 case_option = click.option(
     "--case",
     multiple=True,
@@ -218,7 +207,7 @@ site_option = click.option(
 )
 settings_options = _packed(
     "settings",
-    _settings,
+    Settings,
     container_option,
     work_option,
     click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),

@@ -10,7 +10,7 @@ import click
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import Asked, Wanted, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
-from perfledger.runners.cli.text import command_line, print_lines
+from perfledger.runners.cli.text import command_line
 from perfledger.runners.job import PlannedRun
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.targets import shown
@@ -32,8 +32,7 @@ def plan(asked: Asked) -> int:
         places = [f"submitted by\n  {shlex.join(place.argv(series.needs(firsts)))}"] * len(firsts)
     else:
         places = [shown(place, run) for run in firsts]
-    # As a list: a case that cannot run is refused before anything is printed.
-    print_lines([*_plan_lines(firsts, runs, places), *_order_lines(series, runs, asked.wanted)])
+    print(*_plan_lines(firsts, runs, places), *_order_lines(series, runs, asked.wanted), sep="\n")
     return COMPLETED
 
 

@@ -11,7 +11,7 @@ from msgspec import structs
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cases import RecipeCase
 from perfledger.runners.cli.options import Chosen, case_options, settings_options
-from perfledger.runners.cli.text import case_argument, command_line, print_lines
+from perfledger.runners.cli.text import case_argument, command_line
 from perfledger.runners.command import plan_run
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.recipe import LaunchRecipe
@@ -30,7 +30,7 @@ def show(chosen: Chosen, settings: Settings) -> int:
     """
     recipe = chosen.recipe
     settings = structs.replace(settings, data=settings.data or EXAMPLE_DATA)
-    print_lines(_describe(recipe, chosen.cases, settings))
+    print(*_describe(recipe, chosen.cases, settings), sep="\n")
     # After the description, which a Python without what `ingest` needs can print, too.
     check_ingest({recipe.name: recipe.records.format})
     return COMPLETED

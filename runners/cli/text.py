@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from perfledger.runners import plans
 from perfledger.runners.cases import RecipeCase, case_choices
 from perfledger.runners.job import PlannedRun
 from perfledger.runners.recipe import LaunchRecipe
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print each line."""
-    for line in lines:
-        print(line)
 
 
 def case_argument(recipe: LaunchRecipe, case: RecipeCase) -> str:

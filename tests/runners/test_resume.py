@@ -9,11 +9,12 @@ import os
 import signal
 from pathlib import Path
 from threading import Timer
+from types import SimpleNamespace
 
 import pytest
 
 from perfledger.runners import launch_json, recipes
-from perfledger.runners.batch import settled_runs
+from perfledger.runners.batch import settled_counts
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.cli.run import result_lines
@@ -102,6 +103,11 @@ def test_a_settled_run_is_not_repeated_in_its_round(write_recipe, tmp_path, capf
         assert begins(capfd.readouterr().out) == [f"cpu-n1d1-bs1-fp32/{number}" for number in begun_runs]
 
 
+def on_hardware(*names: str) -> SimpleNamespace:
+    """Return a target whose hosts have this hardware, in order of rank."""
+    return SimpleNamespace(hardware=lambda _: list(names))
+
+
 @pytest.mark.parametrize(
     ("change", "count"),
     [
@@ -123,7 +129,7 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
     earlier.folder.mkdir(parents=True)
     document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
     (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
-    assert len(settled_runs(earlier, ["A"])) == count
+    assert settled_counts([earlier], on_hardware("A"), set())[earlier.folder.parent] == count
 
 
 @pytest.mark.parametrize(
@@ -145,7 +151,7 @@ def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tm
     earlier = plan_run(chosen, case, tmp_path)
     earlier.folder.mkdir(parents=True)
     (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
-    assert len(settled_runs(earlier, ["A", "B"])) == count
+    assert settled_counts([earlier], on_hardware("A", "B"), set())[earlier.folder.parent] == count
 
 
 def test_collect_finishes_a_copied_folder_and_reports_when_nothing_is_left(write_recipe, tmp_path, capfd):

@@ -6,7 +6,6 @@ Words contain a `NodeVariable` for each value that only the node knows.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -39,13 +38,10 @@ from perfledger.runners.job import (
 from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
-from perfledger.runners.setup import SetupSteps
+from perfledger.runners.setup import virtual_environment
 from perfledger.runners.slots import SLOT, filled_word, slot_alone
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from perfledger.schema.records import Case, Container, Recipe
-
-#: A setup step that installs for Python.
-_PIP = re.compile(r"\bpip3?\b")
 
 
 class Numbered(Struct, frozen=True):
@@ -131,59 +127,6 @@ def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> WantedRecord
     asked, iterations = recipe.records, int(case.slots["iterations"])
     fewer = max(1, asked.at_least * iterations // recipe.iterations)
     return WantedRecords(asked.format, min(fewer, asked.at_least) if smoke else asked.at_least, asked.node)
-
-
-def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:
-    """Return what `setup` does on each host.
-
-    Raises:
-        RunnerError: the recipe has no steps, or they would install into a container that is gone when they end.
-    """
-    if not recipe.setup.steps and not recipe.lock:
-        raise RunnerError(f"recipe {recipe.name}: it has no setup steps; `show` says in words what it needs")
-    used = settings.applied(recipe)
-    # A Python that the site names is its owner's: nothing is installed for it, unless it is an environment itself.
-    made = virtual_environment(used) if settings.container == "none" else None
-    return SetupSteps(
-        steps=used.setup.steps,
-        work=settings.work,
-        virtual_environment=made,
-        python=used.setup.python,
-        lock=used.lock,
-        prologue=settings.place.prologue,
-        variables=dict(settings.variables),
-        enter=_entering(used, settings),
-    )
-
-
-def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
-    """Return the words that run a setup step in the recipe's image, where one is used: what lands in --work stays."""
-    if settings.container == "none":
-        return ()
-    if settings.container == "pyxis":
-        remedy = "run it with --container apptainer or docker, or without --container for steps that only fetch sources"
-        raise RunnerError(f"recipe {recipe.name}: pyxis works inside of Slurm jobs, and setup is none; {remedy}")
-    if recipe.container is None:
-        raise RunnerError(f"recipe {recipe.name}: it names no image for --container {settings.container}; leave it out")
-    lost = next((step for step in recipe.setup.steps if _PIP.search(step) and "--target" not in step), "")
-    if lost or recipe.lock:
-        lines = f"  FROM {recipe.container.image}\n  RUN {lost or 'python -m pip install --require-hashes -r ...'}"
-        why = f"what it installs would be gone with the container; build an image of your own,\n{lines}\n"
-        raise RunnerError(f"recipe {recipe.name}: {why}and name it in `container.image` of a copy of the recipe")
-    variables = ["work", *settings.variables]
-    return tuple(entered(settings.container, recipe.container, variables, [NodeVariable("work")], "cpu"))
-
-
-def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
-    """Return the Python environment that `setup` makes for a recipe; None if it installs nothing, or names a Python.
-
-    If the steps only fetch sources, the host's own Python runs the recipe.
-    """
-    installs = bool(recipe.lock) or any(map(_PIP.search, recipe.setup.steps))
-    if not installs or "/" in recipe.setup.python:
-        return None
-    made_of = json.dumps([recipe.setup.python, recipe.lock, recipe.setup.steps])
-    return VirtualEnvironment(recipe.name, hashlib.sha256(made_of.encode()).hexdigest())
 
 
 def _programs(trainer: Word, launch: Sequence[Word], prefix: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+import msgspec
+
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, Scalar
 from perfledger.runners.toml_errors import FaultError, Keys, Table, wrong
 from perfledger.schema.vocabulary import PRECISIONS
@@ -151,9 +153,7 @@ def value_of(recipe: str, tables: Sequence[Axes], key: str, text: str) -> Scalar
 def _converted(recipe: str, key: str, text: str, example: Scalar) -> Scalar:
     kind = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[type(example)]
     try:
-        value = {"true": True, "false": False}[text.lower()] if isinstance(example, bool) else type(example)(text)
-    except (KeyError, ValueError):
-        value = math.nan
-    if isinstance(value, float) and not math.isfinite(value):
-        raise RunnerError(f"recipe {recipe}: {key}={text!r} must be {kind}, like its {text_of(example)}")
-    return value
+        return scalar((key,), msgspec.convert(text, type(example), strict=False))
+    except (msgspec.ValidationError, FaultError):
+        what = f"{key}={text!r} must be {kind}, like its {text_of(example)}"
+        raise RunnerError(f"recipe {recipe}: {what}") from None

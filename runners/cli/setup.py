@@ -10,10 +10,9 @@ from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
 from perfledger.runners.cli.series import at_site
-from perfledger.runners.command import setup_steps
 from perfledger.runners.job import ContainerTool, RunnerError
 from perfledger.runners.settings import Settings
-from perfledger.runners.setup import set_up
+from perfledger.runners.setup import set_up, setup_steps
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import AnyPlace
 from perfledger.runners.transport import Local

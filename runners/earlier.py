@@ -35,7 +35,7 @@ class _ChosenCase(Struct, frozen=True):
 
 
 class FinishedRun(Struct, frozen=True):
-    """The part of an earlier `run.json` that runners need; unknown seconds are 0."""
+    """The part of an earlier `run.json` that runners need."""
 
     outcome: str
     case: _Hardware
@@ -43,7 +43,6 @@ class FinishedRun(Struct, frozen=True):
     round: str = ""
     smoke: bool = False
     recipe: _ChosenCase = _ChosenCase()
-    wall_seconds: float = 0
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False

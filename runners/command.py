@@ -85,10 +85,9 @@ def plan_run(
     written, recipe, case = recipe, settings.applied(recipe), settings.prefixed(case)
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
-    trainer = trainer_words(recipe, case, settings.data)
-    launch = launch_words(recipe, case, settings.data, passed)
+    words = CaseWords(recipe, case, settings.data)
+    launch = words.launch(passed)
     command = [*literal(*settings.place.prefix), *launch]
-    variables = environment_variables(recipe, case, settings.data)
     launcher = LAUNCHERS[used_launcher(recipe, case)]
     container = _container(recipe, case, settings, command, used_image(recipe, case))
     spec = JobSpec(
@@ -101,10 +100,10 @@ def plan_run(
         # A launcher that starts the other nodes gives them no variable of this one.
         first_gpus=case.nodes > 1 and not launcher.every_node,
         timeout_seconds=recipe.timeout_seconds,
-        variables=variables,
+        variables=words.variables(),
         files={name: _content(recipe, path) for name, path in recipe.files.items()},
         container=container,
-        programs=_programs(trainer[0], launch, settings.place.prefix) if container is None else (),
+        programs=_programs(words.trainer()[0], launch, settings.place.prefix) if container is None else (),
         python=recipe.setup.python,
         packages=recipe.setup.packages,
         virtual_environment=environment,
@@ -154,35 +153,6 @@ def _passed_on(
         raise RunnerError(f"recipe {recipe.name}: {what}; use an argument of the launcher instead")
     paths = ["PATH"] if environment or settings.place.prologue or settings.place.interpreter else []
     return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
-
-
-def trainer_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
-    """Return the words of the trainer alone; `data` is the value of `{data}`.
-
-    Raises:
-        RunnerError: a slot has no value, or data are needed and none are named.
-    """
-    return _filled(recipe, case, data, recipe.command)
-
-
-def environment_variables(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> dict[str, Word]:
-    """Return the variables set for a case, without those that a table of `[slots]` makes empty."""
-    slots = _Slots(recipe, case, data)
-    return {name: each for name, text in recipe.environment_variables.items() for each in slots.words(text)}
-
-
-def launch_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "", passed: Sequence[str] = ()) -> list[Word]:
-    """Return the trainer's words under the recipe's launcher; for one device as they are, unless it is `always`.
-
-    `passed` names variables beyond the recipe's that ranks on other nodes must get.
-
-    Raises:
-        RunnerError: the launcher cannot start such a trainer, or a slot has no value.
-    """
-    arguments = _filled(recipe, case, data, recipe.launcher.arguments)
-    variables = environment_variables(recipe, case, data)
-    start = Start(recipe, case, trainer_words(recipe, case, data), arguments, variables, passed)
-    return launched(used_launcher(recipe, case), start)
 
 
 def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
@@ -270,12 +240,36 @@ def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -
 # Slots such as `{batch_size}` in the texts of a recipe, and the words that the texts become.
 
 
-class _Slots(NamedTuple):
-    """The values that fill the texts of a recipe in a case; `data` is empty without a folder."""
+class CaseWords(NamedTuple):
+    """The texts of a recipe, filled for a case; `data` is the value of `{data}`, empty without a folder.
+
+    Its methods raise RunnerError if a slot has no value, or data are needed and none are named.
+    """
 
     recipe: LaunchRecipe
     case: RecipeCase
-    data: str
+    data: str = ""
+
+    def trainer(self) -> list[Word]:
+        """Return the words of the trainer alone."""
+        return self.filled(self.recipe.command)
+
+    def variables(self) -> dict[str, Word]:
+        """Return the variables set for the case, without those that a table of `[slots]` makes empty."""
+        return {name: each for name, text in self.recipe.environment_variables.items() for each in self.words(text)}
+
+    def launch(self, passed: Sequence[str] = ()) -> list[Word]:
+        """Return the trainer's words under its launcher; for one device as they are, unless it is `always`.
+
+        `passed` names variables beyond the recipe's that ranks on other nodes must get.
+        """
+        arguments = self.filled(self.recipe.launcher.arguments)
+        start = Start(self.recipe, self.case, self.trainer(), arguments, self.variables(), passed)
+        return launched(used_launcher(self.recipe, self.case), start)
+
+    def filled(self, texts: Iterable[str]) -> list[Word]:
+        """Return the words of several texts."""
+        return [each for text in texts for each in self.words(text)]
 
     def words(self, text: str) -> list[Word]:
         """Return the words that a text becomes: one; through a table of `[slots]` also none, or, standing alone, many.
@@ -319,11 +313,6 @@ class _Slots(NamedTuple):
         return RunnerError(f"recipe {self.recipe.name}: {why}")
 
 
-def _filled(recipe: LaunchRecipe, case: RecipeCase, data: str, templates: Sequence[str]) -> list[Word]:
-    slots = _Slots(recipe, case, data)
-    return [each for text in templates for each in slots.words(text)]
-
-
 # Container tools.
 
 
@@ -336,7 +325,7 @@ def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
     image = recipe.container
     if image is None:
         return None
-    filled = (texts(_filled(recipe, case, "", [each])) for each in (image.image, image.digest))
+    filled = (texts(CaseWords(recipe, case).words(each)) for each in (image.image, image.digest))
     name, digest = (" ".join(words) for words in filled)
     try:
         return msgspec.convert({"image": name, "digest": digest, "arguments": image.arguments}, Image)

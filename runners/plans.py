@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
-from perfledger.runners.command import environment_variables, launch_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan, PlanCase, PlanSource
@@ -77,10 +77,10 @@ def command_text(variables: Mapping[str, str], argv: Sequence[str]) -> str:
 
 
 def _case(recipe: LaunchRecipe, case: RecipeCase) -> PlanCase:
-    variables = environment_variables(recipe, case, EXAMPLE_DATA)
+    variables = CaseWords(recipe, case, EXAMPLE_DATA).variables()
     command = command_text(
         dict(zip(variables, texts([*variables.values()]), strict=True)),
-        texts(launch_words(recipe, case, EXAMPLE_DATA)),
+        texts(CaseWords(recipe, case, EXAMPLE_DATA).launch()),
     )
     return PlanCase(
         nodes=case.nodes,

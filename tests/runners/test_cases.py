@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from perfledger.runners.batch import Batch, order
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
-from perfledger.runners.command import environment_variables, trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
 from perfledger.runners.settings import Settings
 from tests.runners.written import MATRIX, loaded
@@ -217,7 +217,7 @@ def test_slugs_are_safe_and_short(value):
 def built(folder, words, case=None, more=""):
     chosen = loaded(folder, [*words, *WORDS], TABLES, more)
     (found,) = select_cases(chosen, {"devices": "1", "precision": "fp32", "batch_size": "8", **(case or {})})
-    return trainer_words(chosen, found)[: -len(WORDS)]
+    return CaseWords(chosen, found).trainer()[: -len(WORDS)]
 
 
 def test_slots_are_filled_and_double_braces_become_one(tmp_path):
@@ -266,8 +266,8 @@ def test_a_variable_that_a_slot_table_makes_empty_is_not_set(tmp_path):
     more = f'{FLAGS}\n[environment_variables]\nFLAG = "{{flag}}"\nEMPTY = ""\n'
     chosen = loaded(tmp_path, ["t"], MATRIX.replace('["fp32"]', '["fp32", "amp"]') + "[options]\nword = 'x'\n", more)
     fp32, amp = select_cases(chosen, {})
-    assert environment_variables(chosen, fp32) == {"EMPTY": ("",)}
-    assert environment_variables(chosen, amp) == {"FLAG": ("--amp",), "EMPTY": ("",)}
+    assert CaseWords(chosen, fp32).variables() == {"EMPTY": ("",)}
+    assert CaseWords(chosen, amp).variables() == {"FLAG": ("--amp",), "EMPTY": ("",)}
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_slot_without_a_value_is_an_error(tmp_path, words, case, message):
 
 def test_the_data_folder_is_not_read_as_a_slot(tmp_path):
     chosen = loaded(tmp_path, ["t", "{data}/x"])
-    assert trainer_words(chosen, select_cases(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
+    assert CaseWords(chosen, select_cases(chosen, {})[0], "/a b/{ranks}").trainer() == [("t",), ("/a b/{ranks}/x",)]
 
 
 def test_existing_folders_keep_their_numbers(tmp_path):

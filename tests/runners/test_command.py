@@ -13,7 +13,7 @@ from msgspec import structs
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import Numbered, commit_of, environment_variables, launch_words, plan_run
+from perfledger.runners.command import CaseWords, Numbered, commit_of, plan_run
 from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
@@ -75,10 +75,10 @@ def test_any_value_of_any_slot_reaches_the_process(before, value, number):
         text, data = before + value, f"/{value}"
         (case,) = select_cases(recipe, {"word": text, "batch_size": str(number)})
         values = dict.fromkeys(NODE_VARIABLES, "of the node")
-        echoed = received(filled(launch_words(recipe, case, data), values))
+        echoed = received(filled(CaseWords(recipe, case, data).launch(), values))
         assert [each.name for each in Path(folder).iterdir()] == ["tiny.toml"]
     assert echoed == [text, f"-{text}-", f"<{text}>", data, str(number)]
-    assert environment_variables(recipe, case, data)["A"] == (text,)
+    assert CaseWords(recipe, case, data).variables()["A"] == (text,)
 
 
 @pytest.mark.usefixtures("bash")

@@ -10,7 +10,7 @@ import pytest
 
 from perfledger.runners import cases, recipe, recipes
 from perfledger.runners.cli import main
-from perfledger.runners.command import trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError
 
 #: Answers to the questions, as a reader of the draft types them.
@@ -84,7 +84,7 @@ def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
 def test_the_draft_of_a_command_gives_the_command_again(command: str, trainer: str, expected: dict[str, Any]) -> None:
     loaded = drafted(command)
     (case,) = cases.select_cases(loaded, {})
-    assert [part for each in trainer_words(loaded, case, "") for part in each] == shlex.split(trainer)
+    assert [part for each in CaseWords(loaded, case, "").trainer() for part in each] == shlex.split(trainer)
     facts = {"launcher": loaded.launcher.name, "framework": loaded.framework, "device": loaded.device, **case.slots}
     facts |= {"nodes": case.nodes, "devices": case.devices, "precision": case.precision}
     assert {key: facts[key] for key in expected} == expected

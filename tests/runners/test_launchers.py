@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from perfledger.runners import wrappers
 from perfledger.runners.agent import job
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import launch_words, plan_run
+from perfledger.runners.command import CaseWords, plan_run
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
 from perfledger.schema.vocabulary import LAUNCHERS
 from tests.runners.node import prepared, tool
@@ -29,7 +29,7 @@ def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", 
     table = f'[launcher]\nname = "{name}"\n{more}\n{VARIABLES}'
     recipe = replace(loaded(folder, list(trainer), MATRIX, table), device=device)
     (case,) = select_cases(recipe, {"nodes": str(nodes), "devices": str(devices)})
-    return texts(launch_words(recipe, case))
+    return texts(CaseWords(recipe, case).launch())
 
 
 def test_run_json_names_the_launcher_that_was_used(tmp_path):
@@ -112,10 +112,10 @@ def test_further_arguments_come_before_the_trainer_and_contain_slots(tmp_path, n
 def test_torchrun_redirects_all_ranks_but_the_first_to_files(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\nalways = true\n')
     (eight,) = select_cases(recipe, {"devices": "8"})
-    built = texts(launch_words(recipe, eight))
+    built = texts(CaseWords(recipe, eight).launch())
     assert built[built.index("--redirects") + 1] == "1:3,2:3,3:3,4:3,5:3,6:3,7:3"
     (one,) = select_cases(recipe, {"devices": "1"})
-    assert "--redirects" not in texts(launch_words(recipe, one))
+    assert "--redirects" not in texts(CaseWords(recipe, one).launch())
 
 
 @pytest.mark.parametrize(("nodes", "devices"), [(1, 2), (2, 4)])
@@ -130,7 +130,7 @@ def test_launchers_use_the_interpreter_of_setup(tmp_path):
         tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "paddle"\n[setup]\npython = "python3.10"\n'
     )
     (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
-    assert texts(launch_words(recipe, case))[0] == "python3.10"
+    assert texts(CaseWords(recipe, case).launch())[0] == "python3.10"
 
 
 @pytest.mark.parametrize("name", ["torch.distributed.launch", "oneflow", "deepspeed"])
@@ -191,7 +191,7 @@ def test_mpirun_passes_variables_and_hostile_words_to_two_ranks(tmp_path):
     program = 'echo "$OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE" "$A" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, more)
     (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
-    printed = real(launch_words(recipe, case), "mpirun", tmp_path, {"A": "a b"}, host_slots="localhost:2")
+    printed = real(CaseWords(recipe, case).launch(), "mpirun", tmp_path, {"A": "a b"}, host_slots="localhost:2")
     assert printed == ["[1,0]<stdout>:0/2 a b $(id) it's", "[1,1]<stdout>:1/2 a b $(id) it's"]
 
 
@@ -200,7 +200,7 @@ def test_torchrun_starts_two_ranks_with_separate_output(tmp_path):
     program = 'echo "$RANK/$WORLD_SIZE" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, '[launcher]\nname = "torchrun"\n')
     (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
-    built = launch_words(recipe, case)
+    built = CaseWords(recipe, case).launch()
     late = {"node_rank": "0", "master_address": "127.0.0.1", "master_port": free_port()}
     assert real(built, "torchrun", tmp_path, **late) == ["0/2 $(id) it's"]
     (other,) = (tmp_path / "ranks").rglob("stdout.log")

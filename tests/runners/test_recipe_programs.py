@@ -14,7 +14,7 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import environment_variables, trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.setup import SetupSteps, set_up
 from perfledger.runners.targets import parse_target
@@ -46,7 +46,7 @@ def run(bash, tmp_path):
         recipe = recipes.load(recipes.find(name))
         (case,) = select_cases(recipe, choices)
         places = {name: str(tmp_path / name) for name in ("ranks", "output", "work")}
-        argv = filled(trainer_words(recipe, case, "/data"), {**NODE, **places, **node})
+        argv = filled(CaseWords(recipe, case, "/data").trainer(), {**NODE, **places, **node})
         variables = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         done = subprocess.run(argv, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stderr
@@ -116,7 +116,7 @@ def test_hugectr_is_started_by_the_first_node_with_its_program_inline(run, tmp_p
 @pytest.mark.parametrize("name", [name for name in NAMES if recipes.load(recipes.find(name)).command[0] == "bash"])
 def test_programs_in_commands_are_valid_bash(bash, name):
     recipe = recipes.load(recipes.find(name))
-    words = texts(trainer_words(recipe, select_cases(recipe, {})[-1], "/data"))
+    words = texts(CaseWords(recipe, select_cases(recipe, {})[-1], "/data").trainer())
     assert words[:2] == ["bash", "-c"]
     done = subprocess.run([bash, "-n", "-c", words[2]], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -279,7 +279,7 @@ def test_nvidias_bert_gets_the_configuration_of_bert_base(tmp_path):
 def test_variables_that_changed_trainers_read_are_set():
     for name, *_, after in CHANGED:
         recipe = recipes.load(recipes.find(name))
-        variables = environment_variables(recipe, select_cases(recipe, {})[0], "/data")
+        variables = CaseWords(recipe, select_cases(recipe, {})[0], "/data").variables()
         assert set(re.findall("PERFLEDGER_[A-Z0-9_]+", after)) <= set(variables)
 
 
@@ -297,7 +297,7 @@ class HugeCTR(SimpleNamespace):
 def test_hugectrs_network_has_the_sizes_of_its_case():
     recipe = recipes.load(recipes.find("wide-deep-hugectr"))
     (case,) = select_cases(recipe, {"devices": "32", "vocabulary": "3200000"})
-    words = texts(trainer_words(recipe, case, "/data"))
+    words = texts(CaseWords(recipe, case, "/data").trainer())
     arguments = wide_deep_hugectr.parse(words[words.index("--nodes") :])
     printed = wide_deep_hugectr.printed(arguments)
     assert {"num_nodes": 4, "gpu_num_per_node": 8, "batch_size": 16384}.items() <= printed.items()

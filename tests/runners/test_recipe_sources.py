@@ -18,7 +18,7 @@ from perfledger.parsers.engine.registry import by_id
 from perfledger.parsers.engine.session import Quoted
 from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, select_cases
-from perfledger.runners.command import trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import texts
 from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import LaunchRecipe
@@ -293,7 +293,7 @@ def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, hea
 
 
 def arguments(recipe: LaunchRecipe, case: RecipeCase, data: str) -> list[str]:
-    return texts(trainer_words(recipe, case, data))
+    return texts(CaseWords(recipe, case, data).trainer())
 
 
 @pytest.mark.parametrize(("devices", "precision"), [(1, "fp32"), (1, "amp"), (8, "fp32"), (8, "amp")])

@@ -19,7 +19,7 @@ from perfledger.parsers.contract.fact import FACTS
 from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, case_choices, framework_slug, select_cases
-from perfledger.runners.command import environment_variables, launch_words, trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import NODE_VARIABLES, texts
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.schema.vocabulary import OPTIONS
@@ -49,7 +49,7 @@ def words(name: str, choices: str = "") -> list[str]:
     """Return the command of the one case that the choices leave, under its launcher."""
     recipe = load(name)
     (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",") if pair))
-    return texts(launch_words(recipe, case, "/data"))
+    return texts(CaseWords(recipe, case, "/data").launch())
 
 
 def test_there_are_recipes_in_folders():
@@ -61,9 +61,9 @@ def test_every_case_has_a_command_and_can_be_selected(name):
     recipe = load(name)
     cases = select_cases(recipe, {})
     for case in cases:
-        argv = texts(launch_words(recipe, case, "/data"))
+        argv = texts(CaseWords(recipe, case, "/data").launch())
         assert all(argv)
-        environment_variables(recipe, case, "/data")
+        CaseWords(recipe, case, "/data").variables()
         assert select_cases(recipe, case_choices(recipe, case)) == [case]
     assert len({case.slug for case in cases}) == len(cases)
 
@@ -174,7 +174,7 @@ def test_samples_per_update_are_batch_size_times_accumulation(name):
     recipe = load(name)
     for case in select_cases(recipe, {}):
         samples = case.batch_size * int(case.options["accumulation"])
-        assert f"--train_batch_size={samples}" in texts(trainer_words(recipe, case, "/data"))
+        assert f"--train_batch_size={samples}" in texts(CaseWords(recipe, case, "/data").trainer())
 
 
 @pytest.mark.parametrize("name", ["gpt-megatron", "gpt-oneflow"])
@@ -192,7 +192,7 @@ def commands() -> Iterator[str]:
     for name in NAMES:
         recipe = load(name)
         for case in select_cases(recipe, {}):
-            command = shlex.join(texts(launch_words(recipe, case, "/data"))).replace("\n", "\\n")
+            command = shlex.join(texts(CaseWords(recipe, case, "/data").launch())).replace("\n", "\\n")
             yield f"{name} {case.slug}: {command}"
 
 
@@ -228,7 +228,7 @@ def test_recorded_runs_agree_with_their_recipes():
         (case,) = select_cases(recipe, run["recipe"]["case"])
         assert stated(run["case"]) == facts(case), path
         if "container" not in run["recipe"]:
-            assert run["argv"] == texts(launch_words(recipe, case)), path
+            assert run["argv"] == texts(CaseWords(recipe, case).launch()), path
 
 
 def stated(case: dict[str, Any]) -> dict[str, Any]:
@@ -242,5 +242,5 @@ def facts(case: RecipeCase) -> dict[str, Any]:
 def test_commands_contain_no_unknown_names_in_braces():
     for name in NAMES:
         recipe = load(name)
-        for word in texts(trainer_words(recipe, select_cases(recipe, {})[0], "/data")):
+        for word in texts(CaseWords(recipe, select_cases(recipe, {})[0], "/data").trainer()):
             assert set(re.findall(r"(?<!\$)\{([a-z_]+)\}", word)) <= set(NODE_VARIABLES), (name, word)

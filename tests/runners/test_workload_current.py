@@ -13,7 +13,7 @@ from workload_logs import need, train
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import trainer_words
+from perfledger.runners.command import CaseWords
 from runners.workloads import causal_lm_models
 from tests.runners.written import filled
 
@@ -101,7 +101,7 @@ def test_torchtitan_takes_our_text_and_our_arguments(tmp_path, monkeypatch, name
     assert len(rows) == torchtitan_llama.DOCUMENTS
     recipe = recipes.load(recipes.find(name))
     for case in select_cases(recipe, {"nodes": "1", "batch_size": "1", "precision": ["bf16", "fp8"]}):
-        _, _, _, *words = filled(trainer_words(recipe, case), {})
+        _, _, _, *words = filled(CaseWords(recipe, case).trainer(), {})
         config = ConfigManager().parse_args(words)
         assert (config.training.steps, config.training.seq_len) == (recipe.iterations, 8192)
         assert (config.metrics.log_freq, config.compile.enable, config.checkpoint.enable) == (1, True, False)

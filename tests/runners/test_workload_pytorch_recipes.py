@@ -10,7 +10,7 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import trainer_words
+from perfledger.runners.command import CaseWords
 from perfledger.runners.job import texts
 from perfledger.runners.recipe import LaunchRecipe
 
@@ -56,7 +56,7 @@ def test_the_trainer_understands_every_case(name):
     chosen = loaded(name)
     trainer = importlib.import_module(chosen.command[2])
     for each in select_cases(chosen, {}):
-        arguments = trainer.parser().parse_args(texts(trainer_words(chosen, each))[3:])
+        arguments = trainer.parser().parse_args(texts(CaseWords(chosen, each).trainer())[3:])
         assert (arguments.batch_size, arguments.precision) == (each.batch_size, each.precision)
         assert all(getattr(arguments, option) == value for option, value in each.options.items())
 

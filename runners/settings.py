@@ -34,6 +34,7 @@ IfBusy = Literal["refuse", "wait", "run", "count"]
 #: Tables of a site, by the kind of target that they are for.
 _KINDS = ("hosts", "partitions")
 
+Name = Annotated[str, Meta(pattern=f"^{VARIABLE.pattern}$")]
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
 
 
@@ -51,10 +52,10 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     before: Words = ()
     after: Words = ()
     environment_variables: Table = {}
-    secrets: Words = ()
+    secrets: Annotated[tuple[Name, ...], Meta(description="a list of names of environment variables")] = ()
     interface: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="the name of a network interface")] = ""
     address: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="an address, or a name that its peers know")] = ""
-    data: Table = {}
+    data: Annotated[dict[str, Folder], Meta(description="a table of absolute paths")] = {}
     container: SiteContainer = SiteContainer()
     sbatch: Words = ()
     prefix: Words = ()
@@ -85,7 +86,7 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
 
     def data_for(self, recipe: str, data_set: str) -> str:
         """Return the folder of a recipe's data: by its name, by that of its data set, or the one for all."""
-        return next((str(self.data[name]) for name in (recipe, data_set, "default") if name in self.data), "")
+        return next((self.data[name] for name in (recipe, data_set, "default") if name in self.data), "")
 
 
 class SiteFile(Struct, frozen=True):
@@ -220,8 +221,6 @@ def _places(kind: str, tables: Table) -> Iterable[tuple[tuple[str, str], SitePla
         where = (kind, name)
         place = decoded(table, SitePlace, "a site", where)
         _check_variables((*where, "environment_variables"), place.environment_variables)
-        _check_secrets((*where, "secrets"), place.secrets)
-        _check_folders((*where, "data"), place.data)
         if place.sbatch and kind == "hosts":
             raise FaultError((*where, "sbatch"), f"`{kind}.{name}.sbatch` is for partitions; move it to [partitions.*]")
         if place.address and kind == "partitions":
@@ -237,17 +236,3 @@ def _check_variables(keys: Keys, table: Table) -> None:
             raise FaultError((*keys, name), f"{at} is {value!r}, but must be a text, and its key a variable's name")
         if fault := secret_fault(name, value):
             raise FaultError((*keys, name), f"{at} {fault}, or name it in `secrets`")
-
-
-def _check_secrets(keys: Keys, names: Iterable[str]) -> None:
-    for name in names:
-        if not VARIABLE.fullmatch(name):
-            what = f"`{'.'.join(map(str, keys))}` contains {name!r}, which is not the name of an environment variable"
-            raise FaultError(keys, f"{what}; the value comes from the environment of the runner")
-
-
-def _check_folders(keys: Keys, table: Table) -> None:
-    for name, value in table.items():
-        if not isinstance(value, str) or not re.match("/", value):
-            at = f"`{'.'.join(map(str, keys))}.{name}`"
-            raise FaultError((*keys, name), f"{at} is {value!r}, but must be an absolute path")

@@ -78,8 +78,8 @@ def run_tiny(write_recipe, tmp_path, only_run):
             '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',
             "leave it out and run with --secret HF_TOKEN, or name it in `secrets`",
         ),
-        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` contains 'a b', which is not the name of"),
-        ('[hosts.local.data]\ndefault = "d"\n', "2: `hosts.local.data.default` is 'd', but must be an absolute path"),
+        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` is ['a b'], but must be a list of names of"),
+        ('[hosts.local.data]\ndefault = "d"\n', "1: `hosts.local.data` is {'default': 'd'}, but must be a table of a"),
         ("[hosts.local\n", "1: is not TOML: "),
     ],
 )  # fmt: skip

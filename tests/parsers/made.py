@@ -1,7 +1,8 @@
-"""Made-up lines as sessions, and their figures, for tests that print lines themselves."""
+"""Sessions and figures of made-up lines, for tests that print lines themselves."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def value(session: Session, rule: str = ALL, **case: int) -> float:
 
 
 def reason(session: Session, rule: str = ALL, **case: int) -> str:
-    """Return the number that is not stated, or the code of another reason, for a figure that must not exist."""
+    """Return the missing number, or the code of another reason, of a figure that must be absent."""
     found = figure(session, rule, **case)
     assert isinstance(found, NoFigure), found
     return str(found.reason.args.get("missing", found.reason.code))
@@ -60,3 +61,19 @@ def reason(session: Session, rule: str = ALL, **case: int) -> str:
 def metrics_of(session: Session, **case: int) -> dict[str, MetricFigure]:
     """Return the figures other than throughput."""
     return metrics(session, facts_of(session) | case, figure(session, "sustained", **case))
+
+
+def elapsed(seconds: float) -> str:
+    """Return the time in tqdm's form, cut to whole seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes:02d}:{rest:02d}"
+
+
+def bars(total: int, rate: str, every: int = 1) -> list[str]:
+    """Return the states of a bar with a fixed time."""
+    return [f" 10%|#    | {step}/{total} [00:21<06:46,  {rate}]" for step in range(every, total + 1, every)]
+
+
+def dllogger(unix: float, step: object, data: dict[str, object]) -> str:
+    """Return a line of DLLogger."""
+    return "DLLL " + json.dumps({"timestamp": f"{unix:.6f}", "type": "LOG", "step": step, "data": data})

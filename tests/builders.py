@@ -1,6 +1,6 @@
-"""Made-up runs for tests of everything that comes after reading. None of these figures was measured anywhere.
+"""Made-up runs for tests of everything after reading. These figures were not measured.
 
-A test states what is special of a run as the JSON that the ledger would hold; what comes out is a typed `Run`.
+A test changes a usual run by keys of the ledger's JSON, and gets a typed `Run`.
 """
 
 from __future__ import annotations
@@ -14,37 +14,20 @@ from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan
 from perfledger.schema.records import Run, from_json, to_json
 
 HARDWARE = "Test accelerator (made up)"
+#: Usual facts of a case.
+CASE: dict[str, Any] = {
+    "model": "ResNet-50 v1.5", "framework": "PyTorch", "hardware": HARDWARE, "nodes": 1, "devices": 1, "batch_size": 64,
+    "precision": "fp32", "options": {},
+}  # fmt: skip
 SPEED = {"PyTorch": 400.0, "TensorFlow": 380.0, "PaddlePaddle": 410.0}
 
 
-def run(
-    identifier: str,
-    *,
-    framework: str = "PyTorch",
-    model: str = "ResNet-50 v1.5",
-    devices: int = 1,
-    batch_size: int = 64,
-    precision: str = "fp32",
-    speed: float = 400.0,
-    repeat: int = 1,
-    hardware: str = HARDWARE,
-    unit: str = "images/s",
-    options: dict[str, Any] | None = None,
-    **other: Any,
-) -> Run:
-    """Return a run of these facts; `other` are further keys of the ledger, or others than the usual ones."""
+def run(identifier: str, *, speed: float = 400.0, repeat: int = 1, unit: str = "images/s", **other: Any) -> Run:
+    """Return a run; `other` are facts of its case, and keys of the ledger that are added or replaced."""
+    # The ledger's key `nodes` lists machines.
+    case = {name: value if name == "nodes" else other.pop(name, value) for name, value in CASE.items()}
     values = [round(speed * (1 + 0.02 * math.sin(i + repeat)) * (0.3 if i < 3 else 1.0), 3) for i in range(40)]
     path = f"raw_logs/test/{identifier}/train.log"
-    case = {
-        "model": model,
-        "framework": framework,
-        "hardware": hardware,
-        "nodes": 1,
-        "devices": devices,
-        "batch_size": batch_size,
-        "precision": precision,
-        "options": options or {},
-    }
     figures: dict[str, Any] = {
         rule: {
             "value": speed + shift,
@@ -80,7 +63,7 @@ def run(
             "memory_gib": 23.5,
             "os": "Debian GNU/Linux 12",
             "python": "3.11.7",
-            "packages": {framework.lower(): "1.0"},
+            "packages": {case["framework"].lower(): "1.0"},
         },
         "figures": figures,
         "witnesses": [clock, silent("physics")],
@@ -88,7 +71,7 @@ def run(
         "sha256": hashlib.sha256(path.encode()).hexdigest(),
         "bytes": 12345,
         "lines": 60,
-        "argv": ["python", "train.py", "--batch-size", str(batch_size)],
+        "argv": ["python", "train.py", "--batch-size", str(case["batch_size"])],
         "repeat": repeat,
         "start": "2026-01-01T00:00:00Z",
         "end": "2026-01-01T00:01:00Z",
@@ -105,7 +88,7 @@ def run(
 
 
 def edited(given: Run, **changes: Any) -> Run:
-    """Return a run with other values in its JSON: objects are merged, everything else is replaced."""
+    """Return the run with changed values in its JSON: objects are merged, everything else is replaced."""
     return from_json(_merged(to_json(given), changes), Run)
 
 
@@ -118,19 +101,19 @@ def _merged(document: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]
 
 
 def with_speed(runs: Iterable[Run], identifier: str, speed: float) -> list[Run]:
-    """Return the runs, one of them with another headline."""
+    """Return the runs with the headline of one of them changed."""
     changes = {"sustained": {"value": speed}}
     return [edited(each, figures=changes) if each.id == identifier else each for each in runs]
 
 
 def figure(value: float, unit: str = "images/s", **other: Any) -> dict[str, Any]:
-    """Return a figure of the whole job, as the ledger holds it."""
+    """Return a figure of the whole job in the ledger's form."""
     lines = {"used": 8, "skipped": 2, "first_line": 3, "last_line": 9, "arithmetic": "made up"}
     return {"value": value, "unit": unit, "scope": "job", **lines, **other}
 
 
 def witness(kind: str, verdict: str = "agrees", **other: Any) -> dict[str, Any]:
-    """Return a witness that speaks, as the ledger holds it."""
+    """Return a witness with a verdict in the ledger's form."""
     lines = {"first_line": 3, "last_line": 9, "arithmetic": "made up"}
     return {"kind": kind, "verdict": verdict, "resolution": 0.5, "tolerance": 3.0, **lines, **other}
 
@@ -146,7 +129,7 @@ def absent(code: str = "too_few_records", **args: object) -> dict[str, Any]:
 
 
 def metrics(framework: str, repeat: int) -> dict[str, Any]:
-    """Figures beside the throughput; TensorFlow's logs do not say how much memory there was."""
+    """Return metrics other than the throughput; TensorFlow's logs do not state memory."""
     about = {"source": "log", "first_line": 12, "last_line": 43, "arithmetic": "as printed"}
     latency = {"latency": {"value": 64_000 / SPEED[framework] + 0.25 * repeat, "unit": "ms", **about}}
     memory = {"memory": {"value": 11_000.0 - len(framework) + repeat, "unit": "MiB", **about}}
@@ -154,7 +137,7 @@ def metrics(framework: str, repeat: int) -> dict[str, Any]:
 
 
 def runs() -> list[Run]:
-    """About two dozen runs: three frameworks, two precisions, several devices, repeats, and runs that went wrong."""
+    """Return two dozen runs: three frameworks, two precisions, one and eight devices, repeats, and failed runs."""
     found = [
         run(
             f"resnet50-{framework.lower()}-n1d{devices}-{precision}-{repeat}",
@@ -191,7 +174,7 @@ def runs() -> list[Run]:
     return [*found, stalled, failed, run("contradictory-1", published=False, problems=[contradiction])]
 
 
-#: What a run.json of ours tells of how a run came about.
+#: Keys of a run.json that describe how the run was started.
 TOLD: dict[str, Any] = {
     "recipe": {
         "name": "resnet50-pytorch",
@@ -244,7 +227,7 @@ HOSTILE = (
 
 
 def hostile() -> list[Run]:
-    """Return runs in which every text tries to become markup."""
+    """Return runs whose every text is an attempt at markup."""
     found = []
     for index, text in enumerate(HOSTILE):
         problem = {
@@ -282,9 +265,9 @@ def hostile() -> list[Run]:
             facts={text: {"value": text, "source": text, "where": text}},
         )
         if index % 2:
-            told = {"name": text, "sha256": text, "case": {text: text}, "command": [text], "setup": [text]}
+            recipe = {"name": text, "sha256": text, "case": {text: text}, "command": [text], "setup": [text]}
             container = {"tool": text, "image": text, "digest": text}
-            each = edited(each, recipe={**told, "launcher": text, "container": container})
+            each = edited(each, recipe={**recipe, "launcher": text, "container": container})
         each = edited(each, figures={"sustained": {"arithmetic": text}})
         found.append(each)
     return found
@@ -293,13 +276,13 @@ def hostile() -> list[Run]:
 def plan(
     recipe: str, *, cases: Iterable[dict[str, Any]] = ({"devices": 8}, {"nodes": 2, "devices": 16}), **other: Any
 ) -> Plan:
-    """Return a plan of these cases, each stated as far as it differs from the others."""
-    told = [{"nodes": 1, "batch_size": 64, "precision": "fp32", "options": {}, "data": True, **each} for each in cases]
-    for each in told:
+    """Return a plan of these cases; each states only its differences from a usual case."""
+    whole = [{"nodes": 1, "batch_size": 64, "precision": "fp32", "options": {}, "data": True, **each} for each in cases]
+    for each in whole:
         each.setdefault("choices", {key: str(each[key]) for key in ("nodes", "devices")})
         each.setdefault("command", f"python train.py --devices {each['devices']} --data {EXAMPLE_DATA}")
     usual = {
         "title": f"Title of {recipe}", "suite": "resnet50", "model": "ResNet-50 v1.5", "framework": "PyTorch",
         "device": "gpu", "launcher": "torchrun", "iterations": 100, "repeats": 3,
     }  # fmt: skip
-    return from_json({"schema": SCHEMA, "recipe": recipe, **usual, "cases": told, **other}, Plan)
+    return from_json({"schema": SCHEMA, "recipe": recipe, **usual, "cases": whole, **other}, Plan)

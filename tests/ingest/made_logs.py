@@ -9,30 +9,17 @@ from typing import Any
 START = dt.datetime(2026, 11, 20, 8, 0, 0)
 
 
-def run_json(
-    *,
-    model: str = "DeepLabV3+",
-    framework: str = "PaddlePaddle",
-    hardware: str = "made-up",
-    nodes: int = 1,
-    devices: int = 1,
-    batch_size: int = 4,
-    precision: str = "fp32",
-    options: dict[str, Any] | None = None,
-    **other: Any,
-) -> dict[str, Any]:
-    """Return a valid run.json."""
-    case = {
-        "model": model,
-        "framework": framework,
-        "hardware": hardware,
-        "nodes": nodes,
-        "devices": devices,
-        "batch_size": batch_size,
-        "precision": precision,
-        "options": options or {},
-    }
-    return {"schema": "perfledger.run/1", "outcome": "completed", "case": case, "repeat": 1} | other
+#: Usual facts of a case.
+CASE = {
+    "model": "DeepLabV3+", "framework": "PaddlePaddle", "hardware": "made-up", "nodes": 1, "devices": 1,
+    "batch_size": 4, "precision": "fp32", "options": {},
+}  # fmt: skip
+
+
+def run_json(**changed: Any) -> dict[str, Any]:
+    """Return a valid run.json with changed facts of its case, and changed or further keys."""
+    case = {name: changed.pop(name, value) for name, value in CASE.items()}
+    return {"schema": "perfledger.run/1", "outcome": "completed", "case": case, "repeat": 1} | changed
 
 
 def clock(seconds: float) -> str:
@@ -40,7 +27,7 @@ def clock(seconds: float) -> str:
 
 
 def seg(speeds: Iterable[object], *, batch: int = 4, steps: Sequence[int] | None = None) -> list[str]:
-    """PaddleSeg: interval means of one device; a text is printed as it is."""
+    """Return lines of PaddleSeg with speeds of one device per interval; a text is printed unchanged."""
     lines, at, before = [], dt.datetime(2026, 11, 20, 11, 50), 0
     for i, v in enumerate(speeds):
         step = steps[i] if steps else 10 * (i + 1)
@@ -55,7 +42,7 @@ def seg(speeds: Iterable[object], *, batch: int = 4, steps: Sequence[int] | None
 
 
 def clas_static(records: Iterable[tuple[int, int, float]], *, batch: int = 16) -> list[str]:
-    """PaddleClas, static graph: (epoch, step, running mean of the speed of one device)."""
+    """Return lines of PaddleClas's static graph for (epoch, step, running mean of one device's speed)."""
     return [
         f"[2026/11/20 13:16:10] ppcls INFO: epoch:{epoch}   train step:{step}   lr: 0.100000, loss:  7.0662 "
         f"top1:  0.0000 top5: -0.0039 batch_cost: {batch / ips:.5f} s, reader_cost: 0.00110 s, "
@@ -65,7 +52,7 @@ def clas_static(records: Iterable[tuple[int, int, float]], *, batch: int = 16) -
 
 
 def clas_dygraph(records: Iterable[tuple[int, int, float]], *, batch: int = 16, epochs: int = 1) -> list[str]:
-    """PaddleClas, dynamic graph: (epoch, step, speed of one device since the last print)."""
+    """Return lines of PaddleClas's dynamic graph for (epoch, step, speed of one device since the last line)."""
     return [
         f"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch {epoch}/{epochs}][Iter: {step}/100]lr(PiecewiseDecay): "
         f"0.10000000, top1: 0.12500, CELoss: 2.30000, loss: 2.30000, batch_cost: {batch / ips:.5f}s, "
@@ -78,7 +65,7 @@ CLAS_BANNER = "[2026/11/20 13:14:00] ppcls INFO: =    PaddleClas is powered by P
 
 
 def nlp_bert(records: Iterable[tuple[int, float]], *, batch: int = 96) -> list[str]:
-    """PaddleNLP BERT: (step, speed of one device)."""
+    """Return lines of PaddleNLP's BERT for (step, speed of one device)."""
     return [
         f"total step: {step}, epoch: 0, batch: {step - 1}, loss: 11.089721, avg_reader_cost: 0.00000 sec, "
         f"avg_batch_cost: {batch / ips:.5f} sec, avg_samples: {batch:.5f}, ips: {ips:.5f} sequences/sec"
@@ -87,7 +74,7 @@ def nlp_bert(records: Iterable[tuple[int, float]], *, batch: int = 96) -> list[s
 
 
 def pytorch_resnet50(steps: Iterable[tuple[int, float]], *, second: float = 1.0) -> list[str]:
-    """NGC PyTorch ResNet-50: (iteration, speed of the job), one line per `second`."""
+    """Return lines of NGC PyTorch's ResNet-50 for (iteration, speed of the job), `second` apart."""
     return [
         f"DLL {clock(i * second)} - Epoch: 0 Iteration: {step}  train.loss : 5.83243 None train.compute_ips : 4684.38 "
         f"images/s train.total_ips : {ips:.2f} images/s train.lr : 0.1  train.grad_scale : 256.00000 None"
@@ -96,7 +83,7 @@ def pytorch_resnet50(steps: Iterable[tuple[int, float]], *, second: float = 1.0)
 
 
 def pytorch_bert(lines: Iterable[tuple[int, float]], whole: tuple[float, float] | None = None) -> list[str]:
-    """NGC PyTorch BERT: (iteration, clock in seconds), and (speed, seconds) of the whole run."""
+    """Return lines of NGC PyTorch's BERT for (iteration, clock in seconds), and (speed, seconds) of the whole run."""
     found = [
         f"DLL {clock(at)} - Training Epoch: 0 Training Iteration: {step}  average_loss : 11.184912941672586  "
         f"learning_rate : 0.0010552234016358852  skipped_steps : 0 "
@@ -113,7 +100,7 @@ def pytorch_bert(lines: Iterable[tuple[int, float]], whole: tuple[float, float] 
 def tensorflow_resnet50(
     steps: Iterable[tuple[int, float]], summary: float | None = None, *, at: Callable[[int], float] = lambda step: step
 ) -> list[str]:
-    """NGC TensorFlow ResNet-50: (step, speed of the job), and the tool's own figure; `at` gives a step's clock."""
+    """Return lines of NGC TensorFlow's ResNet-50 for (step, speed of the job); `at` gives the clock of a step."""
     found = [f"DLL {clock(at(step))} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
     if summary is not None:
         found.append(f"DLL {clock(9999)} - () train_throughput : {summary:.10f} images/s")
@@ -123,7 +110,7 @@ def tensorflow_resnet50(
 def mxnet_speed(
     records: Iterable[tuple[int, int, float]], *, at: Callable[[int], float] = lambda batch: batch
 ) -> list[str]:
-    """NGC MXNet before DLLogger: (rank, batch, speed of the job); `at` gives the clock of a batch in seconds."""
+    """Return lines of NGC MXNet before DLLogger for (rank, batch, speed of the job); `at` gives a batch's clock."""
     return [
         f"[1,{rank}]<stderr>:{clock(at(batch)).replace('.', ',')[:-3]}:INFO: Epoch[0] Batch [{batch}-{batch}]"
         f"\tSpeed: {ips:.6f} samples/sec\tLR: 0.0039936\t"
@@ -132,7 +119,7 @@ def mxnet_speed(
 
 
 def oneflow_resnet50(records: Iterable[tuple[int, float, float]], *, batch: int, devices: int, nodes: int) -> list[str]:
-    """OneFlow ResNet-50: its header, and (iteration, speed of the job, Unix time)."""
+    """Return a header of OneFlow's ResNet-50, and lines for (iteration, speed of the job, Unix time)."""
     return [
         "model = resnet50",
         f"batch_size_per_device = {batch}",
@@ -154,7 +141,7 @@ def paddle_rec(
     job: str = "",
     warnings: int = 0,
 ) -> list[str]:
-    """PaddleRec: (seconds, samples per second of a node) of each epoch; `job` is the cluster's name for the run."""
+    """Return lines of PaddleRec for (seconds, samples/s of a node) of each epoch; `job` is the run's name."""
     stamp, lines = "2026-11-20 14:38:09,247 - INFO - Epoch:", [
         "2026-11-20 14:26:20,125 - INFO - Run Worker Begin",
         f"I1120 14:26:20.288252 17480 communicator.h:205] trainers: {trainers}",

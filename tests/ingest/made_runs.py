@@ -1,4 +1,4 @@
-"""Whole folders as `python -m runners run` leaves them, made up: log, telemetry, environment, run.json with hashes."""
+"""Made-up folders of `python -m runners run`: log, telemetry, environment, and run.json with hashes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ENVIRONMENT = {
     "infiniband": ["mlx5_0: 100 Gb/sec (4X EDR), InfiniBand"],
     "packages_installed": ["numpy==2.4.6", "torch==2.13.0+cpu"],
 }
-#: The package that a framework is installed as here.
+#: The package of each framework.
 PACKAGES = {"PyTorch": "torch", "TensorFlow": "tensorflow-cpu", "MXNet": "mxnet", "JAX": "jax"}
 
 
 def log_of(framework: str, speeds: Sequence[float], batch: int = 16) -> str:
-    """Return what the trainers of the four frameworks print, at speeds in images/s."""
+    """Return the log of one of four frameworks with these speeds in images/s."""
     at = [sum(batch / speed for speed in speeds[: n + 1]) for n in range(len(speeds))]
     return "".join(f"{_line(framework, n, speed, at[n - 1], batch)}\n" for n, speed in enumerate(speeds, 1))
 
@@ -57,21 +57,30 @@ def _line(framework: str, n: int, speed: float, at: float, batch: int) -> str:
     return lines[framework]
 
 
+#: Usual facts of a case.
+CASE = {"framework": "PyTorch", "batch_size": 16, "devices": 1, "case_nodes": 1, "threads": 1}
+
+
 def write(
     folder: Path,
     *,
-    framework: str = "PyTorch",
     speeds: Sequence[float] | None = None,
-    batch_size: int = 16,
-    devices: int = 1,
-    case_nodes: int = 1,
-    threads: int = 1,
     repeat: int = 1,
     files: dict[str, str] | None = None,
     packages: dict[str, str] | None = None,
     **other: Any,
 ) -> Path:
-    """Write one run; `files` are further ones, by their path below the folder. Returns the log."""
+    """Write a run, and return the path of its log.
+
+    Args:
+        folder: the folder of the run.
+        speeds: the printed speeds in images/s.
+        repeat: the number of the repeat.
+        files: texts of further files by their paths below the folder.
+        packages: further installed packages.
+        other: facts of CASE, and keys of run.json.
+    """
+    framework, batch_size, devices, nodes, threads = (other.pop(name, value) for name, value in CASE.items())
     logged = log_of(framework, speeds or [40.0 + 0.1 * repeat] * 50, batch_size * devices)
     written = {"train.log": logged, "telemetry.csv": TELEMETRY, "environment.json": json.dumps(ENVIRONMENT)}
     written |= files or {}
@@ -79,7 +88,7 @@ def write(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     case = {"model": "ResNet-50 v1.5", "framework": framework, "hardware": "made-up, 2 cores (CPU)"}
-    case |= {"nodes": case_nodes, "devices": devices, "batch_size": batch_size, "precision": "fp32"}  # type: ignore[dict-item]
+    case |= {"nodes": nodes, "devices": devices, "batch_size": batch_size, "precision": "fp32"}
     said = {
         "schema": "perfledger.run/1",
         "suite": "resnet50",

@@ -1,4 +1,4 @@
-"""A fault of ours while one input is read: a problem of that input, in every way that inputs are read."""
+"""A bug of ours that appears while an input is read becomes a problem of that input."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def test_a_fault_is_one_logs_problem_and_all_others_are_published(with_bad: Path
     assert all(each["published"] for each in good(called))
 
 
-def test_a_fault_is_told_again_by_the_next_call_and_is_not_kept_when_it_is_mended(
-    with_bad: Path, ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_is_not_cached(with_bad: Path, ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (ingest(with_bad, "--out", tmp_path / "docs") for _ in range(2))
     assert (first.code, second.code) == (1, 1)
     assert first.problems == second.problems
@@ -80,7 +78,7 @@ def test_a_fault_is_told_again_by_the_next_call_and_is_not_kept_when_it_is_mende
 
 
 def with_parts(tree: Path, **parts: str) -> Path:
-    """Write one more run whose run.json names further files."""
+    """Write another run whose run.json names further files."""
     names = {f"{name}.{'json' if name == 'environment' else 'csv'}": data for name, data in parts.items()}
     log = write_run(
         tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(files={name: {} for name in ["train.log", *names]})
@@ -94,28 +92,28 @@ ENVIRONMENT = json.dumps({"schema": "perfledger.environment/1", "topology": "GPU
 TELEMETRY = "timestamp, index, memory.used [MiB]\n2026/11/20 11:50:00.000, 0, 100 MiB\n"
 
 BROKEN: dict[str, tuple[Any, str, str, bool]] = {
-    "environment.json": (environment_json, "decoded", "environment.json", True),
-    "run.json": (run_json_reader, "decoded", "run.json", False),
-    "telemetry": (telemetry, "read_telemetry", "telemetry.csv", True),
-    "figures of telemetry": (telemetry, "_of_run", "telemetry.csv", True),
+    "environment.json": ((environment_json, "decoded"), "environment.json", True),
+    "run.json": ((run_json_reader, "decoded"), "run.json", False),
+    "telemetry": ((telemetry, "read_telemetry"), "telemetry.csv", True),
+    "figures of telemetry": ((telemetry, "_of_run"), "telemetry.csv", True),
 }
 
 
-@pytest.mark.parametrize(("module", "name", "file", "published"), BROKEN.values(), ids=BROKEN)
-def test_a_fault_beside_a_log_names_the_file(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, file: str, published: bool
+@pytest.mark.parametrize(("reader", "file", "published"), BROKEN.values(), ids=BROKEN)
+def test_a_fault_in_a_companion_file_names_the_file(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, reader: tuple[Any, str], file: str, published: bool
 ) -> None:
     with_parts(tree, environment=ENVIRONMENT, telemetry=TELEMETRY)
-    monkeypatch.setattr(module, name, fails)
+    monkeypatch.setattr(*reader, fails)
     called = ingest(tree, "--json")
     assert called.code == 1
     (problem,) = (each for each in called.problems if each.startswith("logs/bad/"))
     assert problem.startswith(f"logs/bad/1/{file}: {FAULT}")
     (bad,) = (each for each in called.lines if each not in good(called))
-    assert bad["published"] is published, "what is only shown does not take the figure with it"
+    assert bad["published"] is published, "the figure depends only on some files"
 
 
-def test_a_fault_while_telemetry_is_told_from_logs_is_that_files(
+def test_a_fault_while_telemetry_is_recognised_names_the_file(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = folders.claimant
@@ -127,7 +125,9 @@ def test_a_fault_while_telemetry_is_told_from_logs_is_that_files(
 
 
 @pytest.mark.parametrize("error", [UsageError("a mistake"), FormatError("a mistake"), ImportError("no such package")])
-def test_what_no_log_can_cause_ends_the_command(tree: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_a_fault_that_a_log_cannot_cause_ends_the_command(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def mistaken(*_: object) -> NoReturn:
         raise error
 
@@ -139,7 +139,7 @@ def test_what_no_log_can_cause_ends_the_command(tree: Path, monkeypatch: pytest.
             main([str(tree), "--json"])
 
 
-def test_an_explanation_goes_as_far_as_it_can(with_bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explanation_prints_everything_before_the_fault(with_bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     explained = text(with_bad / "bad/1/train.log", "train.log", layout.load("perfledger"))
     assert "format     paddle.seg" in explained
     assert explained.splitlines()[-1].startswith(f"fault      train.log: {FAULT}")
@@ -149,8 +149,8 @@ def dll(step: str, data: str, seconds: int) -> str:
     return f'DLLL {{"timestamp": "{1795169472 + seconds}.5", "type": "LOG", "step": {step}, "data": {{{data}}}}}'
 
 
-def test_a_summary_without_its_seconds_is_no_fault(tmp_path: Path, ingest: Ingest) -> None:
-    """`round(nan)` ended a whole run: the last line had a speed, and no seconds to multiply it by."""
+def test_a_summary_without_its_seconds_is_read(tmp_path: Path, ingest: Ingest) -> None:
+    """`round(nan)` once ended the command: the last line had a speed, and no seconds."""
     lines = [dll(f"[0, {step}]", '"train.loss": 6.5', step) for step in range(20)]
     lines += [dll("[]", '"train.total_ips": 7765.9', 21)]
     write_run(tmp_path / "logs", "1", lines, run=run_json(model="ResNet-50", devices=8, batch_size=128))
@@ -164,7 +164,7 @@ LARGEST = "1.7976931348623157e308"
 
 
 def test_the_largest_number_stays_one_when_it_is_shortened(tmp_path: Path, ingest: Ingest) -> None:
-    """Rounded to ten digits it would be infinite, which no JSON can hold: one log ended the command."""
+    """Rounded to ten digits it is infinite, which JSON cannot represent, and the command once ended."""
     lines = [each.replace("loss: 2.0594", f"loss: {LARGEST}") for each in seg([9.0] * 6, batch=4)]
     write_run(tmp_path / "logs", "1", lines, run=run_json())
     called = ingest(tmp_path / "logs", "--json")
@@ -173,7 +173,7 @@ def test_the_largest_number_stays_one_when_it_is_shortened(tmp_path: Path, inges
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_figure_that_cannot_be_written_is_one_logs_fault(
+def test_a_figure_that_cannot_be_written_is_a_problem_of_its_log(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     write_run(tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(model=BAD))

@@ -1,4 +1,4 @@
-"""Logs in object stores: the same bytes as from a folder, fetched once, and every refusal of the store named."""
+"""Logs in object stores: they give the same bytes as a folder, are fetched once, and refusals become problems."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def s3(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], str]:
-    """Return a function that puts a folder into a bucket, and returns its address there."""
+    """Return a function that copies a folder into a bucket and returns its address."""
     objects._client.cache_clear()
     environment = {
         "AWS_ENDPOINT_URL": server, "AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -90,7 +90,7 @@ def request(method: str, address: str, body: bytes | None = None) -> None:
 
 @pytest.fixture
 def rich(tree: Path) -> Path:
-    """Return a tree with what lies beside logs: telemetry, a run of two machines, a log that is none, odd names."""
+    """Return a tree with more than logs: telemetry, a run of two machines, a file that is not a log, odd names."""
     telemetry = "timestamp, index, utilization.gpu [%]\n" + "".join(
         f"2026/11/20 13:14:{at:02}.000, 0, 90 %\n" for at in range(30)
     )
@@ -124,7 +124,7 @@ def test_a_store_gives_the_same_bytes_as_the_folder(
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
 def test_a_corpus_gives_the_same_bytes(ingest: Ingest, s3: Callable[..., str]) -> None:
-    """MLPerf's logs have files that describe their systems in other folders."""
+    """The descriptions of MLPerf's systems are not in the folders of their logs."""
     options, logs = ("--layout", "mlperf", "--json", "--verbose"), CORPUS / "mlperf-v5.1"
     here, there = ingest(logs, *options), ingest(s3(logs), *options)
     assert there.out == here.out
@@ -143,8 +143,8 @@ def test_the_site_is_the_same_and_shows_the_lines_of_logs(
     assert any(name.startswith("logs/") for name in here)
 
 
-def test_the_ledger_may_lie_in_a_store(tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
-    """A second call writes nothing there, a log that is gone leaves nothing, and the pages are the same."""
+def test_the_ledger_may_be_in_a_store(tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    """A second call writes nothing into the store, and the runs of a removed log disappear from it."""
     logs, place = s3(tree), "s3://bucket/ledger/of/mine"
     out, plain = tmp_path / "out" / "docs", tmp_path / "plain" / "docs"
     assert ingest(logs, "--out", out, "--ledger", place).code == 0
@@ -164,7 +164,7 @@ def test_the_ledger_may_lie_in_a_store(tree: Path, tmp_path: Path, ingest: Inges
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):
-    """Passes requests on to the server of S3, but not those for some objects."""
+    """Forward requests to the server of S3, except those for refused objects."""
 
     target = ""
     refused: Callable[[str], int] = staticmethod(lambda _path: 0)
@@ -203,7 +203,7 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 def refusing(
     server: str, s3: object, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[Callable[[str], int]], None]]:
-    """Return a function that says for which paths a store answers with which status; 0 for those that it gives."""
+    """Return a function that sets how the store answers: it maps a path to a status, or to 0 for the object."""
     handler = type("Handler", (Refusing,), {"target": server})
     proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
@@ -222,7 +222,7 @@ def refusing(
 
 @pytest.fixture
 def fetched(refusing: Callable[[Callable[[str], int]], None]) -> list[str]:
-    """Return a list that the name of each object below `logs` is added to that a process fetches."""
+    """Return a list to which the name of each fetched object below `logs` is added."""
     names: list[str] = []
 
     def note(path: str) -> int:
@@ -234,9 +234,23 @@ def fetched(refusing: Callable[[Callable[[str], int]], None]) -> list[str]:
     return names
 
 
-def test_what_has_not_changed_is_not_fetched_again(
-    tree: Path, tmp_path: Path, ingest: Ingest, server: str, s3: Callable[..., str], fetched: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture
+def put(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, bytes], None]:
+    """Return a function that writes an object directly to the server, since the proxy does not forward writing."""
+
+    def write(address: str, name: str, data: bytes) -> None:
+        with monkeypatch.context() as patched:
+            patched.setenv("AWS_ENDPOINT_URL", server)
+            objects._client.cache_clear()
+            objects._client(address).put(name, data)
+        objects._client.cache_clear()
+
+    return write
+
+
+def test_only_changed_objects_are_fetched_again(
+    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str],
+    put: Callable[[str, str, bytes], None],
 ) -> None:  # fmt: skip
     address, out = s3(tree), tmp_path / "out" / "docs"
     assert ingest(address, "--out", out, "--jobs", 1).code == 0
@@ -248,19 +262,13 @@ def test_what_has_not_changed_is_not_fetched_again(
     assert fetched == []
     assert snapshot(out) == before
     log = next(path for path in sorted(tree.rglob("train.log")))
-    with monkeypatch.context() as patched:  # what counts passes no writing on
-        patched.setenv("AWS_ENDPOINT_URL", server)
-        objects._client.cache_clear()
-        objects._client(address).put(log.relative_to(tree).as_posix(), log.read_bytes() + b"\n")
-    objects._client.cache_clear()
+    put(address, log.relative_to(tree).as_posix(), log.read_bytes() + b"\n")
     assert ingest(address, "--out", out, "--jobs", 1).code == 0
     assert log.relative_to(tree).as_posix() in fetched
     assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
 
 
-def test_checkpoints_beside_logs_are_not_fetched(
-    rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
-) -> None:
+def test_checkpoints_are_not_fetched(rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]) -> None:
     ingest(s3(rich), "--json", "--jobs", 1)
     assert fetched
     assert "weights.pt" not in fetched
@@ -279,26 +287,29 @@ def test_a_ledger_that_the_store_refuses_ends_the_command(
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "said"),
-    [(403, "unreadable", "access is denied"), (500, "unreadable", "500"), (404, "changing", "")],
+    ("status", "problem"),
+    [(403, ("unreadable", "access is denied")), (500, ("unreadable", "500")), (404, ("changing", ""))],
 )
 def test_an_object_that_the_store_refuses_is_a_problem_of_that_log(
-    tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any, status: int, code: str, said: str
+    tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any, status: int, problem: tuple[str, str]
 ) -> None:
     address = s3(tree)
     refusing(lambda path: status if "bs4/1/train.log" in path and "list-type" not in path else 0)
     called = ingest(address, "--json", "--jobs", 1)
     lost = [each for each in called.lines if each["path"].endswith("bs4/1/train.log")]
+    code, cause = problem
     assert [[one["code"] for one in each["problems"]] for each in lost] == [[code]] * len(lost)
     assert lost
-    assert said in called.err
+    assert cause in called.err
     assert SECRET not in called.err + called.out
     others = [each for each in called.lines if each not in lost]
     assert others == [each for each in ingest(tree, "--json").lines if not each["path"].endswith("bs4/1/train.log")]
 
 
-def test_without_its_run_json_no_log_is_read(tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any) -> None:
-    """What the document states might change the figure: it is not taken for missing."""
+def test_a_log_whose_run_json_is_refused_is_not_read(
+    tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
+) -> None:
+    """The facts in the document may change the figure, so it does not count as missing."""
     address = s3(tree)
     refusing(lambda path: 503 if "bs4/1/run.json" in path else 0)
     called = ingest(address, "--json", "--jobs", 1)
@@ -309,7 +320,7 @@ def test_without_its_run_json_no_log_is_read(tree: Path, ingest: Ingest, s3: Cal
     assert not any(each["published"] for each in lost)
 
 
-def test_telemetry_without_logs_that_the_store_refuses_is_a_problem_and_is_asked_for_again(
+def test_refused_telemetry_is_a_problem_and_is_fetched_by_the_next_run(
     rich: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
 ) -> None:
     address, out = s3(rich), tmp_path / "docs"
@@ -325,10 +336,10 @@ def test_telemetry_without_logs_that_the_store_refuses_is_a_problem_and_is_asked
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
-def test_without_a_file_of_another_folder_no_log_that_needs_it_is_read(
+def test_logs_that_need_a_missing_file_of_another_folder_are_not_read(
     ingest: Ingest, s3: Callable[..., str], refusing: Any
 ) -> None:
-    """It is gone since the store was listed: what it states would be missing, and the run of another case."""
+    """The file vanished after the store was listed. Without its facts the run would have another case."""
     address = s3(CORPUS / "mlperf-v5.1")
     refusing(lambda path: 404 if "Lambda/systems/" in path else 0)
     called = ingest(address, "--layout", "mlperf", "--json", "--jobs", 1)
@@ -338,8 +349,8 @@ def test_without_a_file_of_another_folder_no_log_that_needs_it_is_read(
     assert "Lambda/systems/" in called.err
 
 
-def test_names_that_stand_for_folders_are_no_logs(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
-    """Consoles make them: empty objects whose names end with a slash."""
+def test_empty_objects_for_folders_are_ignored(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    """Consoles of stores make empty objects whose names end with a slash."""
     address = s3(tree)
     before = ingest(address, "--json").out
     request("PUT", f"{os.environ['AWS_ENDPOINT_URL']}/bucket/logs/folder/")
@@ -410,7 +421,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_secrets(
     assert not (tmp_path / "docs").exists()
 
 
-def test_a_store_without_logs_is_said_so(tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+def test_a_store_without_logs_ends_the_command(tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "a.pt").write_bytes(b"1")
     called = ingest(s3(tmp_path / "empty"), "--json")
@@ -429,12 +440,12 @@ def test_stores_and_folders_are_read_together(
 
 
 class WebDav(http.server.SimpleHTTPRequestHandler):
-    """A web server that lists folders as WebDAV does, where `lists` says so."""
+    """Serve files, and list folders like WebDAV if `lists` is true."""
 
     lists = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def do_PROPFIND(self) -> None:
         """List the folder and all below it."""
@@ -450,7 +461,7 @@ class WebDav(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def response(self, path: Path) -> str:
-        """Return what is listed of a file."""
+        """Return the entry of a file in a list."""
         at = path.stat()
         name = quote(path.relative_to(self.directory).as_posix())
         return (
@@ -499,7 +510,7 @@ def test_a_web_server_without_listings_gives_single_logs(tree: Path, ingest: Ing
 def test_a_killed_server_is_named_and_what_was_written_stays(
     tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
 ) -> None:
-    """The objects that cannot be had any more are problems; their figures of before stay."""
+    """Objects that cannot be fetched are problems, and their earlier figures stay."""
     address, out = s3(tree), tmp_path / "docs"
     assert ingest(address, "--out", out, "--jobs", 1).code == 0
     before = (out / "data" / "results.json").read_bytes()

@@ -1,4 +1,4 @@
-"""run.json: what is believed, and of which log it speaks. What is not believed: test_bad_input."""
+"""run.json: its keys, its logs, and messages about invalid keys; test_bad_input has invalid documents."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ def test_a_minimal_run_json_is_valid(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("outcome", list(OUTCOMES))
-def test_outcomes(tmp_path: Path, outcome: str) -> None:
+def test_each_outcome_is_valid(tmp_path: Path, outcome: str) -> None:
     assert written(tmp_path, run_json(outcome=outcome)).document is not None
 
 
 @pytest.mark.parametrize("precision", list(PRECISIONS))
-def test_precisions(tmp_path: Path, precision: str) -> None:
+def test_each_precision_is_valid(tmp_path: Path, precision: str) -> None:
     assert written(tmp_path, run_json(precision=precision)).document is not None
 
 
-def test_what_may_be_null_or_missing(tmp_path: Path) -> None:
+def test_optional_keys_may_be_null_or_missing(tmp_path: Path) -> None:
     document = run_json(notes=None, source=None, start=None, argv=None, environment=None, files=None, wall_seconds=None)
     del document["repeat"]
     assert written(tmp_path, document).document is not None
 
 
-def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_the_round_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(round=" 2026Q4 "))
     (line,) = ingest(tmp_path / "logs", "--json").lines
     assert line["facts"]["round"] == {"value": "2026Q4", "source": "run.json", "where": "run.json"}
@@ -69,7 +69,7 @@ def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..
 
 
 @pytest.mark.parametrize("wrong", ["", "  ", 2026, ["2026Q4"], "x" * 41])
-def test_an_invalid_round(tmp_path: Path, wrong: Any) -> None:
+def test_an_invalid_round_is_a_problem(tmp_path: Path, wrong: Any) -> None:
     given = written(tmp_path, run_json(round=wrong))
     assert given.problem is not None
     assert "round" in given.problem.args["cause"]
@@ -78,7 +78,7 @@ def test_an_invalid_round(tmp_path: Path, wrong: Any) -> None:
 
 @pytest.mark.parametrize("place", ["case", "options"])
 def test_a_round_is_not_part_of_the_case(tmp_path: Path, place: str) -> None:
-    """In it, it would be a second word for the same thing, and an option would part what the round does not."""
+    """As an option the round would separate cases."""
     document = run_json(options={"round": "2026Q4"} if place == "options" else {})
     document["case"] |= {"round": "2026Q4"} if place == "case" else {}
     given = written(tmp_path, document)
@@ -93,7 +93,7 @@ def test_a_run_json_that_names_other_logs_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("depth", "believed"), [(6, True), (7, False)])
-def test_depth(tmp_path: Path, depth: int, believed: bool) -> None:
+def test_documents_may_be_nested_to_a_limit(tmp_path: Path, depth: int, believed: bool) -> None:
     environment: Any = 1
     for _ in range(depth):
         environment = {"a": environment}
@@ -119,7 +119,7 @@ def test_depth(tmp_path: Path, depth: int, believed: bool) -> None:
         ({"schema": "perfledger.run/2"}, "`$.schema`: invalid enum value 'perfledger.run/2'"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place_and_what_is_allowed(
+def test_the_message_about_a_wrong_value_has_its_place_and_the_allowed_values(
     tmp_path: Path, change: dict[str, Any], cause: str
 ) -> None:
     document = run_json()
@@ -152,7 +152,7 @@ def test_no_key_but_the_schema_is_compulsory(tmp_path: Path, document: dict[str,
     assert from_json(document, RunJson) == given.document
 
 
-def test_what_it_leaves_out_is_what_the_log_says(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_the_log_states_facts_that_run_json_lacks(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     lines = ["------------Environment Information-------------", "GPUs used: 8", *seg([4.0] * 6)]
     stated = SCHEMA | {"case": {"model": "FastSCNN", "framework": "Paddle", "batch_size": 4}}
     write_run(tmp_path / "logs", "a/b/c/1", [*lines, "RuntimeError: CUDA out of memory"], run=stated)
@@ -181,15 +181,13 @@ def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
     assert "modell" not in line["facts"]
 
 
-def test_a_key_that_nobody_knows_does_not_take_the_figure_with_it(
-    tmp_path: Path, ingest: Callable[..., Called]
-) -> None:
+def test_an_unknown_key_does_not_withhold_the_figure(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0] * 6), run=run_json(colour="blue"))
     called = ingest(tmp_path / "logs", "--json")
     assert (called.code, len(called.problems), called.lines[0]["published"]) == (1, 1, True)
 
 
-def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
+def test_the_message_about_an_invalid_document_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{\n "schema": "perfledger.run/1",\n "case": {,}\n}\n')
     given = of_log(tmp_path / "train.log", "logs/x/train.log")
     assert given.problem is not None
@@ -214,25 +212,28 @@ def test_all_fields_are_read(tmp_path: Path, ingest: Callable[..., Called]) -> N
 
 
 @pytest.mark.parametrize("outcome", ["oom", "failed", "timeout"])
-def test_its_outcome_outweighs_the_log(tmp_path: Path, ingest: Callable[..., Called], outcome: str) -> None:
+def test_the_outcome_in_run_json_outweighs_the_log(tmp_path: Path, ingest: Callable[..., Called], outcome: str) -> None:
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(outcome=outcome))
     (line,) = ingest(tmp_path / "logs", "--json").lines
     assert line["outcome"] == outcome
 
 
 @pytest.mark.parametrize(
-    ("format_id", "printed", "nodes", "devices", "batch_size"),
+    ("format_id", "printed", "case"),
     [
-        ("dlperf.megatron", "  fp8 ............................................. hybrid", 1, 8, 4),
-        ("frameworks.nemo", "fp8: true", 2, 16, 16),
+        (
+            "dlperf.megatron",
+            "  fp8 ............................................. hybrid",
+            {"devices": 8, "batch_size": 4},
+        ),
+        ("frameworks.nemo", "fp8: true", {"nodes": 2, "devices": 16, "batch_size": 16}),
     ],
 )
-def test_a_run_in_fp8_is_published_and_every_table_knows_it(
-    tmp_path: Path, ingest: Callable[..., Called], format_id: str, printed: str, nodes: int, devices: int,
-    batch_size: int,
-) -> None:  # fmt: skip
+def test_a_run_in_fp8_is_published_in_all_tables(
+    tmp_path: Path, ingest: Callable[..., Called], format_id: str, printed: str, case: dict[str, int]
+) -> None:
     log = (ROOT / "tests" / "golden" / format_id / "made-up.log").read_text("utf-8")
-    document = run_json(model="GPT", nodes=nodes, devices=devices, batch_size=batch_size, precision="fp8")
+    document = run_json(model="GPT", precision="fp8", **case)
     write_run(tmp_path / "logs", "a/b/c/1", f"{printed}\n{log}", run=document)
     called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
     assert [each for each in called.problems if "too few: " not in each] == []
@@ -244,7 +245,9 @@ def test_a_run_in_fp8_is_published_and_every_table_knows_it(
         assert unknown not in page.read_text("utf-8")
 
 
-def test_a_log_that_ended_badly_though_it_says_completed(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_log_with_an_error_is_not_completed_even_if_run_json_says_so(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
     log = [*seg([4.0, 5.0]), "Traceback (most recent call last):", "ValueError: x"]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())
     called = ingest(tmp_path / "logs", "--json")

@@ -1,11 +1,11 @@
 """`python -m tests.ablation`: find mechanisms that no real log needs.
 
-Without a name, each function of the named modules is watched while all real logs are read. Those that never returned
-anything but their neutral value are listed: to switch one off changes nothing. With names such as
-`ingest.compute.ranks:restarts` these functions return their neutral value, and what moves in the reference is printed.
+Without a name, the tool watches each function of the named modules while it reads all real logs. It lists the functions
+that always returned their neutral value: they could be removed. With names such as `ingest.compute.ranks:restarts`,
+these functions return their neutral value, and the tool prints the rows of the reference that moved.
 
-The neutral value follows from the annotation: False, None, an empty collection, an array of False, or the first
-argument that has the type of what is returned.
+The annotation determines the neutral value: False, None, an empty collection, an array of False, or the first argument
+with the returned type.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Neutral = Callable[..., Any]
 
 
 def functions(modules: tuple[str, ...]) -> Iterator[tuple[str, Any, Neutral]]:
-    """Yield name, function and its neutral replacement for each function of some modules that has one."""
+    """Yield name, function and neutral replacement for each function of some modules that has one."""
     for top in modules:
         path = reference.ROOT / top
         for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
@@ -59,7 +59,7 @@ def functions(modules: tuple[str, ...]) -> Iterator[tuple[str, Any, Neutral]]:
 
 
 def neutral_of(function: Any) -> Neutral | None:
-    """Return what stands in for a function that is switched off; None if its annotation does not say."""
+    """Return a function with the neutral value that replaces another, or None if the annotation has no such value."""
     signature = inspect.signature(function)
     returned = str(signature.return_annotation)
     if returned.endswith("| None"):
@@ -78,7 +78,7 @@ def _length(given: Any) -> int:
 
 
 def replace_everywhere(function: Any, other: Any) -> None:
-    """Put another function wherever a module or a class of the product refers to one."""
+    """Replace a function in all modules and classes of the product."""
     for module in list(sys.modules.values()):
         if not (getattr(module, "__name__", "") or "").startswith("perfledger."):
             continue
@@ -90,7 +90,7 @@ def replace_everywhere(function: Any, other: Any) -> None:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal, arrays by their elements; records that hold arrays only if they are one."""
+    """Return whether two values are equal; arrays by elements, and records with arrays only if they are identical."""
     if one is other:
         return True
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
@@ -102,7 +102,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def watched(function: Any, neutral: Neutral, seen: Counter[str]) -> Any:
-    """Return a function that counts its calls, and those with another value than the neutral one."""
+    """Return a function that counts its calls, and the calls that do not return the neutral value."""
 
     @wraps(function)
     def watching(*given: Any, **named: Any) -> Any:
@@ -120,7 +120,7 @@ def watched(function: Any, neutral: Neutral, seen: Counter[str]) -> Any:
 
 
 def read_all(trees: list[reference.Tree]) -> dict[reference.Key, reference.Row]:
-    """Read all logs in this process, so that what was replaced here is used; duplicates are not marked."""
+    """Read all logs in this process, which has the replaced functions; duplicates are not marked."""
     formats()
     found = {}
     for tree in trees:
@@ -139,7 +139,7 @@ def read_all(trees: list[reference.Tree]) -> dict[reference.Key, reference.Row]:
 @click.argument("names", nargs=-1, metavar="[MODULE:FUNCTION]...")
 @click.option("--modules", default=",".join(MODULES), show_default=True, help="Files or folders to watch.")
 def main(names: tuple[str, ...], modules: str) -> None:
-    """List the functions that no real log needs, or switch some off and print what moves."""
+    """List the functions that no real log needs, or replace some and print the rows that move."""
     found = list(functions(tuple(modules.split(","))))
     if not names:
         seen: dict[str, Counter[str]] = defaultdict(Counter)

@@ -21,15 +21,17 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what chooses tests, and what asks for the long form of tests that are short otherwise."""
+    """Add options that choose tests, or the long form of some tests."""
     parser.addoption("--tier", choices=tiers.TIERS, default="all", help="run the quick tests, the rest, or all")
     parser.addoption("--approve", action="store_true", help="write tests/approved/ instead of comparing with it")
-    parser.addoption("--times", type=int, default=0, help="try system faults so often, and large files (make faults)")
-    parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora, where tests take some")
+    parser.addoption(
+        "--times", type=int, default=0, help="number of tries of system faults, and large files (make faults)"
+    )
+    parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora instead of a sample")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell the tests their tier, and look for garbage as seldom as ingest does."""
+    """Set the tier in the environment, and collect garbage as rarely as ingest."""
     os.environ[corpus.TIER] = config.getoption("tier")
     # A call of ingest does not do here: the Python of a framework cannot import it.
     gc.set_threshold(50_000, 20, 50)

@@ -1,4 +1,4 @@
-"""`python -m tests.faults`: put faults into a copy of the product, one at a time, and record what finds them.
+"""`python -m tests.faults`: put faults into a copy of the product, one at a time, and record which tests find them.
 
 The faults are in `faults.toml`. The checkout itself is never changed. For each fault the tool runs the nearest test
 files, or the tests that `--tests` names, or the reference of real logs, until something fails.
@@ -31,7 +31,7 @@ from tests.corpus import ROOT, SHARED
 FAULTS = Path(__file__).with_suffix(".toml")
 REFERENCE = [sys.executable, "-m", "tests.reference"]
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-#: A fault that keeps a run from ending counts as found after so many seconds.
+#: Limit of a run in seconds; a fault that exceeds it counts as found.
 LIMIT = 3600.0
 #: pytest's summary, and the last line of the reference.
 _FAILURE = re.compile(r"(?m)^(?:FAILED|ERROR) (?P<test>.+?)(?: - .*)?$|(?P<rows>[1-9][0-9]* moved)")
@@ -39,7 +39,7 @@ _FAILURE = re.compile(r"(?m)^(?:FAILED|ERROR) (?P<test>.+?)(?: - .*)?$|(?P<rows>
 
 @dataclass(frozen=True)
 class Fault:
-    """A text of the product, what replaces it, what is wrong then, and the test files that should find it."""
+    """A text of the product, its replacement, a description of the fault, and the test files that should find it."""
 
     name: str
     file: str
@@ -50,7 +50,7 @@ class Fault:
 
 
 def copy_of_checkout(folder: Path) -> Path:
-    """Copy the checkout, uncommitted changes included, so that tests find their surroundings as usual."""
+    """Copy the checkout with uncommitted changes, so that tests find all files."""
     copy = folder / ROOT.name
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in set(subprocess.check_output(listed, cwd=ROOT, text=True).split("\0")[:-1]):
@@ -64,7 +64,7 @@ def copy_of_checkout(folder: Path) -> Path:
 
 
 def first_failure(command: Sequence[str], copy: Path) -> str:
-    """Run a command in the copy; return what fails first, or an empty string."""
+    """Run a command in the copy, and return the first failure, or an empty string."""
     # With CI Hypothesis has no deadline, and tries the same examples each time.
     environment = os.environ | {"CI": "true", "PYTHONDONTWRITEBYTECODE": ""}
     try:
@@ -80,7 +80,7 @@ def first_failure(command: Sequence[str], copy: Path) -> str:
 
 
 def tried(fault: Fault, command: Sequence[str], copy: Path) -> tuple[str, str]:
-    """Put a fault in and take it out again; return whether it is found, and by what."""
+    """Insert a fault, run the tests and remove it; return whether it is found, and the failed test."""
     path = copy / fault.file
     text = path.read_text("utf-8") if path.exists() else ""
     if (times := text.count(fault.old)) > 1:
@@ -96,7 +96,7 @@ def tried(fault: Fault, command: Sequence[str], copy: Path) -> tuple[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try faults; print and write what finds them."""
+    """Try faults, and print and write the tests that find them."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help="faults to try; all if none is named")
     parser.add_argument("--tests", type=shlex.split, help="arguments of pytest instead of the nearest files")
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     every = [Fault(**each) for each in tomllib.loads(FAULTS.read_text("utf-8"))["fault"]]
     faults = [each for each in every if not given.names or each.name in given.names]
-    # Files may be gone since the entry was written.
+    # Files may have been removed since the entry was written.
     targets = [given.tests or [one for one in each.nearest if (ROOT / one).exists()] for each in faults]
     if lost := [fault.name for fault, target in zip(faults, targets, strict=True) if not target]:
         parser.error(f"name other test files in {FAULTS.name}: those nearest to {', '.join(lost)} are gone")

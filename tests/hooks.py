@@ -1,4 +1,4 @@
-"""Hooks of MkDocs as modules: they lie in no package, and so are loaded from their files."""
+"""Hooks of MkDocs as modules, loaded from their files, since they are not in a package."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ FOLDER = Path(__file__).resolve().parents[1] / "report_templates" / "hooks"
 
 
 def hook(name: str) -> Any:
-    """Return a hook, loaded anew."""
+    """Load a hook and return its module."""
     described = importlib.util.spec_from_file_location(f"hook_{name}", FOLDER / f"{name}.py")
     assert described
     assert described.loader
-    # Records of a hook look their types up there.
+    # Structs of a hook look up their types in sys.modules.
     module = sys.modules[described.name] = importlib.util.module_from_spec(described)
     described.loader.exec_module(module)
     return module

@@ -49,7 +49,7 @@ def _planted(kind: str, template: str) -> Planted:
 
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-#: Planted texts, by what they reveal: "key", "path", "host", "user", "address".
+#: Planted texts by the kind of their secret: "key", "path", "host", "user", "address".
 PLANTED = {
     group: tuple(_planted(kind, each) for kind, texts in kinds.items() for each in texts)
     for group, kinds in _TABLES.items()

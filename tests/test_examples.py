@@ -34,31 +34,31 @@ def written(page: str, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_log() -> None:
+def test_the_example_of_a_log_is_valid() -> None:
     stated = from_text(shown("contributing/log", "json"), RunJson)
     assert stated.case.devices == 8
 
 
-def test_a_format_is_the_one_of_the_guide_which_reads_a_log_in_a_lab() -> None:
+def test_all_pages_have_the_same_example_of_a_format() -> None:
     pages = ("contributing/format", "guide/own-parts", "guide/own-parts.zh")
     assert len({shown(page, "python") for page in pages}) == 1
 
 
-def test_a_model(tmp_path: Path) -> None:
+def test_the_example_of_a_model_is_valid(tmp_path: Path) -> None:
     assert suites.suite_file(written("contributing/model", tmp_path)).data.models[0] == "SqueezeNet 1.1"
 
 
-def test_a_recipe(tmp_path: Path) -> None:
+def test_the_example_of_a_recipe_has_two_cases(tmp_path: Path) -> None:
     found = recipes.load(written("contributing/recipe", tmp_path))
     assert len(cases.select_cases(found, {})) == 2
 
 
-def test_a_layout(tmp_path: Path) -> None:
+def test_the_example_of_a_layout_states_facts(tmp_path: Path) -> None:
     path = written("contributing/layout", tmp_path)
     assert layout.load(str(path)).facts("/a/lab/results/b200x8/bert/result_3.txt")
 
 
-def test_a_format_of_telemetry() -> None:
+def test_the_example_of_telemetry_reads_samples() -> None:
     module = ModuleType("ourtool")
     exec(shown("contributing/telemetry", "python"), vars(module))
     text = b"gpu0 41 C, 230.5 W\ngpu1 43 C, 240.0 W\n"
@@ -67,6 +67,6 @@ def test_a_format_of_telemetry() -> None:
     assert (list(block.devices), block.values["power"].tolist()) == (["0", "1"], [230.5, 240.0])
 
 
-def test_a_redaction_rule() -> None:
+def test_the_example_of_a_redaction_rule_finds_a_key() -> None:
     (rule,) = tomllib.loads(shown("contributing/redaction", "toml"))["rule"]
     assert regex.search(rule["pattern"], f"key exsvc-{'0' * 32}")

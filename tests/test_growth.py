@@ -43,7 +43,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
-def test_sessions_of_one_file(tmp_path: Path) -> None:
+def test_time_grows_linearly_with_the_sessions_of_a_file(tmp_path: Path) -> None:
     def first_and_last_lines(path: Path, count: int) -> None:
         sessions = read(path).sessions
         assert len(sessions) == count
@@ -59,7 +59,7 @@ def test_sessions_of_one_file(tmp_path: Path) -> None:
     assert growth(prepare, 1000) <= MOST
 
 
-def test_results_of_one_suite() -> None:
+def test_time_grows_linearly_with_the_results_of_a_suite() -> None:
     def prepare(count: int) -> Callable[[], object]:
         runs = tuple(builders.run(f"run-{at:05}", batch_size=at + 1) for at in range(count))
         site = Site(runs, (), suites(), results)
@@ -70,7 +70,7 @@ def test_results_of_one_suite() -> None:
     assert growth(prepare, 400) <= MOST
 
 
-def test_logs_of_one_tree(tmp_path: Path) -> None:
+def test_time_grows_linearly_with_the_logs_of_a_tree(tmp_path: Path) -> None:
     def prepare(count: int) -> Callable[[], object]:
         top = tmp_path / str(count)
         for at in range(count):

@@ -18,9 +18,9 @@ MAY_IMPORT = {
     "runners": {"runners", "schema"},
     "ingest": {"ingest", "parsers", "schema"},
 }
-#: Top-level packages of ours that no layer may take from either.
+#: Our top-level packages; a layer must not import them.
 OURS = {"bench", "docs", "ingest", "parsers", "report_templates", "runners", "schema", "tests"}
-#: The packages of `ingest` in the order of the data; each imports only what comes before it.
+#: The packages of `ingest` in the order of the data; each imports only earlier ones.
 ORDER = {
     name: place
     for place, names in enumerate(
@@ -28,7 +28,7 @@ ORDER = {
     )
     for name in names
 }
-#: Slow to import, so that only the function that needs one imports it: `--help` and most runs do without.
+#: Packages with a slow import. Only functions that need one import it, so that `--help` is fast.
 HEAVY = {"jinja2", "matplotlib", "mkdocs", "pandas"}
 
 
@@ -39,12 +39,12 @@ def modules(layer: str) -> list[Path]:
 
 
 def within(module: str) -> str:
-    """Return the name of a module of ours as its folder has it."""
+    """Return the name of one of our modules within the repository."""
     return module.removeprefix("perfledger.")
 
 
 def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterator[tuple[str, int]]:
-    """Yield the top-level package and the line of every import among the nodes."""
+    """Yield top-level package and line of every import among the nodes."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((within(alias.name).partition(".")[0], node.lineno) for alias in node.names)
@@ -53,7 +53,7 @@ def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterato
 
 
 def run_at_import(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run at import: also bodies of classes, `if` and `try`, but not of functions."""
+    """Yield the statements that run at import, including bodies of classes, `if` and `try`, without functions."""
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -83,18 +83,18 @@ def heavy(path: Path, layer: str) -> list[str]:
 
 
 @pytest.mark.parametrize("layer", MAY_IMPORT)
-def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
+def test_a_layer_imports_only_lower_layers(layer: str) -> None:
     assert [line for path in modules(layer) for line in foreign(path, layer)] == []
 
 
 def package(module: str) -> str:
-    """Return the package of `ingest` that a module belongs to; modules outside the packages are the commands."""
+    """Return the package of `ingest` that contains a module; modules outside the packages are the commands."""
     parts = within(module).split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ORDER else "commands"
 
 
 def upward_imports(path: Path, order: Mapping[str, int]) -> list[str]:
-    """Return imports of a package that comes later in the order of the data than the importing one."""
+    """Return the imports of later packages in the order of the data."""
     mine = package(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found = []
     for node in ast.walk(parse(path)):
@@ -123,7 +123,7 @@ def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @cache
 def file_imports() -> dict[str, set[str]]:
-    """Every module of ours with the modules that it imports, late ones and those for types too."""
+    """Return the imports of each of our modules, including late imports and those for types."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for layer in MAY_IMPORT
@@ -146,9 +146,9 @@ def file_imports() -> dict[str, set[str]]:
 
 
 def package_imports() -> dict[str, set[str]]:
-    """Every package of ours with the packages that its modules import; a package inside one counts as a part of it.
+    """Return the imports of each of our packages; a nested package counts as a part of its parent.
 
-    Nothing imports `__main__`, which starts the command line from the outside.
+    `__main__` is left out, since it is not imported.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for name, taken in file_imports().items():
@@ -160,13 +160,13 @@ def package_imports() -> dict[str, set[str]]:
 
 
 def package_with(module: str) -> str:
-    """Return the package of a module, such as `parsers.engine`, or the layer for the modules right below it."""
+    """Return the package of a module, such as `parsers.engine`, or the layer of a module directly in it."""
     layer, *below = module.split(".")
     return f"{layer}.{below[0]}" if below and (ROOT / layer / below[0]).is_dir() else layer
 
 
 def circles(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return what is left of a graph of imports once nothing in it is free of imports."""
+    """Return the part of a graph of imports that remains after modules without imports are removed repeatedly."""
     left = dict(imports)
     while free := {name for name, taken in left.items() if not taken & left.keys()}:
         left = {name: taken for name, taken in left.items() if name not in free}
@@ -174,7 +174,7 @@ def circles(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    """A circle of modules imports only in one order, and nobody can read one of them alone."""
+    """Modules in a circle cannot be understood one by one."""
     assert circles(file_imports()) == {}
 
 
@@ -193,8 +193,9 @@ def test_heavy_packages_are_imported_where_they_are_used(layer: str) -> None:
 
 
 def test_runners_import_little_that_is_installed() -> None:
-    """The launcher needs click and msgspec; the agent needs the standard library and its own
-    modules. Workloads run elsewhere, with what they train.
+    """The launcher needs click and msgspec, and the agent only the standard library and its own modules.
+
+    Workloads are excluded, since they import the framework that they measure.
     """
     for path in (path for path in modules("runners") if "workloads" not in path.parts):
         known = {"runners"} if path.parent.name == "agent" else {"perfledger", "runners", "schema", "click", "msgspec"}
@@ -203,7 +204,7 @@ def test_runners_import_little_that_is_installed() -> None:
 
 
 def test_modules_below_the_job_import_no_recipes() -> None:
-    """`job.py` is the seam of the runners: below it nobody knows recipes, cases or the command line."""
+    """Modules below `job.py` must not depend on recipes, cases or the command line."""
     data = {"recipes", "recipe", "matrix", "slots", "toml_errors", "cases", "settings", "site"}
     above = {*data, "command", "wrappers", "batch", "plans", "draft", "cli"}
     below = [path for path in (ROOT / "runners").glob("*.py") if path.stem not in above and path.stem != "__main__"]
@@ -213,16 +214,16 @@ def test_modules_below_the_job_import_no_recipes() -> None:
     assert [each for each in taken if each[1].rpartition("runners.")[2] in above] == []
 
 
-def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
-    """Whoever launches runs may take names from it, and has a Python alone."""
+def test_the_vocabulary_imports_only_the_standard_library() -> None:
+    """Other programs that start runs may import its names without our dependencies."""
     path = ROOT / "schema" / "vocabulary.py"
     taken = {name for name, _ in imported(ast.walk(parse(path)), "schema")}
     assert taken
     assert taken <= {*sys.stdlib_module_names}
 
 
-#: Modules that hooks may import: words, whether pages are old, and the encoder of text. What a page shows comes from
-#: ingest, ready to use.
+#: Imports that hooks may have: words, the check for old pages, and the encoder of text. Ingest makes the content of
+#: pages.
 HOOKS_IMPORT = {
     "perfledger import ",
     "perfledger.ingest.common",
@@ -230,11 +231,11 @@ HOOKS_IMPORT = {
 }
 
 
-def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> None:
-    beside_pages = [path for folder in ("docs", "report_templates") for path in (ROOT / folder).rglob("*.py")]
-    assert beside_pages
-    assert {path.parent for path in beside_pages} == {ROOT / "report_templates" / "hooks"}
-    taken = [(path, node) for path in beside_pages for node in ast.walk(parse(path))]
+def test_hooks_are_the_only_python_in_docs_and_templates_and_import_little_of_ours() -> None:
+    python_files = [path for folder in ("docs", "report_templates") for path in (ROOT / folder).rglob("*.py")]
+    assert python_files
+    assert {path.parent for path in python_files} == {ROOT / "report_templates" / "hooks"}
+    taken = [(path, node) for path in python_files for node in ast.walk(parse(path))]
     ours = [
         f"{path}:{node.lineno}: imports {name}"
         for path, node in taken

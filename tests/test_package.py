@@ -71,7 +71,7 @@ def needs(requirements: list[str], extra: str = "") -> Iterator[str]:
 
 
 def environment(folder: Path, wheel: Path, extra: str = "") -> Path:
-    """Install the wheel into an empty environment, and link what it asks for from this one: nothing is fetched."""
+    """Install the wheel into an empty environment, and link its requirements from this one, without a download."""
     venv.create(folder, symlinks=True, with_pip=False)
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install", "--quiet"]
     subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
@@ -156,7 +156,7 @@ def test_the_runners_call_themselves_as_they_are_installed(core: Path, place: Pa
     assert "`python -m perfledger.runners list` prints them" in done.stderr
 
 
-def test_figures_of_an_unknown_folder_with_the_core_alone(core: Path, place: Path) -> None:
+def test_the_core_alone_prints_figures_of_an_unknown_folder(core: Path, place: Path) -> None:
     before = sorted(place.rglob("*"))
     done = run(core, place, "perfledger", "logs")
     assert done.returncode == 0, done.stderr
@@ -169,7 +169,7 @@ def test_figures_of_an_unknown_folder_with_the_core_alone(core: Path, place: Pat
     assert sorted(place.rglob("*")) == before, "it writes nothing"
 
 
-def test_exports_for_services(core: Path, place: Path) -> None:
+def test_the_core_exports_figures_for_services(core: Path, place: Path) -> None:
     found = {each: run(core, place, "perfledger", "logs", "--format", each).stdout for each in (
         "bencher", "github-action-benchmark", "openmetrics",
     )}  # fmt: skip
@@ -182,7 +182,7 @@ def test_exports_for_services(core: Path, place: Path) -> None:
     assert len([each for each in lines if each.startswith("perfledger_throughput{case=")]) == 3
 
 
-def test_the_other_commands_of_the_core(core: Path, place: Path) -> None:
+def test_the_other_commands_of_the_core_work(core: Path, place: Path) -> None:
     log = f"logs/{LOGS[0]}/train.log"
     assert "29.2567" in run(core, place, "perfledger", "explain", log).stdout
     (place / "base.json").write_text(run(core, place, "perfledger", "logs", "--json").stdout, "utf-8")
@@ -243,7 +243,7 @@ def test_windows_is_refused_in_words(core: Path, place: Path) -> None:
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_interface_in_python(full: Path, place: Path) -> None:
+def test_the_interface_in_python_reads_logs(full: Path, place: Path) -> None:
     program = (
         "import perfledger as pl; ledger = pl.read('logs'); run = ledger.runs[0]; values = ledger.results['value']; "
         "print(len(ledger.runs), ledger.problems, sorted(float(each) for each in values.round(2)), "
@@ -259,7 +259,7 @@ def test_examples_in_the_interface_are_true() -> None:
     assert done.returncode == 0
 
 
-def test_results_without_pandas_say_what_to_install(core: Path, place: Path) -> None:
+def test_the_message_without_pandas_names_the_package_to_install(core: Path, place: Path) -> None:
     done = run(core, place, "python", "-c", "import perfledger; perfledger.read('logs').results")
     assert done.stderr.splitlines()[-1].endswith("pandas is not installed: pip install 'perfledger[site]'")
 
@@ -267,7 +267,7 @@ def test_results_without_pandas_say_what_to_install(core: Path, place: Path) -> 
 # --- Sites ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_finished_site_in_one_step(full: Path, place: Path) -> None:
+def test_one_command_builds_a_finished_site(full: Path, place: Path) -> None:
     done = run(full, place, "perfledger", "build", "logs", "--site", "report")
     assert done.returncode == 0, done.stderr
     site = place / "report"
@@ -328,7 +328,7 @@ def test_a_site_is_shown_and_ends_with_the_command(full: Path, place: Path) -> N
     assert [each.name for each in place.iterdir()] == ["logs"]
 
 
-def test_a_repository_for_a_lab(full: Path, place: Path) -> None:
+def test_init_makes_a_repository_for_a_lab(full: Path, place: Path) -> None:
     assert run(full, place, "perfledger", "init", "lab").returncode == 0
     lab = place / "lab"
     assert len((lab / "mkdocs.yml").read_text("utf-8").splitlines()) <= 10
@@ -381,7 +381,7 @@ def test_a_repository_for_a_lab(full: Path, place: Path) -> None:
         ("[layouts]\nold = 'dlpref'", "perfledger.toml:2: layouts.old: layout 'dlpref': there is no such layout"),
     ],
 )
-def test_a_broken_perfledger_toml(core: Path, place: Path, text: str, said: str) -> None:
+def test_a_broken_perfledger_toml_ends_the_command(core: Path, place: Path, text: str, said: str) -> None:
     (place / "perfledger.toml").write_text(text, "utf-8")
     done = run(core, place, "perfledger", "logs")
     assert done.returncode == 2

@@ -67,7 +67,7 @@ def posing(folder: Path, version: str) -> Path:
 
 
 def run(python: str | Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Our modules, from an empty folder, so that what they would write lies there."""
+    """Run our modules in an empty folder, in which files that they write are found."""
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [str(python), *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

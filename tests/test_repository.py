@@ -1,4 +1,4 @@
-"""The files around the code: what README promises, what the locks hold, and that nothing speaks of one machine."""
+"""The files around the code: README, locks, workflows, and texts that must not name a machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(name: str) -> str:
 
 
 def tracked() -> list[str]:
-    """Paths that git keeps; a copy without its history has none to ask."""
+    """Return the paths that git tracks, or skip the test in a copy without a history."""
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listing.returncode:
         pytest.skip("no git checkout")
@@ -39,21 +39,21 @@ def pins(lock: str) -> dict[str, str]:
 
 
 def canonical(requirement: str) -> str:
-    """Return the name of a requirement as lock files spell it."""
+    """Return the name of a requirement in the spelling of lock files."""
     name = re.match(r"[\w.-]+", requirement)
     assert name, requirement
     return re.sub(r"[-_.]+", "-", name[0]).lower()
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_is_versions_and_hashes_and_no_address(lock: str) -> None:
+def test_a_lock_has_versions_and_hashes_and_no_addresses(lock: str) -> None:
     text = read(f"requirements/{lock}")
     assert PIN.search(text), f"{lock} pins nothing"
     assert PIN.sub("", text).strip() == ""
     assert len(pins(lock)) == len(PIN.findall(text)), f"{lock} pins a name twice"
 
 
-def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
+def test_the_locks_agree_and_contain_the_requirements_of_pyproject() -> None:
     project = tomllib.loads(read("pyproject.toml"))
     assert pins("site.txt").items() <= pins("test.txt").items()
     for requirement in project["project"]["dependencies"]:
@@ -62,12 +62,12 @@ def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
         for requirement in project["dependency-groups"][group]:
             assert canonical(requirement) in pins(f"{group}.txt"), f"{requirement}: run `make lock`"
     # Both are installed into one environment.
-    for lock, beside in (("audit.txt", "test.txt"), ("generator.txt", "site.txt")):
-        assert [name for name, at in pins(lock).items() if pins(beside).get(name, at) != at] == []
+    for lock, other in (("audit.txt", "test.txt"), ("generator.txt", "site.txt")):
+        assert [name for name, at in pins(lock).items() if pins(other).get(name, at) != at] == []
 
 
 def test_supported_pythons_are_stated_once() -> None:
-    """The workflows that build with one Python name the same one, which is tested."""
+    """Workflows that build with one Python use the same tested version."""
     names = [*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", ".ci/run"]
     version = re.compile(r"\b3\.1\d\b")
     assert [name for name in names if version.search(read(name))] == []
@@ -109,8 +109,8 @@ def test_workflows_have_minimal_permissions(workflow: str) -> None:
 
 
 @pytest.mark.parametrize("workflow", workflows())
-def test_no_code_of_the_repository_runs_beside_a_token_that_may_write(workflow: str) -> None:
-    """What a pull request or a dependency brings may not reach what signs and publishes."""
+def test_jobs_with_a_token_that_may_write_run_no_code_of_the_repository(workflow: str) -> None:
+    """Code of a pull request or a dependency must not reach the jobs that sign and publish."""
     for name, job in yaml.safe_load(read(workflow))["jobs"].items():
         if "write" in job.get("permissions", {}).values():
             assert not [step for step in job["steps"] if "run" in step or "checkout" in step["uses"]], name
@@ -119,8 +119,8 @@ def test_no_code_of_the_repository_runs_beside_a_token_that_may_write(workflow: 
 
 
 @pytest.mark.parametrize("workflow", [*workflows(), "action.yml"])
-def test_no_command_is_made_of_what_an_event_says(workflow: str) -> None:
-    """A name, a branch or a title of a pull request reaches a command as a variable only, which no shell reads."""
+def test_texts_of_events_are_not_part_of_commands(workflow: str) -> None:
+    """A branch or title of a pull request reaches a command only in a variable, which the shell does not parse."""
     content = yaml.safe_load(read(workflow))
     steps = [step for job in content.get("jobs", {"": content.get("runs")}).values() for step in job["steps"]]
     found = {each for step in steps for each in re.findall(r"\$\{\{ *(\w+)", step.get("run", ""))}
@@ -143,7 +143,7 @@ PAGES = [
 ]
 
 
-def test_documents_for_a_first_look_are_short() -> None:
+def test_documents_for_newcomers_are_short() -> None:
     assert max(len(read(each).splitlines()) for each in [*READMES, "runners/README.md"]) <= 120
     assert len(read("CONTRIBUTING.md").splitlines()) <= 100
 
@@ -168,8 +168,8 @@ def test_files_named_in_documents_exist(page: str) -> None:
     }
 
 
-def test_no_file_names_the_machine_it_was_made_on() -> None:
-    """Raw logs stay as they were printed, and only they."""
+def test_files_do_not_name_the_machine_they_were_made_on() -> None:
+    """Raw logs are an exception, since they stay as printed."""
     place = re.compile(rb"(?<![\w.])/(?:work|root)/")
     kept = [name for name in tracked() if not (name.startswith("raw_logs/") and name.endswith(".log"))]
     assert [name for name in kept if place.search((ROOT / name).read_bytes())] == []

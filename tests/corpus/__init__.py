@@ -1,8 +1,8 @@
-"""Logs that others published, for tests; none of them is part of this repository.
+"""Public logs for tests. This repository does not contain them.
 
-`make corpus` fetches the files that `files.csv` names from their public repositories, each at a fixed commit, into
-`.corpus/`, and compares each with its SHA-256. Where a folder `../shared` lies beside the checkout, tests read it
-instead. What must come out of each log stands in `expected-*.csv` here.
+`make corpus` fetches the files in `files.csv` from their public repositories at fixed commits into `.corpus/`, and
+compares each with its SHA-256. If there is a folder `../shared` next to the checkout, tests read that folder instead.
+The expected results of the logs are in `expected-*.csv`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIER = "PERFLEDGER_TEST_TIER"
 
 @dataclass(frozen=True)
 class File:
-    """A log of a public repository: where it lies there, and under which name tests read it."""
+    """A log of a public repository: its path there, and its name for tests."""
 
     file: str
     repository: str
@@ -35,7 +35,7 @@ class File:
     sha256: str
 
     def is_at(self, folder: Path) -> bool:
-        """Return whether `folder` holds this file, byte for byte."""
+        """Return whether `folder` contains this file with the same bytes."""
         path = folder / self.file
         return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
@@ -52,7 +52,7 @@ def expected(name: str) -> list[dict[str, str]]:
 
 
 def folder(below: str) -> Path:
-    """Return a folder of the corpus, wherever it is; the path may not exist, and does not in the quick tier."""
+    """Return the path of a folder of the corpus; it may not exist, and does not exist in the quick tier."""
     if os.environ.get(TIER) == "quick":
         return HERE / "not-in-the-quick-tier" / below
     shared = SHARED / "corpus" / below
@@ -60,7 +60,7 @@ def folder(below: str) -> Path:
 
 
 def corpus(below: str) -> Path:
-    """Return a file or folder of the corpus; skip the test, with the remedy, where there is none."""
+    """Return a file or folder of the corpus, or skip the test if it is missing, and name the remedy."""
     path = folder(below)
     if not path.exists():
         pytest.skip(f"needs {below}: {_remedy(below)}")

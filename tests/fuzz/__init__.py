@@ -1,5 +1,5 @@
-"""Mutated logs: `python -m tests.fuzz` reads real logs with bytes changed, and looks for what must never happen.
+"""Mutated logs: `python -m tests.fuzz` reads real logs with changed bytes, and finds broken properties.
 
-A mutation is made from a seed and its number alone, so that it can be made again. `operators` change bytes,
-`properties` say what must hold of every log however damaged it is, and `minimise` makes a failing log small.
+A seed and a number determine a mutation, so it can be repeated. `operators` change bytes, `properties` check how a log
+is read, and `minimise` makes a failing log small.
 """

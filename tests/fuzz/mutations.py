@@ -1,4 +1,4 @@
-"""Mutations by number: which log, which operators, and what came of reading it."""
+"""Mutations by number: the log, the operators, and the faults in how the mutated log is read."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, spliced
 from tests.parsers.golden import logs as golden_logs
 
 OWN = ROOT / "raw_logs"
-#: Folders of the corpus whose logs are mutated, where they are at hand.
+#: Folders of the corpus whose logs are mutated if they exist.
 CORPORA = ("public", "today", "ngc-pytorch", "mlperf-v5.1", "paddle-perf")
-#: Of a longer log, its beginning and its end: a mutation of a short log finds the same faults sooner.
+#: Longest log in bytes; a longer one loses its middle. Mutations of short logs find the same faults sooner.
 _LONGEST_LOG = 4_000
-#: NumPy takes other ways from some hundred elements on.
+#: NumPy uses other algorithms for arrays of some hundred elements.
 MANY_RECORDS = 1_000
 #: A time of day, with its date if that is before it.
 _TIME = re.compile(rb"(?<!\d)(?:\d{4}([-/])\d\d\1\d\d[ T])?\d\d:\d\d:\d\d(?!\d)")
@@ -35,13 +35,13 @@ _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 
 def goldens() -> list[Path]:
-    """Return the golden logs, and a few of our own runs with their telemetry, by path."""
+    """Return the golden logs, and some of our own runs with their telemetry, ordered by path."""
     own = sorted(each for each in OWN.glob("logs/**/*") if each.name in {"train.log", "telemetry.csv"})[::12]
     return golden_logs() + own
 
 
 def corpora() -> list[Path]:
-    """Return the logs of the corpora that are at hand, by path."""
+    """Return the logs of the corpora that exist here, ordered by path."""
     found = (each for name in CORPORA for each in sorted(folder(name).rglob("*")))
     return [each for each in found if each.is_file() and each.suffix not in _NO_LOGS]
 
@@ -56,7 +56,7 @@ def excerpt(log: Path) -> bytes:
 
 
 def lengthened(log: Path, least: int = 0) -> bytes:
-    """Repeat the records of a log, more than a thousand times and to so many bytes; the clock goes on."""
+    """Repeat the records of a log to more than a thousand and at least `least` bytes, with later times."""
     lines = [each + b"\n" for each in log.read_bytes().split(b"\n")]
     try:
         records = [each for session in read(log).sessions for each in session.records if len(each)]
@@ -72,7 +72,7 @@ def lengthened(log: Path, least: int = 0) -> bytes:
 
 
 def _seconds(block: bytes) -> int:
-    """Return the seconds from the first line to the last, and one until the next; a block takes less than a day."""
+    """Return the seconds of a block, from its first line to 1 s after its last; a block takes less than a day."""
     times = [_printed(found) for found in _TIME.finditer(block)]
     return (times[-1] - times[0]).seconds + 1 if times else 1
 
@@ -88,13 +88,13 @@ def _later(block: bytes, after: timedelta) -> bytes:
 
 
 def _printed(found: re.Match[bytes]) -> datetime:
-    """Return the time that is printed, on some day if it has no date."""
+    """Return the printed time, on an arbitrary day if it has no date."""
     return datetime(*([2026, 1, 1, *map(int, _DIGITS.findall(found[0]))][-6:]))
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """One mutation: the log, what was done to it, and whether the last of that changes no record."""
+    """A mutation: a log, its damages, and a harmless change, which changes no record."""
 
     log: Path
     seed: str
@@ -103,11 +103,11 @@ class Mutation:
 
     @property
     def name(self) -> str:
-        """What was done, in words."""
+        """Describe the mutation in words."""
         return f"{self.log.parent.name}/{self.log.name}: {', '.join([*self.damages, self.harmless]).strip(', ')}"
 
     def damaged(self, logs: Sequence[Path], least: int = 0) -> bytes:
-        """Return the log after its damages; before, it is made as long as `least` bytes, or short."""
+        """Return the damaged log; it is first lengthened to `least` bytes, or shortened."""
         chance = Random(self.seed)
         text = lengthened(self.log, least) if least else excerpt(self.log)
         for each in self.damages:
@@ -118,13 +118,13 @@ class Mutation:
         return text if least else text[:LONGEST]
 
     def changed(self, text: bytes) -> bytes:
-        """Return a text with other bytes between its records, if the mutation is of that kind."""
+        """Return the text with additional bytes between its records if the mutation has a harmless change."""
         if not self.harmless:
             return text
         return HARMLESS[self.harmless](text, Random(f"{self.seed} {self.harmless}"))
 
     def wrong(self, text: bytes, scratch: Path) -> list[str]:
-        """Return what is wrong with how the text is read, the text after the damages."""
+        """Return the faults in how the damaged text is read."""
         path = scratch / "train.log"
         path.write_bytes(text)
         if not self.harmless:
@@ -137,19 +137,19 @@ class Mutation:
 
 
 def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
-    """Return the mutation of that number: of three, one damages a log, one changes no record, and one does both."""
+    """Return a mutation by its number: every third only damages, every third is only harmless, the others do both."""
     name = f"{seed} {number}"
     chance = Random(name)
     log, kind = chance.choice(logs), chance.randrange(3)
     count = chance.choice((1, 1, 2, 3)) if kind != 1 else 0
     damages = tuple(chance.choice((*DAMAGES, "spliced")) for _ in range(count))
-    # Bytes of ASCII shift all that follows in a text of two bytes per character.
+    # ASCII bytes shift the rest of a text with two bytes per character.
     harmless = chance.choice(list(HARMLESS)) if kind and "utf-16" not in damages else ""
     return Mutation(log, name, damages, harmless)
 
 
 def long_mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
-    """Return the mutation of that number for long logs: each log in turn, with at most two damages."""
+    """Return a mutation of a long log by its number: each log in turn, with at most two damages."""
     name = f"{seed} {number} long"
     chance = Random(name)
     damages = tuple(chance.choices(list(DAMAGES), k=chance.randrange(3)))
@@ -164,7 +164,7 @@ class Apart:
         self._scratch, self._worker = scratch, Worker(_wrong)
 
     def wrong(self, found: Mutation, text: bytes) -> list[str]:
-        """Return what is wrong with how the text is read, the text after the damages."""
+        """Return the faults in how the damaged text is read."""
         self._worker.give((found, text, self._scratch))
         answer = self._worker.answer()
         if not isinstance(answer, Death):
@@ -184,12 +184,12 @@ def _wrong(task: tuple[Mutation, bytes, Path]) -> list[str]:
 
 
 def kind_of(wrong: Sequence[str]) -> str:
-    """Return the kinds of what is wrong, by which a smaller log is the same failure."""
+    """Return the kinds of faults; a smaller log with the same kinds is the same failure."""
     return " ".join(sorted({each.partition(":")[0] for each in wrong}))
 
 
 def kept(found: Mutation, text: bytes, wrong: Sequence[str], apart: Apart, into: Path, command: str) -> Path:
-    """Write a failing log, made small, and beside it what is wrong and the command that makes it again."""
+    """Write a minimal failing log, and a text with its faults and the command that reproduces it."""
     kind = kind_of(wrong)
     small = minimal(text, lambda part: kind in kind_of(apart.wrong(found, part)))
     path = into / f"{kind.replace(' ', '-')}-{found.seed.replace(' ', '-')}.log"

@@ -1,4 +1,4 @@
-"""What may happen to a log: damage, after which anything may be read, and bytes that are no part of any record."""
+"""Changes of a log: damage, after which anything may be read, and harmless bytes outside of records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 
 Operator = Callable[[bytes, Random], bytes]
 
-#: No mutated log is longer: how long a log may be is tested elsewhere.
+#: Longest mutated log in bytes; other tests are about long logs.
 LONGEST = 16_000
 #: Numbers of a long log that may become thousands of digits.
 _MOST_NUMBERS = 4_000
@@ -43,7 +43,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _between(text: bytes, chance: Random, change: Callable[[bytes], bytes]) -> bytes:
-    """Change some lines, given without their ends; what follows a line that was cut would make it whole."""
+    """Change some lines; the function gets them without their ends. The last line stays, since it may be cut."""
     rate, (*lines, rest) = chance.choice((0.02, 0.1, 0.5, 1.0)), text.split(b"\n")
     return b"\n".join([*(change(each) if chance.random() < rate else each for each in lines), rest])
 
@@ -74,7 +74,7 @@ def _shuffled(text: bytes, chance: Random) -> bytes:
 
 
 def _number(text: bytes, chance: Random) -> bytes:
-    """Print something else for one number, or for some on all lines."""
+    """Replace one number, or some numbers on all lines."""
     places = list(islice(_NUMBER.finditer(text), _MOST_NUMBERS))
     if not places:
         return text
@@ -93,7 +93,7 @@ def _inserted(text: bytes, chance: Random) -> bytes:
 
 
 def _long(text: bytes, chance: Random) -> bytes:
-    """Repeat a piece of a line on that line, which patterns with gaps may take long to search."""
+    """Repeat a piece of a line on that line, since patterns with gaps may search it slowly."""
     lines = _lines(text)
     at = chance.randrange(len(lines))
     line = lines[at].rstrip(b"\n")
@@ -108,13 +108,13 @@ def _stacked(text: bytes, chance: Random) -> bytes:
 
 
 def _begun_often(text: bytes, chance: Random) -> bytes:
-    """Repeat the first lines, which announce a program, many times."""
+    """Repeat the first lines of a program many times."""
     head = b"".join(_lines(text)[: chance.choice((1, 3, 20))])
     return head * chance.choice((2, 2, 3, 30)) + text
 
 
 def _tagged(text: bytes, chance: Random) -> bytes:
-    """Tag lines as launchers do; some tags are none."""
+    """Add tags of launchers to lines, and texts that only look like tags."""
     tag = chance.choice((b"[1,%d]<stdout>:", b"[rank%d]: ", b"[default%d]:", b"%d: ", b"node-%d | ", b"[%d] "))
     highest = chance.choice((0, 7, 10**9, 10**20))
     return _between(text, chance, lambda line: tag % chance.randrange(highest + 1) + line)
@@ -135,7 +135,7 @@ def spliced(text: bytes, other: bytes, chance: Random) -> bytes:
 
 
 def _digits(text: bytes, chance: Random) -> bytes:
-    """Change the digits of some numbers: dates, times and steps become others, or impossible."""
+    """Change the digits of some numbers, so that dates, times and steps change or become impossible."""
     places = list(re.finditer(rb"[0-9]+", text))
     changed = bytearray(text)
     for found in chance.sample(places, min(len(places), chance.choice((1, 5, 50)))):
@@ -145,7 +145,7 @@ def _digits(text: bytes, chance: Random) -> bytes:
 
 
 def _stamped(text: bytes, chance: Random) -> bytes:
-    """Begin each line with a date and time, a second after that of the line before; some forms know no such date."""
+    """Begin each line with a date and time, 1 s after the line before; some dates are impossible."""
     form = chance.choice(
         (b"%02d/%02d %02d:%02d:%02d ", b"[2026-%02d-%02d %02d:%02d:%02d] ", b"I%02d%02d %02d:%02d:%02d ")
     )
@@ -155,7 +155,7 @@ def _stamped(text: bytes, chance: Random) -> bytes:
     return b"\n".join(form % (*day, *time) + line for time, line in zip(times, lines, strict=True))
 
 
-#: Anything may be read after these that the damaged log says.
+#: After these changes any facts and records of the damaged log may be read.
 DAMAGES: Mapping[str, Operator] = {
     "bits": _bits,
     "cut": _cut,
@@ -207,12 +207,12 @@ def _nul(text: bytes, chance: Random) -> bytes:
 
 
 def _labelled(text: bytes, chance: Random) -> bytes:
-    """Label every line, as containers and pipelines do; a rank would hide that of a launcher."""
+    """Label every line like containers and pipelines; the label has no rank, which would hide a launcher's."""
     label = chance.choice((b"2026-11-20T08:00:00.000000000Z ", b"[2026-11-20T08:00:00.123Z] "))
     return b"".join(label + each for each in _lines(text))
 
 
-#: These change no record: whatever figure is read is the one that was read before, or something is said.
+#: Changes outside of records: each figure stays the same, or a problem or a reason says why it is lost.
 HARMLESS: Mapping[str, Operator] = {
     "blank lines": _blank_lines,
     "trailing blanks": _trailing_blanks,

@@ -1,4 +1,4 @@
-"""What must hold of every log, however damaged: broken properties are returned as sentences."""
+"""Properties of every log, however damaged; each broken property is returned as a sentence."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.schema.records import Figure, NoFigure, Run, text_of
 from tests.ingest import calls
 
-#: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
+#: Time limit of a log in seconds, additional seconds per MiB, and MiB of memory that a log may need more than others.
 SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0
-#: Problems of runs whose figures stand.
+#: Problems that do not withhold the figures of a run.
 _HARMLESS = {"missing_facts", "cut_line", "ended_badly"}
 #: Smaller numbers lose digits when their unit is changed.
 _SUBNORMAL = 1e-300
-#: Lines that a record may span, where its pattern may hold a line end.
+#: Patterns that may match a line end, and the lines that such a record may span.
 _SPANS, _LINES = re.compile(rb"\\[ns]"), 40
 #: Seconds after which a call of the command hangs.
 _HANGS = 1_000.0
@@ -47,7 +47,7 @@ def runs(path: Path) -> list[Run]:
 
 
 def broken(path: Path) -> list[str]:
-    """Return what is wrong with how a log is read."""
+    """Return the faults in how a log is read."""
     return _broken(path)[0]
 
 
@@ -68,9 +68,9 @@ def _broken(path: Path) -> tuple[list[str], list[Run]]:
 
 
 def moved(before: Sequence[Run], path: Path) -> list[str]:
-    """Return what is wrong with how a log is read that was read before, with other bytes between its records.
+    """Return the faults in how a log is read after bytes between its records were changed.
 
-    No figure may have moved. A problem or a reason must say why a figure is lost.
+    A figure must not move. If it is lost, a problem or a reason must say why.
     """
     wrong, after = _broken(path)
     return wrong + _moved(before, after)
@@ -84,7 +84,7 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
 
 
 def _said(found: Sequence[Run]) -> Counter[str]:
-    """Count the problems of runs, and why they have no figure."""
+    """Count the problems of runs, and the reasons of absent figures."""
     reasons = (each.reason for run in found for each in run.figures.values() if isinstance(each, NoFigure))
     return Counter(problem.code for run in found for problem in run.problems) + Counter(map(text_of, reasons))
 
@@ -95,7 +95,7 @@ def labels(text: bytes) -> list[int]:
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:
-    """Return rule and value of each figure that stands, though its case may not be known."""
+    """Return rule and value of each figure that is not withheld; its case may be unknown."""
     sound = (run for run in found if run.headline and {each.code for each in run.problems} <= _HARMLESS)
     return [(run.rule, float(f"{run.headline.value:.8g}")) for run in sound if run.headline]
 
@@ -182,7 +182,7 @@ def _of_telemetry(path: Path) -> Iterator[str]:
 
 
 def neighbours_lost(texts: Sequence[bytes], folder: Path) -> list[str]:
-    """Return what is wrong with how `python -m ingest` reads logs of one folder if one of them ends its reader."""
+    """Return the faults in how `python -m ingest` reads a folder if one of its logs ends the reading process."""
     folder.mkdir()
     names = [f"{number:04}.log" for number in range(len(texts))]
     for name, text in zip(names, texts, strict=True):

@@ -1,4 +1,4 @@
-"""A short part of `make fuzz`, the same in every run, and every input that it ever found to be read wrongly."""
+"""A short part of `make fuzz` with a fixed seed, and every log that `make fuzz` found to be read wrongly."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.fuzz import minimise, mutations, operators, properties
 from tests.parsers.golden import log_of
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.log"))
-#: So many mutations of golden logs, in parts, so that a failure names its part; `make fuzz` reads many more.
+#: Number of mutations of golden logs, in parts, so that a failure names its part.
 PARTS, PER_PART, SEED = 6, 60, 20261122
-#: Mutations of the corpora, where they are at hand.
+#: Number of mutations of the corpora, if they exist.
 OF_CORPORA = 150
-#: Mutations of logs of many records.
+#: Number of mutations of logs with many records.
 OF_LONG_LOGS = 25
 #: Mutated logs in one folder.
 IN_FOLDER = 40
@@ -39,7 +39,7 @@ def not_slow(wrong: list[str]) -> list[str]:
 
 
 def check(logs: list[Path], numbers: range, apart: mutations.Apart, least: int = 0) -> None:
-    """Read mutations of short logs, or of logs of so many bytes."""
+    """Read mutations of short logs, or of logs of at least `least` bytes."""
     wrong = []
     for number in numbers:
         found = (mutations.long_mutation if least else mutations.mutation)(SEED, number, logs)
@@ -54,7 +54,7 @@ def test_mutated_goldens_are_read_as_they_must_be(part: int, apart: mutations.Ap
 
 
 def test_mutated_logs_of_a_thousand_records_are_read_as_they_must_be(apart: mutations.Apart) -> None:
-    """NumPy casts more than 500 elements in another way, in which it crashed."""
+    """NumPy casts more than 500 elements by other code, which crashed."""
     check(mutations.goldens(), range(OF_LONG_LOGS), apart, least=1)
 
 
@@ -99,7 +99,7 @@ def test_a_native_crash_in_a_folder_is_found(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("log", FOUND, ids=lambda path: path.stem)
-def test_what_was_found_once_is_read_as_it_must_be(log: Path) -> None:
+def test_logs_that_were_read_wrongly_are_read_correctly(log: Path) -> None:
     assert not_slow(properties.broken(log)) == []
 
 

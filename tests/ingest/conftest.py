@@ -12,7 +12,7 @@ from perfledger.ingest import last_build
 from perfledger.ingest.cli import main
 from perfledger.ingest.site import pages
 
-#: Pages that most tests of ingest do not look at; they take half of the time of a build.
+#: Pages that most tests of ingest do not need; they take half of the time of a build.
 LEFT_OUT = {
     pages.compare, pages.formats, pages.frameworks, pages.glossary, pages.guides, pages.hardware, pages.history,
 }  # fmt: skip
@@ -20,7 +20,7 @@ LEFT_OUT = {
 
 @pytest.fixture(autouse=True, scope="module")
 def light_site() -> Iterator[None]:
-    """Build sites without some pages: tests/site has them."""
+    """Build sites without some pages, which tests/site tests."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pages, "KINDS", tuple(each for each in pages.KINDS if each not in LEFT_OUT))
         yield
@@ -30,7 +30,7 @@ def light_site() -> Iterator[None]:
 def ingest(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Called]:
     """Return a function that calls the command in this process and returns its exit code and output.
 
-    Each call reads: a test changes settings in memory, of which the note of the last build cannot know.
+    Each call reads the logs, because tests change settings in memory, which the note of the last build cannot contain.
     """
     monkeypatch.setattr(last_build, "repeated", lambda *_: None)
 
@@ -46,5 +46,5 @@ def ingest(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Two cases of one model with two repeats each, and one run of another model."""
+    """Write two cases of one model with two repeats each, and one run of another model."""
     return make_tree(tmp_path / "logs")

@@ -1,4 +1,4 @@
-"""Sessions of formats that exist in tests alone, for what no shipped printer happens to print."""
+"""Sessions of made-up formats, for lines that the shipped formats do not have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfledger.parsers.engine.session import Session
 
 
 def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
-    """Return a session of a format that exists in this test only."""
+    """Return a session of a format with this pattern."""
     path = folder / "train.log"
     text = "".join(f"{each}\n" for each in lines).encode()
     path.write_bytes(text)

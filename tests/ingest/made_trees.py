@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Called:
-    """What one call of `python -m ingest` gave."""
+    """Result of one call of `python -m ingest`."""
 
     code: int
     out: str
@@ -30,17 +30,17 @@ class Called:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The runs that `--json` printed."""
+        """Return the runs that `--json` printed."""
         return [json.loads(each) for each in self.out.splitlines() if each.startswith("{")]
 
     @property
     def problems(self) -> list[str]:
-        """The lines of stderr."""
+        """Return the lines of stderr."""
         return self.err.splitlines()
 
     @property
     def codes(self) -> dict[str, str]:
-        """The code of each problem on stderr, by `path` or `path:line`."""
+        """Return the code of each problem on stderr by `path` or `path:line`."""
         found = (each.partition(": ")[::2] for each in self.problems)
         return {where: code for where, text in found for code, pattern in problems() if pattern.fullmatch(text)}
 
@@ -59,7 +59,7 @@ def problems() -> list[tuple[str, re.Pattern[str]]]:
 def write_run(
     root: Path, name: str, log: str | bytes | Sequence[str], *, run: dict[str, Any] | str | bytes | None = None
 ) -> Path:
-    """Write `root/name/train.log`, with a run.json beside it unless `run` is ""; returns the log."""
+    """Write `root/name/train.log`, and a run.json unless `run` is "", and return the path of the log."""
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "train.log"
@@ -73,7 +73,7 @@ def write_run(
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file below a folder: bytes and time of the last write."""
+    """Return bytes and time of the last write of every file below a folder."""
     found = {
         path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in sorted(folder.rglob("*"))
@@ -84,12 +84,12 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder with its bytes."""
+    """Return the bytes of every file below a folder."""
     return {name: data for name, (data, _) in snapshot(folder).items()}
 
 
-def held(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder with what a reader finds in it: compressed ones unpacked, the rows of tables."""
+def unpacked(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file below a folder: unpacked, and the rows of Parquet tables."""
 
     def inside(name: str, data: bytes) -> bytes:
         if name.endswith(".gz"):
@@ -100,7 +100,7 @@ def held(folder: Path) -> dict[str, bytes]:
 
 
 def make_tree(root: Path) -> Path:
-    """Two cases of one model with two repeats each, and one run of another model."""
+    """Write two cases of one model with two repeats each, and one run of another model."""
     for batch in (2, 4):
         for repeat in (1, 2):
             speeds = [batch * 1.0] * 2 + [batch * (5.0 + 0.1 * repeat + 0.01 * i) for i in range(10)]

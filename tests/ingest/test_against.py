@@ -1,4 +1,4 @@
-"""`python -m ingest against`: results held against a baseline, as data, as a table, and by its exit code."""
+"""`python -m ingest against` compares results with a baseline: data, table, and exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ingest = Callable[..., Called]
 
 
 def tree(folder: Path, speed: float, repeats: int = 3, *, records: int = 12, **case: Any) -> Path:
-    """Write repeats of a case, 1 % apart, at a speed in samples per second."""
+    """Write repeats of a case that are 1 % apart, with a speed in samples/s."""
     for number in range(1, repeats + 1):
         document = run_json(repeat=number, environment={"framework_version": "2.6"}, **case)
         name = f"a/b/bs{case.get('batch_size', 4)}/{number}"
@@ -57,7 +57,7 @@ def verdicts(found: Acceptance) -> dict[int | None, tuple[str, float | None]]:
     return {each.batch_size: (each.verdict, each.ratio and round(each.ratio, 3)) for each in found.cases}
 
 
-def test_all_reached_below_and_missing(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
+def test_the_exit_code_follows_from_the_verdicts(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
     here = tree(tmp_path / "here", 96.0)
     found = ingest("against", baseline, here, "--json", "--only-common")
     assert (found.code, verdicts(compared(found))) == (0, {4: ("reached", 0.96)})
@@ -69,7 +69,7 @@ def test_all_reached_below_and_missing(tmp_path: Path, baseline: Path, ingest: I
     assert ingest("against", baseline, here, "--at-least", "0.94").code == 0
 
 
-def test_what_figures_printed_is_a_baseline_too(tmp_path: Path, ingest: Ingest) -> None:
+def test_the_output_of_figures_is_a_baseline_too(tmp_path: Path, ingest: Ingest) -> None:
     tree(tmp_path / "old", 100.0)
     printed = tmp_path / "figures.json"
     printed.write_text(ingest("figures", "--json", tmp_path / "old").out, "utf-8")
@@ -78,8 +78,8 @@ def test_what_figures_printed_is_a_baseline_too(tmp_path: Path, ingest: Ingest) 
     assert ingest("against", printed, tmp_path / "here", "--metric", "latency").code == 2
 
 
-def test_less_is_better(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
-    """At 90 % of the speed a step takes 1.11 times as long: 90 % as good."""
+def test_a_shorter_time_per_step_is_better(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
+    """At 90 % of the speed a step takes 1.11 times as long, and the ratio is 90 %."""
     here = tree(tmp_path / "here", 90.0)
     found = ingest("against", baseline, here, "--metric", "latency", "--only-common", "--json")
     (case,) = compared(found).cases
@@ -92,7 +92,7 @@ def test_less_is_better(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
 @pytest.mark.parametrize(
     ("option", "case", "environment"), [("hardware", {"hardware": "other"}, "2.6"), ("version", {}, "2.7")]
 )
-def test_other_hardware_and_versions_only_where_asked(
+def test_other_hardware_and_versions_are_compared_only_on_demand(
     tmp_path: Path, baseline: Path, ingest: Ingest, option: str, case: dict[str, str], environment: str
 ) -> None:
     here = tree(tmp_path / "here", 100.0, **case)
@@ -109,9 +109,7 @@ def test_other_hardware_and_versions_only_where_asked(
     ]
 
 
-def test_the_round_never_counts_and_each_result_that_fits_is_compared(
-    tmp_path: Path, baseline: Path, ingest: Ingest
-) -> None:
+def test_results_of_all_rounds_are_compared(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
     here = tree(tmp_path / "here", 100.0, round="2026Q4")
     for path in here.rglob("bs4"):
         path.rename(path.with_name("first"))
@@ -124,7 +122,7 @@ def test_the_round_never_counts_and_each_result_that_fits_is_compared(
 
 
 @pytest.mark.parametrize(("speed", "certainty"), [(100.5, "close"), (120.0, "clear")])
-def test_noise_is_told_where_both_have_repeats(
+def test_the_certainty_is_known_if_both_have_repeats(
     tmp_path: Path, baseline: Path, ingest: Ingest, speed: float, certainty: str
 ) -> None:
     (case,) = compared(ingest("against", baseline, tree(tmp_path / "here", speed), "--json", "--only-common")).cases
@@ -149,7 +147,7 @@ def test_a_run_without_a_figure_is_missing_for_its_reason(tmp_path: Path, baseli
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "neither a results.json"),
         ("[1]", "neither a results.json"),
@@ -159,17 +157,17 @@ def test_a_run_without_a_figure_is_missing_for_its_reason(tmp_path: Path, baseli
         ('{"cases": [{"runs": ["a"], "value": 1.0, "unit": "images/s", "repeats": 1}]}', "earlier version"),
     ],
 )
-def test_wrong_baselines(tmp_path: Path, ingest: Ingest, text: str, told: str) -> None:
+def test_an_invalid_baseline_ends_the_command(tmp_path: Path, ingest: Ingest, text: str, message: str) -> None:
     here = tree(tmp_path / "here", 100.0)
     path = tmp_path / "baseline.json"
     path.write_text(text, "utf-8")
     called = ingest("against", path, here)
     assert (called.code, called.out) == (2, "")
     assert str(path) in called.err
-    assert told in called.err
+    assert message in called.err
 
 
-def test_wrong_options(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
+def test_an_invalid_option_ends_the_command(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
     here = tree(tmp_path / "here", 100.0, model="Another")
     assert ingest("against", baseline, here, "--at-least", "0").code == 2
     assert ingest("against", baseline, here, "--metric", "speed").code == 2
@@ -178,7 +176,7 @@ def test_wrong_options(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
     assert ingest("against", baseline, here, "--only-common").code == 2, "nothing was compared, and that is no pass"
 
 
-def test_what_others_published_is_no_baseline(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
+def test_published_figures_of_others_are_not_a_baseline(tmp_path: Path, baseline: Path, ingest: Ingest) -> None:
     document = json.loads(baseline.read_text("utf-8"))
     for each in document["results"]:
         each["origin"] = "published"

@@ -60,7 +60,7 @@ def audited(row: Published, *runs: Any, recorded: tuple[Any, ...] = ()) -> Audit
     return found
 
 
-def test_reproduced(row: Published) -> None:
+def test_a_figure_of_its_log_is_reproduced(row: Published) -> None:
     found = audited(row, run("tree/logs/one.log", sustained=20.52, mean=20.5))
     assert found.verdict == audit.REPRODUCED
     assert found.house is not None
@@ -381,7 +381,7 @@ def test_the_record_equals_the_figures_of_the_logs(fresh: Path) -> None:
         assert one == other, one["path"]
 
 
-def test_the_record_quotes_no_log() -> None:
+def test_the_record_contains_no_lines_of_logs() -> None:
     lines = RECORD.read_text("utf-8").splitlines()
     assert len(lines) >= 82
     for line in lines:
@@ -393,7 +393,7 @@ def test_the_record_quotes_no_log() -> None:
     assert lines == sorted(lines, key=lambda line: (json.loads(line)["path"], json.loads(line)["session"]))
 
 
-def test_the_public_site_audits_without_logs() -> None:
+def test_the_public_site_has_verdicts_without_logs() -> None:
     """Figures have a verdict from the record, although their logs are not in the repository."""
     found = audit.summary(audit.audit(publications.read([ROOT / "raw_logs" / "published"]), []))
     perf = found["PaddlePaddle/Perf"]

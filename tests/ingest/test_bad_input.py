@@ -84,7 +84,7 @@ def problems_of(called: Called, path: str) -> list[str]:
 
 
 def one_problem(called: Called, where: str, *words: str) -> None:
-    """Exactly one line on stderr, beginning with the path, and exit 1."""
+    """Check for exit code 1 and exactly one line on stderr that begins with the path."""
     assert called.code == 1, called.err
     assert len(called.problems) == 1, called.err
     assert called.problems[0].startswith(f"{where}: "), called.err

@@ -32,7 +32,7 @@ def spin() -> None:
         pass
 
 
-#: What takes longer than anyone waits, as a pattern of ours might that no test has caught.
+#: Work that does not end in time, like a slow pattern that no test has found.
 ENDLESS: dict[str, Callable[[], object]] = {
     "re": lambda: re.search(rb"(?:a+)+b", b"a" * 200),
     "regex": lambda: regex.search(rb"x[^\n]*?y[^\n]*?b", b"xy" * 1_000_000),
@@ -46,7 +46,7 @@ def slow(path: Path) -> Any:
 
 @pytest.fixture
 def with_slow(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the good tree with one log that takes for ever, and half a second for each log."""
+    """Return the good tree with one endless log, and a budget of half a second for each log."""
     write_run(tree, "slow/1", seg([9.0] * 6, batch=4), run=run_json(model="slow"))
     monkeypatch.setattr(record_run, "read", slow)
     monkeypatch.setenv(budget.VARIABLE, "0.5")
@@ -65,8 +65,8 @@ def test_a_log_that_takes_too_long_is_left_out(with_slow: Path, ingest: Ingest, 
     assert [each for path, each in found.items() if "slow" not in path and each["published"]]
 
 
-def test_it_is_read_anew_the_next_time(with_slow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same log may take less then: the machine, the budget or our code may be another."""
+def test_a_slow_log_is_read_again_by_the_next_run(with_slow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log may then be fast enough, on another machine, with another budget or changed code."""
     kept = with_slow.parent / "cache.sqlite"
     problems = []
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_it_is_read_anew_the_next_time(with_slow: Path, monkeypatch: pytest.Monk
     assert "too_slow" not in problems[1]
 
 
-def test_a_budget_that_is_no_number_ends_the_command(
+def test_a_budget_that_is_not_a_number_ends_the_command(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(budget.VARIABLE, "long")
@@ -95,7 +95,7 @@ def test_searches_and_loops_are_stopped(work: str) -> None:
         ENDLESS[work]()
 
 
-def test_an_exception_that_is_swallowed_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_swallowed_exception_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "_AGAIN", 0.05)
 
     def swallow() -> None:
@@ -107,7 +107,7 @@ def test_an_exception_that_is_swallowed_comes_again(monkeypatch: pytest.MonkeyPa
         swallow()
 
 
-def test_what_ends_in_time_is_never_stopped_later() -> None:
+def test_work_that_ends_in_time_is_not_stopped_later() -> None:
     with budget.limited(0.02):
         pass
     until = time.process_time() + 0.1

@@ -1,4 +1,4 @@
-"""Bytes that are no record move no figure: blank lines, trailing blanks, line ends of Windows, progress bars, colours.
+"""Bytes outside of records move no figure: blank lines, trailing blanks, line ends of Windows, progress bars, colours.
 
 The fuzzer does the same to some lines of a log, at random, and after other damage (`tests/fuzz`).
 """
@@ -40,7 +40,7 @@ OPERATORS: Mapping[str, Callable[[bytes], bytes]] = {
     "colours": lambda text: re.sub(rb"(?m)^(?=.)", b"\x1b[2K\x1b[32m", text),
     "stamps of a container": lambda text: re.sub(rb"(?m)^(?!\Z)", b"2026-11-20T08:00:00.000000000Z ", text),
 }
-#: Of the corpora every so many logs in the suite, and all with `--all-corpora`; longer ones take too long.
+#: The suite tries one in SAMPLED logs of the corpora up to LONGEST bytes, and all with `--all-corpora`.
 SAMPLED, LONGEST = 17, 400_000
 
 
@@ -67,7 +67,7 @@ def test_there_are_logs_of_all_formats() -> None:
 
 
 def check(log: Path, name: str, folder: Path) -> None:
-    """Check that a log still gives the figures that it gave; it may become unreadable, where that is said."""
+    """Check that a changed log gives the same figures, or has an additional problem or reason."""
     changed = folder / log.name
     changed.write_bytes(OPERATORS[name](log.read_bytes()))
     before, after = figures(plain(log)), read(changed)

@@ -1,4 +1,4 @@
-"""`python -m ingest check-secrets`: where keys stand in what is about to be committed, and never which."""
+"""`python -m ingest check-secrets` lists the places of keys in files, and never prints a key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check(ingest: Callable[..., Called], tmp_path: Path, monkeypatch: pytest.Mon
     return lambda *arguments: ingest("check-secrets", *arguments)
 
 
-def test_a_key_is_told_by_path_line_and_rule_and_never_shown(check: Callable[..., Called]) -> None:
+def test_the_message_about_a_key_has_path_line_and_rule_and_not_the_key(check: Callable[..., Called]) -> None:
     Path("logs").mkdir()
     Path("logs/a.log").write_text(f"one\ntwo {TOKEN}\nat 10.0.0.1\n", "utf-8")
     Path("logs/b.log").write_text("nothing\n", "utf-8")
@@ -32,15 +32,15 @@ def test_a_key_is_told_by_path_line_and_rule_and_never_shown(check: Callable[...
     ]
 
 
-def test_a_file_is_named_so_that_it_can_be_found(check: Callable[..., Called], tmp_path: Path) -> None:
-    """A private folder as a whole would be taken out; a key in the name of a file or folder still is."""
+def test_paths_in_messages_lose_only_keys(check: Callable[..., Called], tmp_path: Path) -> None:
+    """A private folder stays in the path so that the file can be found."""
     folder = tmp_path / "home" / "zoltan" / TOKEN
     folder.mkdir(parents=True)
     (folder / "a.log").write_text(f"{TOKEN}\n", "utf-8")
     assert check(folder).out.splitlines()[0] == f"{tmp_path}/home/zoltan/<token>/a.log:1: key (key-of-an-issuer)"
 
 
-def test_what_a_machine_says_of_itself_is_listed_on_demand_and_no_failure(check: Callable[..., Called]) -> None:
+def test_names_of_machines_are_listed_only_on_demand_and_are_not_a_failure(check: Callable[..., Called]) -> None:
     Path("a.log").write_text("at 10.0.0.1 in /home/zoltan/x\n", "utf-8")
     called = check("a.log", "--all")
     assert called.code == 0
@@ -51,7 +51,7 @@ def test_what_a_machine_says_of_itself_is_listed_on_demand_and_no_failure(check:
     ]
 
 
-def test_every_planted_key_is_found_and_none_is_shown(check: Callable[..., Called]) -> None:
+def test_every_planted_key_is_found_and_not_printed(check: Callable[..., Called]) -> None:
     for number, each in enumerate(KEYS):
         Path(f"{number}.log").write_text(each.text, "utf-8")
     called = check(".")
@@ -61,7 +61,7 @@ def test_every_planted_key_is_found_and_none_is_shown(check: Callable[..., Calle
     assert not [each for each in secrets if each in called.out]
 
 
-def test_names_of_files_are_looked_at(check: Callable[..., Called]) -> None:
+def test_keys_in_names_of_files_are_found(check: Callable[..., Called]) -> None:
     Path(f"{TOKEN}.log").write_text("", "utf-8")
     assert check(".").out.splitlines()[0] == "<token>.log:0: key (key-of-an-issuer)"
 
@@ -88,7 +88,7 @@ def test_a_line_without_end_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, c
     ]
 
 
-def test_what_cannot_be_read_is_said_and_a_failure(check: Callable[..., Called]) -> None:
+def test_an_unreadable_file_is_a_failure(check: Callable[..., Called]) -> None:
     Path("a.log.gz").write_bytes(b"no gzip")
     os.mkfifo("pipe")
     called = check(".")

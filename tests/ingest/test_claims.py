@@ -1,4 +1,4 @@
-"""No format claims another's log: tried on every log at hand, and on every made-up log beside every other."""
+"""No format claims a log of another: tried on all public logs, all goldens, and pairs of goldens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.corpus import corpus, files
 from tests.parsers.golden import logs as golden_logs
 
 MADE = golden_logs()
-#: Formats by the table's word for them: one word may stand for several printers.
+#: Formats by the table's word for them; a word may name several printers.
 PUBLIC = {
     "ppcls": {"paddle.clas_dygraph"},
     "paddledet": {"frameworks.paddle_detection"},
@@ -47,25 +47,25 @@ def test_exactly_one_format_claims_a_public_log(file: str) -> None:
 
 @pytest.mark.parametrize("path", MADE, ids=lambda path: path.parent.name)
 def test_only_its_own_format_reads_a_made_log(path: Path) -> None:
-    """Each format by itself, without the order in which claims are settled."""
+    """Each format is tried alone, without the rules that choose one of several claims."""
     text = b"".join(chunk.text for chunk in chunks(path, Noise()))
     likely = [each for each in formats() if each.needs in text]
     found = [(each.id, one.weak) for each in likely for one in each.readings if one.first_in(text)]
     ids_of_readers = {each for each, weak in found if weak == all(weak for _, weak in found)}
     readers = [each for each in likely if each.id in ids_of_readers]
-    # Of those that stand over others, one may stand over another.
+    # If some readers are over others, only the topmost counts.
     above = [each.id for each in readers if each.over and not any(each.id in other.over for other in readers)]
     assert (above or [each.id for each in readers]) == [path.parent.name]
 
 
-def test_a_document_that_quotes_a_log_is_not_that_log(tmp_path: Path) -> None:
+def test_a_document_that_quotes_lines_of_a_log_is_not_claimed(tmp_path: Path) -> None:
     lines = ["Training throughput: 40000.50 tok/s", '"train_epoch_items/sec": [ is a key of DLLogger']
     path = tmp_path / "notes.json"
     path.write_text(json.dumps([{"value": 40000.5, "traps": lines}], indent=1))
     assert ids(path) == []
 
 
-def test_a_log_that_begins_like_a_document_may_contain_bytes_that_are_not_utf_8(tmp_path: Path) -> None:
+def test_a_file_that_begins_like_json_may_contain_bytes_that_are_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(b'{"\xdf": 1}\n')
     assert ids(path) == []

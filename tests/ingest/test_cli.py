@@ -1,4 +1,4 @@
-"""The command line: what it costs to ask for help, exit codes, messages, and the lines of `--json`."""
+"""The command line: fast help, exit codes, messages, and the lines of `--json`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from made_logs import clas_static, run_json, seg
-from made_trees import ROOT, Called, contents, held, write_run
+from made_trees import ROOT, Called, contents, unpacked, write_run
 
 Ingest = Callable[..., Called]
 
-#: What the design promises other programs.
+#: Keys that the documentation promises to other programs.
 PROMISED = {"path", "session", "format", "outcome", "observations", "case", "environment", "figures", "problems"}
 
 
@@ -62,7 +62,7 @@ def test_every_command_explains_its_options(ingest: Ingest, name: str, options: 
 
 
 def test_reading_logs_imports_no_pandas(tree: Path) -> None:
-    """`--json` alone builds no page and no frame."""
+    """`--json` without `--out` builds neither pages nor tables."""
     program = "import sys; from perfledger.ingest.cli import main; main(sys.argv[1:])"
     program += "; print(sorted(sys.modules), file=sys.stderr)"
     done = subprocess.run(
@@ -73,7 +73,7 @@ def test_reading_logs_imports_no_pandas(tree: Path) -> None:
         assert name not in done.stderr
 
 
-def test_exit_codes(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_each_outcome_has_its_exit_code(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     assert ingest(tree, "--json").code == 0
     write_run(tree, "bad/x/y/1", b"nothing\n")
     assert ingest(tree, "--json").code == 1
@@ -123,7 +123,7 @@ def test_pages_are_not_written_where_logs_are_read(tree: Path, ingest: Ingest) -
     assert ingest(tree, "--out", tree / ".site").code == 0
 
 
-def test_a_folder_that_is_closed_is_not_called_full(
+def test_the_message_about_a_folder_without_permission_does_not_mention_a_full_disk(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def closed(*_: object) -> None:
@@ -135,7 +135,7 @@ def test_a_folder_that_is_closed_is_not_called_full(
     assert called.err.startswith("ingest: there: Permission denied; every file is either as before or complete. Allow ")
 
 
-def test_json_lines_hold_the_promised_keys(tree: Path, ingest: Ingest) -> None:
+def test_json_lines_have_the_promised_keys(tree: Path, ingest: Ingest) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     write_run(tree, "two/x/y/1", [*seg([4.0]), *clas_static([(0, 10, 5.0)])])
     called = ingest(tree, "--json")
@@ -168,7 +168,7 @@ def test_json_with_out_prints_lines_only(tree: Path, ingest: Ingest, tmp_path: P
     assert sorted(written, key=lambda each: each["path"]) == sorted(called.lines, key=lambda each: each["path"])
 
 
-def test_the_closing_summary(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_the_last_line_counts_files_and_logs(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     out = ingest(tree, "--out", tmp_path / "docs").out.splitlines()
     assert out[0].split() == ["format", "runs", "records", "published", "not", "placed"]
@@ -177,7 +177,7 @@ def test_the_closing_summary(tree: Path, ingest: Ingest, tmp_path: Path) -> None
     assert "6 logs read" in out[-1]
 
 
-def test_a_reader_that_goes_away_is_no_error(tree: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(tree: Path) -> None:
     for number in range(10):
         write_run(tree, f"more/x/{number}/1", seg([4.0, 5.0 + number]))
     process = subprocess.Popen(
@@ -195,7 +195,7 @@ def test_a_reader_that_goes_away_is_no_error(tree: Path) -> None:
     assert b"Error" not in said
 
 
-def test_two_paths_of_one_name(tmp_path: Path, ingest: Ingest) -> None:
+def test_two_paths_of_one_name_are_both_read(tmp_path: Path, ingest: Ingest) -> None:
     for top in ("one", "two"):
         write_run(tmp_path / top / "logs", "a/b/c/1", seg([4.0, float(len(top)) + ord(top[0])]))
     called = ingest(tmp_path / "one/logs", tmp_path / "two/logs", "--json")
@@ -203,24 +203,24 @@ def test_two_paths_of_one_name(tmp_path: Path, ingest: Ingest) -> None:
     assert len({each["id"] for each in called.lines}) == 2
 
 
-def test_one_path_given_twice_counts_once(tree: Path, ingest: Ingest) -> None:
+def test_a_repeated_path_counts_once(tree: Path, ingest: Ingest) -> None:
     assert len(ingest(tree, tree, "--json").lines) == 5
     assert len(ingest(tree, tree / "seg", "--json").lines) == 5
 
 
-def test_one_log_given_by_name(tree: Path, ingest: Ingest) -> None:
+def test_a_single_log_can_be_read(tree: Path, ingest: Ingest) -> None:
     called = ingest(tree / "seg/paddleseg/bs2/1/train.log", "--json")
     assert (called.code, len(called.lines)) == (0, 1)
     assert called.lines[0]["case"]["batch_size"] == 2
 
 
-def test_no_name_of_the_machine_is_published(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_the_name_of_the_machine_is_not_published(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     called = ingest(tree, "--json", "--out", tmp_path / "docs")
-    everything = b"".join(held(tmp_path / "docs").values()) + called.out.encode()
+    everything = b"".join(unpacked(tmp_path / "docs").values()) + called.out.encode()
     assert str(tree.parent).encode() not in everything
 
 
-def test_a_folder_that_cannot_be_written(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_ends_the_command(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "data").write_text("a file where a folder belongs")
     called = ingest(tree, "--out", tmp_path / "docs")
@@ -230,7 +230,7 @@ def test_a_folder_that_cannot_be_written(tree: Path, ingest: Ingest, tmp_path: P
     assert called.problems[0].endswith(": move away what has its place, and run again")
 
 
-def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_is_one_line(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupts(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -249,7 +249,7 @@ def test_other_files_in_a_folder_of_logs_are_not_read(tree: Path, ingest: Ingest
     assert (called.code, len(called.lines)) == (0, 5)
 
 
-def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
+def test_sessions_of_one_log_are_separate_lines(tmp_path: Path, ingest: Ingest) -> None:
     from made_logs import CLAS_BANNER, clas_dygraph
 
     log = [
@@ -271,7 +271,7 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
 
 
 def test_an_internal_error_has_its_own_exit_code() -> None:
-    """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not recognized"."""
+    """Python's exit code after a traceback is 1, which means "some inputs were not recognized" in this command."""
     fails = "import perfledger.ingest.cli as cli\ncli.main = lambda: 1 / 0\n"
     program = f"{fails}import runpy\nrunpy.run_module('ingest', run_name='__main__')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -281,7 +281,7 @@ def test_an_internal_error_has_its_own_exit_code() -> None:
 
 
 def test_a_missing_package_is_reported(tree: Path, tmp_path: Path) -> None:
-    """And not taken for a fault of ours: others call `python -m ingest` with a Python of their own."""
+    """A missing package is not a bug of ours: users call `python -m ingest` with various Pythons."""
     (tmp_path / "regex.py").write_text('raise ModuleNotFoundError("No module named \'regex\'", name="regex")\n')
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(

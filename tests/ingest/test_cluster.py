@@ -168,10 +168,10 @@ def wait_for(path: Path) -> None:
 def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_written(
     few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = tmp_path / "scheduler.json"
-    scheduler = start("distributed.cli.dask_scheduler", "--scheduler-file", told, "--port", 0, "--no-dashboard")
-    wait_for(told)
-    address = json.loads(told.read_text("utf-8"))["address"]
+    address_file = tmp_path / "scheduler.json"
+    scheduler = start("distributed.cli.dask_scheduler", "--scheduler-file", address_file, "--port", 0, "--no-dashboard")
+    wait_for(address_file)
+    address = json.loads(address_file.read_text("utf-8"))["address"]
     worker = start("distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
     result = Cluster._result
 

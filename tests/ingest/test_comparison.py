@@ -1,4 +1,4 @@
-"""What may be compared, and what forbids it, on statements made by hand."""
+"""Whether two results may be compared, and the facts that forbid it, on made-up statements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Changes = dict[str, Any]
 
 
 def stated(options: Changes | None = None, conditions: Changes | None = None, **facts: Any) -> Statement:
-    """Return the statement of one ordinary result, with some values changed; None is not stated."""
+    """Return the statement of an ordinary result, with some values changed; None is a fact that it does not state."""
     known = dict.fromkeys(CONDITIONS) | KNOWN | (conditions or {})
     return Statement(texts(FACTS | facts), texts(options or {}), texts(known))
 
@@ -42,8 +42,8 @@ def texts(values: Changes) -> dict[str, tuple[str, ...]]:
     return {name: tuple(map(str, each)) for name, each in lists.items()}
 
 
-#: What differs of the second result, what is compared, the options that make another workload, and the outcome:
-#: reasons, what is not known, what follows.
+#: Changes of the second result, the compared dimension, the options that define the workload, and three outcomes:
+#: reasons against the comparison, unknown facts, and facts that follow from the dimension.
 CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
     ({}, "framework", {}, [], [], []),
     (MXNET, "framework", {}, [], [], ["framework_version"]),
@@ -62,10 +62,10 @@ CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
     ({**MXNET, "conditions": {"driver": ("535.54", "9")}}, "framework", {}, ["driver"], [], ["framework_version"]),
     ({**MXNET, "conditions": {"power_limit": "250"}}, "framework", {}, ["power_limit"], [], ["framework_version"]),
     ({**MXNET, "conditions": {"gpu_ecc": "Disabled"}}, "framework", {}, [], ["gpu_ecc"], ["framework_version"]),
-    # A framework brings its own CUDA libraries, of which the driver bears several; of one framework they are the same.
+    # Frameworks bring different CUDA libraries, and a driver supports several. One framework has the same CUDA.
     ({**MXNET, "conditions": {"cuda": "11.8"}}, "framework", {}, [], [], ["cuda", "framework_version"]),
     ({"conditions": {"cuda": "11.8"}}, "framework", {}, ["cuda"], [], []),
-    # Another version of the same framework does not follow from comparing frameworks.
+    # A comparison of frameworks does not excuse another version of the same framework.
     ({"framework_version": "2.12.0"}, "framework", {}, ["framework_version"], [], []),
     ({"framework_version": None}, "framework", {}, [], ["framework_version"], []),
     ({"conditions": {"image": "b:2"}}, "framework", {}, ["image"], [], []),
@@ -77,7 +77,7 @@ CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
     ({"round": "2026Q3"}, "framework", {}, [], [], []),
     ({"hardware": "G", "conditions": {"power_limit": "700"}}, "hardware", {}, [], [], ["power_limit"]),
     ({"hardware": "G", "conditions": {"driver": "550.90"}}, "hardware", {}, ["driver"], [], []),
-    # Another machine is the reason; that its power limit differs goes without saying.
+    # The reason is another machine, which explains its power limit.
     ({"hardware": "G", "conditions": {"power_limit": "700"}}, "batch", {}, ["hardware"], [], []),
     ({"precision": "fp32"}, "precision", {}, [], [], []),
     ({"precision": None}, "framework", {}, ["precision"], [], []),
@@ -85,12 +85,12 @@ CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
     ({"devices": 16, "batch_size": 32}, "devices", {}, ["batch_size"], [], []),
     ({"batch_size": 32}, "batch", {}, [], [], []),
     ({"batch_size": 32, "framework_version": "2.12.0"}, "batch", {}, ["framework_version"], [], []),
-    # Options: what both state has to agree; what one states is noted, unless it makes another workload.
+    # An option that both state has to agree. If only one states it, it is unknown, unless it defines the workload.
     ({"options": {"xla": True}}, "framework", {}, [], ["xla"], []),
     ({"options": {"image_size": 64}}, "framework", {"image_size": 224}, ["image_size"], [], []),
     ({"options": {"image_size": 224}}, "framework", {"image_size": 224}, [], [], []),
     ({"options": {"sequence_length": 128}}, "framework", {"sequence_length": None}, ["sequence_length"], [], []),
-    # A fact of the case that only one states is a difference, one that nobody states is none.
+    # A fact of the case that only one states is a difference. If neither states it, it is not.
     ({**MXNET, "batch_size": None}, "framework", {}, ["batch_size"], [], ["framework_version"]),
     ({"framework_version": None}, "version", {}, [], [], []),
     ({**MXNET, "measured_from": "log"}, "framework", {}, [], [], ["framework_version"]),
@@ -99,7 +99,7 @@ CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "dimension", "workload", "reasons", "unknown", "follows"), CASES)
-def test_what_may_be_compared_and_what_forbids_it(
+def test_comparability_lists_reasons_unknown_facts_and_facts_that_follow(
     change: Changes, dimension: str, workload: Changes, reasons: list[str], unknown: list[str], follows: list[str]
 ) -> None:
     for first, second in ((stated(), stated(**change)), (stated(**change), stated())):
@@ -110,8 +110,8 @@ def test_what_may_be_compared_and_what_forbids_it(
         assert sorted(each.name for each in found.follows) == follows
 
 
-#: What differs of the second result, the options that make another workload, and what forbids the comparison at each
-#: level; nothing else differs but what follows from the framework.
+#: Changes of the second result, the options that define the workload, and the reasons against the comparison at each
+#: level. The framework differs as well.
 BY_LEVEL: list[tuple[Changes, Changes, tuple[list[str], list[str], list[str]]]] = [
     ({}, {}, ([], [], [])),
     ({"precision": "fp16"}, {}, (["precision"], [], [])),
@@ -120,7 +120,7 @@ BY_LEVEL: list[tuple[Changes, Changes, tuple[list[str], list[str], list[str]]]] 
     ({"precision": None}, {}, (["precision"], ["precision"], [])),
     ({"options": {"dali": "false"}}, {}, (["dali"], [], [])),
     ({"options": {"data_format": "NHWC"}}, {}, (["data_format"], [], [])),
-    # Clipping is other work; a switch that nobody has declared is taken for how the same work is done.
+    # Clipping is additional work. An unknown switch is assumed to change how the same work is done.
     ({"options": {"clip": "false"}}, {}, (["clip"], ["clip"], [])),
     ({"options": {"own_switch": "false"}}, {}, (["own_switch"], [], [])),
     ({"options": {"dali": "false"}}, {"dali": None}, (["dali"], ["dali"], [])),
@@ -143,7 +143,7 @@ BASE: Changes = {"kernel": "6.18.44-fc-v1", "os": "Ubuntu 22.04.3 LTS", "cpu": "
 
 
 @pytest.mark.parametrize(("change", "workload", "reasons"), BY_LEVEL)
-def test_each_level_allows_what_the_stricter_one_forbids(
+def test_each_level_has_a_subset_of_the_reasons_of_the_stricter_one(
     change: Changes, workload: Changes, reasons: tuple[list[str], ...]
 ) -> None:
     options = {"dali": "true", "reader": "a", "data_format": "NCHW", "clip": "true", "own_switch": "true"}
@@ -152,16 +152,16 @@ def test_each_level_allows_what_the_stricter_one_forbids(
     for level, expected in zip(LEVELS, reasons, strict=True):
         found = comparability(first, second, "framework", workload, level)
         assert [each.name for each in found.reasons] == expected, level
-        # What a level allows to differ is stated all the same.
+        # Each difference is either a reason or tolerated.
         assert sorted(each.name for each in (*found.reasons, *found.tolerated)) == reasons[0], level
 
 
-def test_the_level_of_pages_is_that_of_one_workload() -> None:
+def test_the_default_level_is_workload() -> None:
     one, two = stated(), stated(precision="fp16", **MXNET)
     assert comparability(one, two, "framework", {}) == comparability(one, two, "framework", {}, "workload")
 
 
-def test_what_follows_from_a_patch_version_does_not_excuse_another_cuda() -> None:
+def test_a_tolerated_patch_version_does_not_excuse_another_cuda() -> None:
     one = stated(framework_version="2.1.0+cu118", conditions={"cuda": "11.8"})
     two = stated(framework_version="2.1.1+cu121", conditions={"cuda": "12.1"}, batch_size=32)
     found = comparability(one, two, "batch", {})
@@ -170,7 +170,7 @@ def test_what_follows_from_a_patch_version_does_not_excuse_another_cuda() -> Non
 
 
 def of(framework: str, value: float, **facts: Any) -> Candidate:
-    """Return one run's figure."""
+    """Return a candidate with one run."""
     case = {"hardware": "H", "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {}}
     result = from_json({"suite": "a", "model": "M", "framework": framework, **case, **facts}, Result)
     return Candidate(result, Measured(value, value, value, 1, unit="images/s"), ())
@@ -180,12 +180,12 @@ def of(framework: str, value: float, **facts: Any) -> Candidate:
     ("level", "kind", "tolerated"),
     [("identical", "conditions", []), ("workload", "likely", ["precision"]), ("everything", "likely", ["precision"])],
 )
-def test_a_verdict_is_given_at_a_level_and_says_what_differs(level: Any, kind: str, tolerated: list[str]) -> None:
+def test_a_verdict_lists_the_differences_that_its_level_tolerates(level: Any, kind: str, tolerated: list[str]) -> None:
     found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], "higher", {}, level)
     assert (found.kind, [each.name for each in found.tolerated]) == (kind, tolerated)
 
 
-def test_who_may_not_be_compared_makes_no_lead_too_close_to_call() -> None:
+def test_incomparable_results_do_not_reduce_the_lead() -> None:
     found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0), of("B", 119.0, batch_size=1)], "higher", {})
     assert found.kind == "conditions"
     found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0, batch_size=1)], "higher", {})
@@ -203,7 +203,7 @@ def test_figures_that_were_measured_differently_are_not_compared() -> None:
     assert [each.name for each in comparability(log, driver, "framework", {}).reasons] == ["measured_from"]
 
 
-def test_facts_that_nobody_states_are_unknown() -> None:
+def test_facts_that_neither_states_are_unknown() -> None:
     nothing = stated(batch_size=None, framework_version=None)
     found = comparability(nothing, nothing, "version", {})
     assert {"batch_size", "framework_version"} <= {each.name for each in found.unknown}
@@ -222,7 +222,7 @@ def test_facts_that_nobody_states_are_unknown() -> None:
         (Measured(90.0, 89.0, 91.0, 3), "lower", "close"),
     ],
 )
-def test_only_the_better_of_two_is_ahead(other: Measured, better: str, expected: Grade) -> None:
+def test_the_grade_of_a_lead_depends_on_direction_and_spread(other: Measured, better: str, expected: Grade) -> None:
     assert standing(Measured(100.0, 99.0, 101.0, 3), other, better) == expected
 
 
@@ -233,7 +233,7 @@ def row(framework: str, **options: Any) -> Result:
     )
 
 
-def test_frameworks_that_state_an_option_differently_run_another_workload() -> None:
+def test_contradicted_lists_the_workload_options_that_differ_between_frameworks() -> None:
     rows = [row("PyTorch", threads=1, dali=True), row("MXNet", threads=2, dali=False), row("JAX")]
     assert contradicted(rows) == ["threads"]
     assert contradicted([row("PyTorch", clip=True, xla=True), row("MXNet", clip=False, xla=False)]) == ["clip"]

@@ -1,4 +1,4 @@
-"""How sure the difference of two figures is: by hand, and by what must hold of any two."""
+"""Grades of the difference of two figures: examples by hand, and properties of any two figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SURE: Sequence[Grade] = ("close", "likely", "clear")
 
 
 def measured(*values: float, **rules: float) -> Measured:
-    """Return the figure of repeats, with what other rules make of them."""
+    """Return the figure of repeats, with their figures by other rules."""
     middle = statistics.median(values)
     spread = statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
     known = {"sustained": middle, **rules}
@@ -37,39 +37,41 @@ def shown(found: Contrast) -> tuple[Grade, float, float]:
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        # One run or two: likely at most, by more than 5 % under every rule, and with ranges apart.
+        # With one or two runs a difference is at most likely, if it exceeds 5 % by every rule and ranges are apart.
         (measured(106), measured(100), ("likely", 1.06, 1.06)),
         (measured(105), measured(100), ("close", 1.05, 1.05)),
         (measured(300), measured(100), ("likely", 3.0, 3.0)),
         (measured(110, median=106, reported=120), measured(100, median=100, reported=100), ("likely", 1.06, 1.2)),
         (measured(110, median=104), measured(100, median=100), ("close", 1.04, 1.1)),
         (measured(110, median=90), measured(100, median=100), ("close", 0.9, 1.1)),
-        # A rule that only one of them has says nothing.
+        # A rule that only one of them has is ignored.
         (measured(110, median=90), measured(100), ("likely", 1.1, 1.1)),
         (measured(118, 122), measured(98, 102), ("likely", 1.157, 1.245)),
         (measured(100, 140), measured(99, 101), ("close", 0.99, 1.414)),
-        # The smaller number of repeats decides.
+        # The smaller number of repeats counts.
         (measured(109, 110, 111, 110, 110), measured(100), ("likely", 1.09, 1.11)),
-        # Three or four: ranges apart, and the gap larger than the larger range.
+        # With three or four runs it is clear if ranges are apart and the gap exceeds the larger range.
         (measured(109, 110, 111), measured(99, 100, 101), ("clear", 1.079, 1.121)),
         (measured(105, 110, 115), measured(99, 100, 101), ("likely", 1.04, 1.162)),
         (measured(101, 105, 110), measured(99, 100, 102), ("close", 0.99, 1.111)),
         (measured(100.8, 100.8, 100.8), measured(100, 100, 100), ("likely", 1.008, 1.008)),
         (measured(100.4, 100.4, 100.4), measured(100, 100, 100), ("close", 1.004, 1.004)),
-        # Five: the interval of the ratio of medians, and a gap of 1 %; where ranges are apart, at least likely.
+        # With five runs the interval of the ratio of medians and a gap of 1 % decide; if ranges are apart it is likely.
         (measured(110, 110, 110, 110, 110), measured(100, 100, 100, 100, 100), ("clear", 1.1, 1.1)),
         (measured(100.8, 100.8, 100.8, 100.8, 100.8), measured(100, 100, 100, 100, 100), ("likely", 1.008, 1.008)),
-        # The median of five drawn of five is the least of them in 5.8 % of all draws, more than the 2.5 % of a tail.
+        # The median of five values drawn from five is the smallest in 5.8 % of all draws, more than 2.5 % of a tail.
         (measured(90, 95, 100, 105, 110), measured(*[100.0] * 5), ("close", 0.9, 1.1)),
         (measured(101, 105, 110, 115, 120), measured(*[100.0] * 5), ("clear", 1.01, 1.2)),
     ],
 )  # fmt: skip
-def test_what_repeats_say(first: Measured, second: Measured, expected: tuple[Grade, float, float]) -> None:
+def test_the_grade_of_a_difference_follows_from_its_repeats(
+    first: Measured, second: Measured, expected: tuple[Grade, float, float]
+) -> None:
     assert shown(contrast(first, second)) == expected
 
 
-def test_one_outlier_of_many_runs_is_no_reason_against_a_clear_difference() -> None:
-    """The ranges of ten runs overlap by one slow run, the interval of the medians does not."""
+def test_a_difference_may_be_clear_despite_one_outlier_of_many_runs() -> None:
+    """The ranges of ten runs overlap because of one slow run, but the interval of the medians does not."""
     first, second = measured(*range(110, 119), 90), measured(*range(100, 110))
     assert not apart(first, second)
     assert contrast(first, second).grade == "clear"
@@ -77,7 +79,7 @@ def test_one_outlier_of_many_runs_is_no_reason_against_a_clear_difference() -> N
 
 
 def test_the_interval_is_about_that_of_the_normal_distribution() -> None:
-    """Of values that are spread evenly over the normal distribution, the median's error is known."""
+    """The error of the median is known for values that are spread evenly over the normal distribution."""
     quantiles = tuple(100 + 5 * statistics.NormalDist().inv_cdf((i + 0.5) / 400) for i in range(400))
     low, high = interval((quantiles,), ((100.0,) * 400,))
     half = 1.96 * 1.2533 * 0.05 / 400**0.5
@@ -85,21 +87,21 @@ def test_the_interval_is_about_that_of_the_normal_distribution() -> None:
 
 
 def test_each_machine_counts_once_in_the_interval() -> None:
-    """Nine runs of a fast machine and one each of two slow ones: the median of the machines is slow."""
+    """A fast machine has nine runs, and two slow ones have one each, so the median of the machines is slow."""
     low, high = interval(((120.0,) * 9, (100.0,), (100.0,)), ((100.0,),))
     assert (low, high) == (1.0, 1.0)
     assert interval(((120.0,) * 9 + (100.0, 100.0),), ((100.0,),))[1] == pytest.approx(1.2)
 
 
-def test_figures_whose_repeats_are_not_known_singly_are_judged_by_their_ranges() -> None:
-    """A speed-up is a quotient of two figures; a loss may be zero, and has no ratio."""
+def test_figures_without_single_repeats_are_compared_by_their_ranges() -> None:
+    """A speed-up is a quotient of two figures. A loss may be zero, so that it has no ratio."""
     assert contrast(Measured(7.8, 7.7, 7.9, 9), Measured(7.0, 6.9, 7.1, 9)).grade == "clear"
     nothing = Measured(0.0, 0.0, 0.0, 5, groups=((0.0,) * 5,))
     assert contrast(nothing, measured(*[0.1] * 5)).grade == "clear"
     assert contrast(nothing, nothing).grade == "close"
 
 
-def test_the_rules_that_name_another_winner_are_named() -> None:
+def test_rules_with_another_winner_are_listed() -> None:
     first, second = measured(110, median=99, reported=120), measured(100, median=100, reported=100)
     assert contrast(first, second).against == contrast(second, first).against == ("median",)
 
@@ -107,18 +109,18 @@ def test_the_rules_that_name_another_winner_are_named() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "more"),
     [
-        # A spread of 7.07 % each: 1.96 x 1.2533 x 10 % = 24.6 %; over ln 1.1 = 9.53 %, squared: 6.6.
+        # Both have a spread of 7.07 %: 1.96 x 1.2533 x 10 % = 24.6 %, divided by ln 1.1 = 9.53 % and squared is 6.6.
         (measured(95, 105), measured(104.5, 115.5), 7),
         (measured(100, 100), measured(103, 103), 5),
-        # A gap below 1 % is never clear; of one run nobody knows the spread; what is clear needs nothing.
+        # A gap below 1 % is never clear, one run has no spread, and a clear difference needs no more repeats.
         (measured(100, 100), measured(100.9, 100.9), None),
         (measured(100), measured(103), None),
         (measured(100, 100, 100), measured(110, 110, 110), None),
-        # More than a hundred runs are nothing to ask for.
+        # More than a hundred runs are not proposed.
         (measured(70, 130), measured(72, 132), None),
     ],
 )
-def test_more_repeats_are_asked_for_where_they_would_settle_it(
+def test_more_repeats_are_proposed_if_they_would_make_the_difference_clear(
     first: Measured, second: Measured, more: int | None
 ) -> None:
     assert contrast(first, second).more == contrast(second, first).more == more
@@ -151,7 +153,7 @@ def test_the_unit_changes_nothing(mine: list[float], others: list[float], power:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(90, 110), min_size=1, max_size=4), st.lists(st.floats(90, 110), min_size=1, max_size=4))
-def test_the_same_values_again_weaken_nothing(mine: list[float], others: list[float]) -> None:
+def test_repeating_all_values_does_not_lower_the_grade(mine: list[float], others: list[float]) -> None:
     grades = [contrast(measured(*mine * n), measured(*others * n)).grade for n in (1, 2, 3, 5)]
     assert grades == sorted(grades, key=SURE.index)
 

@@ -1,4 +1,4 @@
-"""Logs that others made: which format reads them, how many records, and the figures that were computed elsewhere."""
+"""Public logs: the format that reads them, their number of records, and figures that were computed elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perfledger.schema.records import Figure
 from tests.corpus import corpus as corpus_path
 from tests.corpus import expected
 
-#: The formats' names in the table, and ours.
+#: Names of formats in the table and their ids.
 FORMATS = {
     "ppcls_static": "paddle.clas_static",
     "paddlenlp_bert": "paddle.nlp_bert",
@@ -37,10 +37,10 @@ FORMATS = {
     "mmseg": "frameworks.mmseg",
 }
 PRECISIONS = {"fp32": ("fp32", "tf32"), "amp": ("amp",), "fp16": ("amp", "fp16"), "pure_fp16": ("fp16",)}
-#: All that is wrong with the logs: this one is the run of the 16 nodes, but for some warnings, under another name.
+#: The only contradicting log: except for some warnings it is the log of 16 nodes, under the wrong name.
 WRONG = "Word2Vec/logs/W2V_DataLoader_16Thread_8Node"
 RIGHT = "Word2Vec/logs/W2V_DataLoader_16Thread_16Node"
-#: Logs of five records, of which the first is warm-up and the last may hold a checkpoint.
+#: Logs of five records: the first is warm-up, and the last may include a checkpoint.
 SHORT = {
     f"DeepLabV3P/OtherReports/PyTorch/logs/pytorch/deeplabv3p_{each}.log" for each in ("c32_fp32", "c8_fp16", "c8_fp32")
 }
@@ -58,7 +58,7 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["path"])
 
 
 class Corpus:
-    """One call of the command over all logs of the corpus."""
+    """Output of one call of the command for all logs of the corpus."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.err = code, err.splitlines()
@@ -79,13 +79,13 @@ def corpus() -> Corpus:
 
 
 def equal_as_printed(value: float, printed: str) -> bool:
-    """Whether a value is the printed one to all the decimals that are given there."""
+    """Return whether a value rounds to the printed one."""
     decimals = len(printed.partition(".")[2])
     return abs(value - float(printed)) <= 0.5000001 * 10.0**-decimals
 
 
 def rule_of(words: str) -> str:
-    """Our rule for the words of the column `published_rule`."""
+    """Return our rule for the words of the column `published_rule`."""
     table = (
         (r"analysis\.py: drop first (\d+) ips records", "paddle:skip={}"),
         (r"[Ss]ummary (?:field|line)(?!;)", "reported"),
@@ -111,7 +111,9 @@ def test_one_format_reads_all_records(corpus: Corpus, row: dict[str, str]) -> No
 
 @each_row
 @pytest.mark.parametrize(("rule", "column"), [("mean", "steady_mean"), ("median", "steady_median")])
-def test_figures_to_the_decimals_given(corpus: Corpus, row: dict[str, str], rule: str, column: str) -> None:
+def test_figures_equal_the_expected_ones_in_all_printed_decimals(
+    corpus: Corpus, row: dict[str, str], rule: str, column: str
+) -> None:
     figure = corpus.by_path[row["path"]]["figures"][rule]
     assert figure["scope"] == "job"
     assert equal_as_printed(figure["value"], row[column]), (figure["value"], row[column])
@@ -121,7 +123,7 @@ def test_figures_to_the_decimals_given(corpus: Corpus, row: dict[str, str], rule
 
 
 @each_row
-def test_rule_that_rebuilds_the_published_figure(corpus: Corpus, row: dict[str, str]) -> None:
+def test_the_published_rule_gives_the_published_figure(corpus: Corpus, row: dict[str, str]) -> None:
     if row["rule_kind"] != "family rule":
         assert row["rule_kind"] in ("approximate", "unpublished")
         return
@@ -134,13 +136,13 @@ def test_rule_that_rebuilds_the_published_figure(corpus: Corpus, row: dict[str, 
 
 
 @each_row
-def test_facts_of_the_case(corpus: Corpus, row: dict[str, str]) -> None:
+def test_the_facts_of_the_case_are_the_expected_ones(corpus: Corpus, row: dict[str, str]) -> None:
     line = corpus.by_path[row["path"]]
     case = line["case"]
-    # The table counts the nodes that the wrong name claims.
-    told = {"devices": 16, "nodes": 16} if row["path"] == WRONG else {}
-    assert case["devices"] == told.get("devices", int(row["devices"]))
-    assert case["nodes"] == told.get("nodes", int(row["nodes"]))
+    # The table has the number of nodes in the wrong name.
+    right = {"devices": 16, "nodes": 16} if row["path"] == WRONG else {}
+    assert case["devices"] == right.get("devices", int(row["devices"]))
+    assert case["nodes"] == right.get("nodes", int(row["nodes"]))
     assert case["batch_size"] == int(row["batch_size_per_device"])
     assert case["hardware"] == (row["gpu"] or "Xeon Gold 5117")
     assert case["framework"] == row["framework"].removesuffix(" 1.15").removesuffix(" (mmsegmentation)")
@@ -152,7 +154,7 @@ def test_facts_of_the_case(corpus: Corpus, row: dict[str, str]) -> None:
     assert line["published"] == (not problems)
 
 
-def test_options_of_the_parameter_servers(corpus: Corpus) -> None:
+def test_logs_of_parameter_servers_have_their_options(corpus: Corpus) -> None:
     found = {path: line["case"]["options"] for path, line in corpus.by_path.items() if line["format"] == "paddle.rec"}
     assert len(found) == 16
     for path, options in found.items():
@@ -160,7 +162,7 @@ def test_options_of_the_parameter_servers(corpus: Corpus) -> None:
         assert options == {"reader": reader, "sync_mode": "async", "threads": 16}
 
 
-def test_what_is_really_wrong_is_named_and_nothing_else(corpus: Corpus) -> None:
+def test_only_short_and_wrongly_named_logs_have_messages(corpus: Corpus) -> None:
     assert corpus.code == 1
     *short, first, second = corpus.err
     assert {each.partition("/")[2].partition(":")[0] for each in short} == SHORT
@@ -171,7 +173,7 @@ def test_what_is_really_wrong_is_named_and_nothing_else(corpus: Corpus) -> None:
     assert second.startswith(f"paddle-perf/{WRONG}: has the same records as paddle-perf/{RIGHT} and is counted once")
 
 
-#: What upstream holds besides, as copies of logs that are at hand: name, the log that it is, and all that is wrong.
+#: Upstream's wrongly named copies of other logs: name, the original log, and the contradictions.
 COPIES = [
     *(
         (f"WideDeep/logs/WideDeep_DataSet_16Thread_{nodes}Node", f"CtrDnn/logs/CtrDnn_DataSet_16Thread_{nodes}Node",
@@ -182,7 +184,7 @@ COPIES = [
 
 
 def test_logs_of_another_model_are_reported(tmp_path: Path) -> None:
-    """Three Wide & Deep logs of that tree are byte for byte those of CTR-DNN, whose name stands in a path within."""
+    """Three logs of Wide & Deep in that tree have the bytes of CTR-DNN's, and print a path with CTR-DNN's name."""
     root = tmp_path / "paddle-perf"
     shutil.copytree(corpus_path("paddle-perf/CtrDnn"), root / "CtrDnn")
     for name, original, _ in COPIES:
@@ -201,6 +203,6 @@ def test_logs_of_another_model_are_reported(tmp_path: Path) -> None:
     assert all(line["published"] and not line["problems"] for line in found.values())
 
 
-def test_every_built_format_of_the_table_occurs() -> None:
+def test_the_table_has_logs_of_every_listed_format() -> None:
     assert {FORMATS[row["format"]] for row in ROWS} == set(FORMATS.values())
     assert set(FORMATS.values()) <= {each.id for each in formats()}

@@ -115,7 +115,7 @@ def test_a_move_has_the_class_that_its_repeats_give(
     assert f"(clear: {int('clear' in verdict)}, likely: {int(verdict == 'likely')}, too close" in text
 
 
-def test_the_biggest_moves_stand_first_and_slower_ones_have_a_minus(between: Callable[..., str]) -> None:
+def test_the_biggest_moves_are_first_and_slower_ones_have_a_minus(between: Callable[..., str]) -> None:
     cases = {"a": 1, "b": 2, "c": 4}
     before = [run(name, devices=devices, speed=100.0) for name, devices in cases.items()]
     after = [run(name, devices=cases[name], speed=speed) for name, speed in (("a", 101.0), ("b", 70.0), ("c", 110.0))]
@@ -152,7 +152,7 @@ def test_a_further_repeat_is_seen_in_the_number_of_runs(between: Callable[..., s
     assert "- runs read: 2 → 3" in text
 
 
-def test_new_and_gone_results_say_whether_their_logs_are_new_or_gone(between: Callable[..., str]) -> None:
+def test_new_and_missing_results_show_whether_their_logs_are_new_or_missing(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(90.0, name="b", precision="amp"))
     assert [each[1:] for each in table(text, "New (1)")] == [["90.00 images/s", "new logs"]]
     assert [each[1:] for each in table(text, "Removed (1)")] == [["400.0 images/s", "its logs were removed"]]
@@ -177,7 +177,7 @@ CONTRADICTION = {
     ("language", "gone", "why"),
     [("en", "Removed (1)", "has conflicting values for machines"), ("zh", "消失（1）", "机器数前后矛盾")],
 )
-def test_a_run_that_is_no_longer_published_says_why(
+def test_a_run_that_is_no_longer_published_has_a_reason(
     between: Callable[..., str], language: str, gone: str, why: str
 ) -> None:
     after = [{**each, "published": False, "problems": [CONTRADICTION]} for each in repeats(400.0)]
@@ -228,7 +228,7 @@ def test_the_same_logs_under_another_description_are_not_a_new_result(between: C
     assert "- new: 0\n- removed: 0\n" in text
 
 
-def test_a_result_that_was_split_says_so(between: Callable[..., str]) -> None:
+def test_a_split_result_is_marked(between: Callable[..., str]) -> None:
     one, other = repeats(400.0, 404.0)
     text = between([one, other], [one, {**other, "case": {**other["case"], "precision": "amp"}}])
     assert table(text, "Changed (1)")[0][5] == "2 → 1"
@@ -237,7 +237,7 @@ def test_a_result_that_was_split_says_so(between: Callable[..., str]) -> None:
     assert [each[2] for each in table(back, "Removed (1)")] == ["its logs belong to another result now"]
 
 
-def test_a_result_that_becomes_published_says_so(between: Callable[..., str]) -> None:
+def test_a_result_that_becomes_published_is_marked(between: Callable[..., str]) -> None:
     before = [{**each, "published": False, "problems": [CONTRADICTION]} for each in repeats(400.0)]
     why = table(between(before, repeats(400.0)), "New (1)")[0][2]
     assert why.startswith("was not published. has conflicting values for machines")
@@ -253,7 +253,7 @@ def test_a_problem_whose_words_are_gone_is_named_by_its_code(between: Callable[.
     assert table(between(before, repeats(400.0)), "Solved problems (1)") == [["x.log", "of_old"]]
 
 
-def test_other_units_are_never_compared(between: Callable[..., str]) -> None:
+def test_figures_of_different_units_are_not_compared(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(4000.0, unit="tokens/s"))
     assert table(text, "Same runs, described differently (1)")[0][2:] == ["400.0 images/s", "4,000 tokens/s", "—"]
 
@@ -275,7 +275,7 @@ def test_ledgers_of_earlier_versions_are_read(between: Callable[..., str]) -> No
     assert table(between(before, after), "Changed (1)")[0][3] == "+5.0%"
 
 
-def test_both_languages_say_the_same_numbers(repository: Path, ingest: Ingest) -> None:
+def test_both_languages_have_the_same_numbers(repository: Path, ingest: Ingest) -> None:
     commit(repository, [*repeats(400.0, 404.0), *repeats(5.0, name="b", devices=2), *repeats(7.0, name="c", devices=4)])
     write(repository, [*repeats(500.0, 501.0), *repeats(5.5, name="b", devices=2), *repeats(9.0, name="d", devices=8)])
     said = {}
@@ -314,7 +314,7 @@ def test_long_tables_are_folded(between: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_comment_fits_githubs_limit_and_says_what_it_left_out(between: Callable[..., str], language: str) -> None:
+def test_a_comment_fits_githubs_limit_and_lists_what_it_left_out(between: Callable[..., str], language: str) -> None:
     text = between(many(600, 100.0), many(600, 150.0), language)
     assert LIMIT * 0.7 < len(text.encode()) <= LIMIT < 65_536
     shown = sum(line.startswith("| **") for line in text.splitlines())

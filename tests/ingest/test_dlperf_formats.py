@@ -1,6 +1,6 @@
-"""What broke the scripts that these formats come from: we give the right figure, or say why there is none.
+"""Inputs that made DLPerf's own scripts fail or print a wrong figure: we give the right one, or a reason.
 
-One test for each input that made them fail, or, worse, print a wrong number without a word.
+"Was" in a docstring is the output of the script.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ WARM = range(21, 121)
 
 
 def took(i: int) -> float:
-    """Seconds of the i-th step, counted from 1, with a warm-up of ten."""
+    """Return the seconds of the i-th step, counted from 1; the first ten are warm-up."""
     return (0.5 if i > 10 else 2.0) + 0.05 * (i % 4)
 
 
 def at(i: int) -> float:
-    """Seconds from the start to the end of the i-th step."""
+    """Return the seconds from the start to the end of the i-th step."""
     return sum(took(each) for each in range(1, i + 1))
 
 
 def end_of(batch: int) -> float:
-    """Seconds from the start to the end of a batch, counted from 0."""
+    """Return the seconds from the start to the end of a batch; batches are counted from 0."""
     return at(batch + 1)
 
 
@@ -80,7 +80,7 @@ def value(line: dict[str, Any], rule: str = "dlperf") -> float:
 
 
 def why(line: dict[str, Any], rule: str = "dlperf") -> str:
-    """Return the number that is not stated, or the code of another reason, for a figure that must not exist."""
+    """Return the missing number, or the code of another reason, of a figure that must be absent."""
     assert line["figures"][rule]["value"] is None
     reason = line["figures"][rule]["reason"]
     return str(reason["args"].get("missing", reason["code"]))
@@ -167,7 +167,7 @@ PLAIN = statistics.fmean(speed(i) for i in WARM)
 BY_TIME = 100 * BATCH / (at(120) - at(20))
 
 
-def test_no_case_of_one_device(tmp_path: Path) -> None:
+def test_results_have_no_speed_up_without_a_run_of_one_device(tmp_path: Path) -> None:
     """Was: speed-up 1.0 everywhere, and a case that nobody ran."""
     write(tmp_path, "1n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 8))
     write(tmp_path, "2n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 16))
@@ -179,27 +179,29 @@ def test_no_case_of_one_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("case", "nodes", "devices"), [("10n8g", 10, 80), ("1n128g", 1, 128), ("12n16g", 12, 192)])
-def test_cases_of_more_than_nine(case: str, nodes: int, devices: int, tmp_path: Path) -> None:
+def test_folders_may_state_more_than_nine_nodes_and_devices(
+    case: str, nodes: int, devices: int, tmp_path: Path
+) -> None:
     """Was: an error, since one digit was taken for each."""
     line = line_of(tmp_path, paddle_bert(range(1, 131)), case, "bert")
     assert (line["case"]["nodes"], line["case"]["devices"]) == (nodes, devices)
     assert value(line) == pytest.approx(devices * statistics.fmean(BATCH / took(i) for i in WARM), rel=1e-6)
 
 
-def test_a_folder_that_is_not_a_case(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_case_states_no_devices(tmp_path: Path) -> None:
     line = line_of(tmp_path, paddle_bert(range(1, 131)), "1n8gx2", "bert")
     assert codes(line) >= {"unmatched_name"}
     assert not line["published"]
     assert why(line) == "devices"
 
 
-def test_a_model_with_underscores(tmp_path: Path) -> None:
+def test_a_model_may_have_underscores(tmp_path: Path) -> None:
     line = line_of(tmp_path, gluon_nlp(range(1, 201), ", latency={:.1f} ms/batch"), model="bert_base")
     assert (line["case"]["model"], line["case"]["batch_size"]) == ("BERT-base", BATCH)
     assert value(line) == pytest.approx(statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
 
 
-def test_two_batch_sizes_and_precisions_in_one_folder(tmp_path: Path) -> None:
+def test_a_folder_may_have_several_batch_sizes_and_precisions(tmp_path: Path) -> None:
     """Was: the file read last took the place of the others."""
     for name, devices in (("b32_fp32_1", 1), ("b64_fp32_1", 2), ("b32_fp16_1", 3), ("b32_fp32_2", 1)):
         write(tmp_path, f"1n1g/rn50_{name}.log", [f"{name} made up", *gluon_cv(range(1, 121), devices)])
@@ -210,7 +212,7 @@ def test_two_batch_sizes_and_precisions_in_one_folder(tmp_path: Path) -> None:
     assert found[32, "fp32"].repeats == 2
 
 
-def test_a_log_shorter_than_the_window(tmp_path: Path) -> None:
+def test_a_log_shorter_than_the_window_has_no_figure(tmp_path: Path) -> None:
     """Was: a speed of 0, which went into the median."""
     for repeat, last in ((1, 131), (2, 131), (3, 90)):
         lines = [f"DLL {repeat}", *pytorch_bert((i, at(i)) for i in range(1, last))]
@@ -222,7 +224,7 @@ def test_a_log_shorter_than_the_window(tmp_path: Path) -> None:
     assert found.value == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
 
 
-def test_a_slash_at_the_end(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_slash_at_the_end_of_the_path_changes_nothing(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """Was: a table without a name."""
     write(tmp_path, "mine/1n1g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121)))
     with_slash, without = (ingest(f"{tmp_path}/mine{each}", "--layout", "dlperf", "--json") for each in ("/", ""))
@@ -240,20 +242,20 @@ def test_the_last_iteration_prints_a_final_loss(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "unit", ["seq/s", "sequences/s", lambda i: "seq/s" if i < 60 else "sequences/s"], ids=["old", "new", "both"]
 )
-def test_a_unit_that_was_renamed(unit: str | Callable[[int], str], tmp_path: Path) -> None:
+def test_both_names_of_a_unit_are_read(unit: str | Callable[[int], str], tmp_path: Path) -> None:
     """Was: NaN in the table, and no error."""
     line = line_of(tmp_path, tensorflow_bert(range(10, 131, 10), unit), model="bert")
     assert value(line) == pytest.approx(statistics.fmean(speed(i) for i in range(30, 121, 10)), rel=1e-4)
 
 
-def test_a_number_that_stands_inside_another(tmp_path: Path) -> None:
-    """Was: `Iteration: 20` found in 200 and `Iteration: 120` in 1200, and a figure of other iterations."""
+def test_an_iteration_is_not_found_in_a_longer_number(tmp_path: Path) -> None:
+    """Was: a figure of other iterations, since `Iteration: 20` matched 200, and `Iteration: 120` matched 1200."""
     line = line_of(tmp_path, tensorflow_bert([*range(200, 300), *range(1190, 1210)], "seq/s"), model="bert")
     assert why(line, "dlperf-time") == why(line) == "window_not_reached"
     assert value(line, "sustained") > 0
 
 
-def test_lines_of_the_validation(tmp_path: Path) -> None:
+def test_lines_of_the_validation_are_not_records(tmp_path: Path) -> None:
     """Was: 64.0 became 61.6."""
     validation = "[validation_set] epoch: 1, step: {}, loss: 10.03, global ppl: 127.8, batch-averged ppl: 127.8, "
     said = "next_sent_acc: 1.000000, speed: 0.100000 steps/s"
@@ -265,14 +267,14 @@ def test_lines_of_the_validation(tmp_path: Path) -> None:
     line = line_of(tmp_path, lines, model="bert")
     assert line["observations"] == 130
     assert value(line) == pytest.approx(PLAIN, rel=1e-6)
-    # Their time lies in the record that follows; after the last one none does.
+    # The next record includes the time of a validation; the last validation has no next record.
     seconds = at(130) - at(26) - sum(at(i + 1) - at(i) for i in range(30, 130, 10))
     assert value(line, "sustained") == pytest.approx(94 * BATCH / seconds, rel=1e-6)
 
 
 @pytest.mark.parametrize("label", ["Batch[{}]", "Batch [{}]", "Batch [{:04}]/[5004]"])
 @pytest.mark.parametrize("last", [120, 121, 150])
-def test_labels_and_losses_between_speeds(label: str, last: int, tmp_path: Path) -> None:
+def test_labels_and_losses_between_speeds_change_nothing(label: str, last: int, tmp_path: Path) -> None:
     lines = [
         line
         for i, each in enumerate(gluon_cv(range(1, last + 1), 8, label), 1)
@@ -285,13 +287,13 @@ def test_labels_and_losses_between_speeds(label: str, last: int, tmp_path: Path)
 
 @pytest.mark.parametrize("end", ["", ", latency={:.1f} ms/batch", ", latency={:.1f} ms/step"])
 @pytest.mark.parametrize("workers", [1, 8])
-def test_a_line_without_latency(end: str, workers: int, tmp_path: Path) -> None:
+def test_a_line_needs_no_latency(end: str, workers: int, tmp_path: Path) -> None:
     """Was: an error, or one of the shape of the table."""
     line = line_of(tmp_path, gluon_nlp(range(1, 207), end, workers), f"1n{workers}g", "bert")
     assert value(line) == pytest.approx(workers * statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
 
 
-def test_a_line_without_latency_and_without_a_stated_batch_size(tmp_path: Path) -> None:
+def test_without_latency_the_case_is_needed(tmp_path: Path) -> None:
     write(tmp_path, "pretrain.log", gluon_nlp(range(1, 207), ""))
     (line,) = lines_of(tmp_path)
     assert why(line) == why(line, "sustained") == "devices"
@@ -301,7 +303,7 @@ def test_a_line_without_latency_and_without_a_stated_batch_size(tmp_path: Path) 
 
 @pytest.mark.parametrize("date", ["I0630 ", "I1231 ", "I"])
 @pytest.mark.parametrize("hour", [8, 23.99])
-def test_midnight(hour: float, date: str, tmp_path: Path) -> None:
+def test_a_clock_may_pass_midnight(hour: float, date: str, tmp_path: Path) -> None:
     """Was: a speed of -0.04."""
     line = line_of(tmp_path, tensorflow2_bert(range(1, 131), 3600 * hour, date), model="bert")
     assert value(line) == pytest.approx(BY_TIME, rel=1e-6)
@@ -309,7 +311,7 @@ def test_midnight(hour: float, date: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hours", [1, 13, 21])
-def test_hours_between_two_lines(hours: int, tmp_path: Path) -> None:
+def test_two_lines_may_be_hours_apart(hours: int, tmp_path: Path) -> None:
     lines = [
         f"I0128 {hours * i % 24:02}:05:{i:02}.500000 140000000000001 keras_utils.py:119] TimeHistory: "
         f"{3600 * hours + 1:.2f} seconds, {100 * BATCH / (3600 * hours + 1):.6f} examples/second between steps "
@@ -321,7 +323,7 @@ def test_hours_between_two_lines(hours: int, tmp_path: Path) -> None:
     assert value(line, "dlperf-time") == pytest.approx(100 * BATCH / (3600 * hours + 1), rel=1e-6)
 
 
-def test_a_step_of_ten_seconds(tmp_path: Path) -> None:
+def test_steps_may_take_more_than_ten_seconds(tmp_path: Path) -> None:
     """Was: 12.500 read as 2.5."""
     line = line_of(tmp_path, pytorch_examples(range(200), slow=(60, 61)))
     seconds = sum(12.5 if i in (60, 61) else took(i) for i in range(26, 126))
@@ -329,28 +331,28 @@ def test_a_step_of_ten_seconds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 8])
-def test_all_ranks_of_a_node_in_one_file(ranks: int, tmp_path: Path) -> None:
-    """Was: 741 became 407, since a hundred lines of eight ranks are of twelve steps, and of the warm-up."""
+def test_all_ranks_of_a_node_may_be_in_one_file(ranks: int, tmp_path: Path) -> None:
+    """Was: 407 instead of 741, since a hundred lines of eight ranks are twelve steps, all of them warm-up."""
     line = line_of(tmp_path, pytorch_examples(range(200), ranks), f"1n{ranks}g")
     seconds = sum(took(i) for i in range(26, 126))
     assert value(line) == pytest.approx(ranks * 100 * BATCH / seconds, rel=1e-6)
 
 
-def test_a_rank_that_lost_a_line(tmp_path: Path) -> None:
-    """Was: an error of the shape of the table, as soon as one line of 120 x ranks is missing."""
+def test_a_rank_may_lose_a_line(tmp_path: Path) -> None:
+    """Was: an error, since one of the table's 120 x ranks lines is missing."""
     lines = mxnet_speed(((rank, i - 1, speed(i, 8)) for i in range(1, 121) for rank in range(8)), at=end_of)
     line = line_of(tmp_path, [*lines[:500], *lines[501:]], "1n8g")
     assert value(line) == pytest.approx(8 * PLAIN, rel=1e-6)
 
 
-def test_119_lines(tmp_path: Path) -> None:
+def test_119_lines_have_no_figure(tmp_path: Path) -> None:
     line = line_of(tmp_path, mxnet_speed(((0, i - 1, speed(i)) for i in range(1, 120)), at=end_of))
     assert why(line) == "window_not_reached"
     assert value(line, "sustained") > 0
 
 
-def test_ranks_that_interleave(tmp_path: Path) -> None:
-    """Was: rows of the table that mix iterations."""
+def test_ranks_may_interleave(tmp_path: Path) -> None:
+    """Was: a table whose rows mix iterations."""
     pairs = sorted(((rank, i) for i in range(1, 121) for rank in range(8)), key=lambda each: each[1] + each[0] % 3)
     line = line_of(
         tmp_path, mxnet_speed(((rank, i - 1, speed(i, 8) * (1 + rank / 1000)) for rank, i in pairs), at=end_of), "1n8g"
@@ -361,21 +363,21 @@ def test_ranks_that_interleave(tmp_path: Path) -> None:
 @pytest.mark.parametrize("unit", ["ms", "s"])
 @pytest.mark.parametrize("head", ["", "Train "])
 @pytest.mark.parametrize("ranks", [1, 8])
-def test_seconds_for_milliseconds(unit: str, head: str, ranks: int, tmp_path: Path) -> None:
+def test_times_may_be_seconds_instead_of_milliseconds(unit: str, head: str, ranks: int, tmp_path: Path) -> None:
     line = line_of(tmp_path, mindspore(range(1, 131), ranks, unit, head), f"1n{ranks}g", "bert")
     assert line["format"] == "dlperf.mindspore"
     assert value(line) == pytest.approx(ranks * BY_TIME, rel=1e-6)
 
 
-def test_ranks_that_lag(tmp_path: Path) -> None:
-    """Was: what they print after the first rank has passed the window was lost. Here the last lags by a step."""
+def test_ranks_may_lag(tmp_path: Path) -> None:
+    """Was: lines of a late rank were lost, if it printed them after the first rank had passed the window."""
     blocks = [mindspore([i], 2) for i in range(1, 131)]
     lines = blocks[0][:3] + [line for before, now in pairwise(blocks) for line in [*now[:2], before[3], now[2]]]
     assert value(line_of(tmp_path, [*lines, blocks[-1][3]], "1n2g", "bert")) == pytest.approx(2 * BY_TIME, rel=1e-6)
 
 
-def test_a_sink_that_prints_a_loss_per_step(tmp_path: Path) -> None:
-    """One time for ten lines of state; a log that begins in the middle of a sink."""
+def test_a_sink_may_print_a_loss_per_step(tmp_path: Path) -> None:
+    """Ten lines of state have one time, and the log begins in the middle of a sink."""
     lines = ["epoch time: 99.0 ms, per step time: 9.9 ms"]
     for sink in range(13):
         seconds = sum(took(10 * sink + i) for i in range(1, 11))
@@ -403,8 +405,8 @@ def test_a_speed_of_the_job_is_not_multiplied(kind: str, case: str, devices: int
     assert value(line) == pytest.approx(statistics.fmean(speed(i + 11, devices) for i in range(1, 6)), rel=1e-4)
 
 
-def test_windows_of_other_defaults(tmp_path: Path) -> None:
-    """A script whose default ends ten steps earlier than its manual, and one whose clock spans 99 steps."""
+def test_windows_with_other_defaults_are_computed(tmp_path: Path) -> None:
+    """A script's default ends ten steps earlier than in its manual, and the clock of another spans 99 steps."""
     line = line_of(tmp_path / "bert", pytorch_bert((i, at(i)) for i in range(1, 151)), model="bert")
     assert value(line, "dlperf-110") == pytest.approx(90 * BATCH / (at(115) - at(25)), rel=1e-6)
     assert value(line) == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
@@ -412,8 +414,8 @@ def test_windows_of_other_defaults(tmp_path: Path) -> None:
     assert value(line, "dlperf-time") == pytest.approx(99 * BATCH / (at(120) - at(21)), rel=1e-6)
 
 
-def test_a_line_without_its_clock(tmp_path: Path) -> None:
-    """Was: the speed at the end of the line taken for a time."""
+def test_the_speed_is_not_read_as_a_missing_clock(tmp_path: Path) -> None:
+    """Was: the speed at the end of the line counted as a time."""
     line = line_of(
         tmp_path,
         [
@@ -425,14 +427,13 @@ def test_a_line_without_its_clock(tmp_path: Path) -> None:
     assert value(line, "median") == pytest.approx(statistics.median(speed(i) for i in range(40, 161, 20)), rel=1e-4)
 
 
-def test_masked_figures(tmp_path: Path) -> None:
+def test_masked_figures_are_not_read(tmp_path: Path) -> None:
     masked = "TimeHistory: xxxxx seconds, xxxxx examples/second between steps 0 and 1"
     line = line_of(tmp_path, [f"I0324 07:55:20.594147 1 keras_utils.py:145] {masked}"])
     assert codes(line) >= {"unknown_format"}
 
 
-def test_a_speed_printed_once_per_metric(tmp_path: Path) -> None:
-    """Counts once, and all of them count."""
+def test_a_speed_that_is_printed_per_metric_counts_once(tmp_path: Path) -> None:
     lines = [
         f"2026-11-20 08:36:06,500 Node[0] Epoch[{epoch}] Batch [{20 * i}]\tSpeed: {speed(i + epoch, 4):.2f} "
         f"samples/sec\tTrain-{metric}=0.1"
@@ -449,8 +450,8 @@ def test_a_speed_printed_once_per_metric(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "lines", [mindspore(range(1, 131)), tensorflow2_bert(range(1, 131), 0), gluon_nlp(range(1, 207), "")]
 )
-def test_a_second_run_without_a_start_line(lines: list[str], tmp_path: Path) -> None:
-    """The file holds two runs; which line begins the second is said, and no figure of both is published."""
+def test_a_second_run_without_a_start_line_is_found(lines: list[str], tmp_path: Path) -> None:
+    """The problem names the first line of the second run, and the figure is not published."""
     line = line_of(tmp_path, lines * 2, model="bert")
     problem = line["problems"][0]
     # MindSpore's step is known from the line after that of its state.
@@ -459,14 +460,14 @@ def test_a_second_run_without_a_start_line(lines: list[str], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("back", [60, 100, 125])
-def test_a_run_that_is_resumed(back: int, tmp_path: Path) -> None:
-    """Steps that come again after a checkpoint are steps of one run."""
+def test_a_resumed_run_is_one_run(back: int, tmp_path: Path) -> None:
+    """Steps repeat after a checkpoint."""
     line = line_of(tmp_path, [*paddle_bert(range(1, 131)), *paddle_bert(range(back, 200))], model="bert")
     assert value(line) == pytest.approx(PLAIN, rel=1e-6)
 
 
 def test_nothing_is_nan(tmp_path: Path) -> None:
-    """Of a tree of all kinds, a figure is a positive number or has a reason."""
+    """In a tree of several formats each figure is a positive number or has a reason."""
     for model, lines in (
         ("rn50", gluon_cv(range(1, 60))),
         ("r50", pytorch_examples(range(30))),

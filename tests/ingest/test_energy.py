@@ -1,4 +1,4 @@
-"""Energy per sample: mean power of all devices over throughput, on figures that are worked out by hand, or why not."""
+"""Energy per sample: mean power of all devices divided by throughput, computed by hand, or the reason without it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from made_trees import Called
 
 Ingest = Callable[..., Called]
 START = dt.datetime(2026, 11, 20, 11, 50)
-#: Records every 5 s of 10 steps with 4 samples: 8 samples/s. The first two are warm-up, so that 10 s to 55 s count.
+#: A record every 5 s has 10 steps with 4 samples, so 8 samples/s. Two are warm-up, so that 10 s to 55 s count.
 RECORDS, EVERY = 11, 5.0
 
 
@@ -40,7 +40,7 @@ def write(folder: Path, samples: list[tuple[float, int, float]], *, devices: int
 
 
 def watts(second: float) -> float:
-    """Return what the devices draw: much during the warm-up, and after the last record, which must not count."""
+    """Return the power of a device; it is high during the warm-up and after the last record, which must not count."""
     return 200.0 if 10 <= second <= 55 else 900.0
 
 
@@ -54,8 +54,8 @@ def metrics(called: Called) -> dict[str, Any]:
     return found
 
 
-def test_energy_of_the_records_that_count(tmp_path: Path, ingest: Ingest) -> None:
-    """Two devices draw 200 and 300 W and train 8 samples/s each: 500 W / 16 samples/s."""
+def test_energy_covers_the_records_of_the_window(tmp_path: Path, ingest: Ingest) -> None:
+    """Two devices need 200 W and 300 W and train 8 samples/s each: 500 W / 16 samples/s."""
     root = write(tmp_path / "logs/a/b/c/1", samples()).parents[3]
     called = ingest(root, "--json", "--out", tmp_path / "docs")
     found = metrics(called)
@@ -91,7 +91,7 @@ def test_energy_of_the_records_that_count(tmp_path: Path, ingest: Ingest) -> Non
         ([(s, device, power if s < 40 or device else math.nan) for s, device, power in samples()], "energy_clock"),
     ],
 )
-def test_no_energy_where_the_samples_do_not_tell_it(
+def test_insufficient_samples_of_power_give_no_energy(
     tmp_path: Path, ingest: Ingest, given: list[tuple[float, int, float]], reason: str
 ) -> None:
     root = write(tmp_path / "logs/a/b/c/1", given).parents[3]
@@ -103,8 +103,8 @@ def test_no_energy_where_the_samples_do_not_tell_it(
         assert called.lines[0]["telemetry"]["absent"] == {"energy_j": "pauses"}
 
 
-def test_sparse_samples_are_no_energy_however_regular(tmp_path: Path, ingest: Ingest) -> None:
-    """Of 450 s that count, 5 % are 22.5 s: samples 20 s apart are enough there, and 30 s are not."""
+def test_sparse_samples_give_no_energy_even_if_they_are_regular(tmp_path: Path, ingest: Ingest) -> None:
+    """5 % of a window of 450 s are 22.5 s, so samples that are 20 s apart are enough, and 30 s apart are not."""
     for number, (every, is_known) in enumerate(((20, True), (30, False)), start=1):
         given = [(s, each, 200.0) for s in range(0, 600, every) for each in range(2)]
         root = write(tmp_path / f"logs{number}/a/b/c/1", given, records=111).parents[3]
@@ -112,8 +112,8 @@ def test_sparse_samples_are_no_energy_however_regular(tmp_path: Path, ingest: In
         assert (found["value"] is not None) == is_known, found
 
 
-def test_energy_per_token_of_a_window_of_seconds(tmp_path: Path, ingest: Ingest) -> None:
-    """Samples of whole seconds lie up to one before the window's end: 300 W over 1,000 tokens/s; all else is 900 W."""
+def test_energy_per_token_covers_the_seconds_of_the_window(tmp_path: Path, ingest: Ingest) -> None:
+    """Times have whole seconds. In the window the power is 300 W at 1,000 tokens/s, and outside it is 900 W."""
     folder = tmp_path / "logs/a/b/c/1"
     folder.mkdir(parents=True)
     ends = [START + dt.timedelta(milliseconds=500 + 800 * each) for each in range(12)]
@@ -134,7 +134,7 @@ def test_energy_per_token_of_a_window_of_seconds(tmp_path: Path, ingest: Ingest)
     (folder / "train.log").write_text("\n".join(lines), "utf-8")
     stated = run_json(devices=1, batch_size=1, format="frameworks.torchtitan")
     (folder / "run.json").write_text(json.dumps(stated), "utf-8")
-    # Two of the twelve are warm-up: what counts are 1.3 to 9.3 s, with samples at 2 to 9 s.
+    # Two of the twelve records are warm-up, so 1.3 s to 9.3 s count, with samples at 2 s to 9 s.
     rows = [
         f"{START + dt.timedelta(seconds=s):%Y/%m/%d %H:%M:%S}.000, 0, {300 if 2 <= s <= 9 else 900}.00 W"
         for s in range(14)
@@ -151,7 +151,7 @@ def test_energy_per_token_of_a_window_of_seconds(tmp_path: Path, ingest: Ingest)
     assert (row["energy_per_token_J"], row["energy_per_sample_J"]) == ("0.3", "")
 
 
-def test_a_run_without_power_says_nothing_of_energy(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_run_without_power_has_no_metric_of_energy(tmp_path: Path, ingest: Ingest) -> None:
     folder = write(tmp_path / "logs/a/b/c/1", [])
     (folder / "telemetry.csv").unlink()
     assert "energy_per_sample" not in metrics(ingest(folder.parents[3], "--json"))

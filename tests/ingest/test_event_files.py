@@ -17,8 +17,8 @@ def written(folder: Path, content: bytes) -> Path:
     return folder
 
 
-def test_the_time_per_step_of_an_event_file(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """Ten steps take 5 s; after the evaluation of step 100, the next ten take 25 s, since they include it."""
+def test_the_time_per_step_of_an_event_file_excludes_evaluations(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """Ten steps take 5 s. After step 100 they take 25 s, since they include an evaluation."""
     points: list[Point] = []
     for tag, step, seconds, value in trained("train/epoch"):
         points.append((tag, step, seconds + (20 if step > 100 else 0), value))
@@ -30,7 +30,7 @@ def test_the_time_per_step_of_an_event_file(tmp_path: Path, ingest: Callable[...
     assert line["metrics"]["latency"]["value"] == pytest.approx(500.0)
 
 
-def test_a_file_of_evaluations_alone_is_passed_over(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_file_with_only_evaluations_is_skipped(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     written(tmp_path / "logs" / "train", events(trained("train/epoch")))
     written(tmp_path / "logs" / "eval", events([("eval/loss", 10, 5.0, 2.5), ("train/epoch", 10, 5.0, 0.25)]))
     called = ingest(tmp_path / "logs", "--json")

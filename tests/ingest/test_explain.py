@@ -1,4 +1,4 @@
-"""`--explain`: how a figure came to be, to be followed by hand."""
+"""`explain` prints how a figure is computed, so that a reader can repeat it by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def explained(ingest: Ingest, log: Path, *more: object) -> str:
     return called.out
 
 
-def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_figure_is_explained_with_lines_and_arithmetic(tmp_path: Path, ingest: Ingest) -> None:
     log = write_run(
         tmp_path, "x/1", ["GPUs used: 2", *seg([1.0, 10.0, 20.0, 10.0, 20.0, 10.0])], run=run_json(devices=2)
     )
@@ -48,7 +48,7 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
     assert f"sustained  {5 / (3 / 20 + 2 / 40):.10g} samples/s" in out
 
 
-def test_figures_beside_the_throughput_are_explained_too(tmp_path: Path, ingest: Ingest) -> None:
+def test_other_metrics_are_explained_too(tmp_path: Path, ingest: Ingest) -> None:
     log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0]), run=run_json())
     out = explained(ingest, log)
     assert "latency    280 ms, log, lines 2-6: 1000 × Σ s / Σ steps: 1000 × 14 / 50" in out
@@ -57,8 +57,8 @@ def test_figures_beside_the_throughput_are_explained_too(tmp_path: Path, ingest:
     assert "latency    2000 ms, log, lines 3-3: 1000 × Σ s / Σ steps: 1000 × 2 / 1" in explained(ingest, log)
 
 
-def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> None:
-    """Its figure is not published, and must not look here as if it were."""
+def test_a_second_run_in_a_session_is_reported(tmp_path: Path, ingest: Ingest) -> None:
+    """The figure is not published, so the output must not look as if it were."""
     lines = seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0])
     log = write_run(tmp_path, "x/1", lines, run=run_json())
     assert "second run" not in explained(ingest, log)
@@ -77,16 +77,16 @@ def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> No
         ({}, ""),
     ],
 )
-def test_what_leaves_a_run_out_of_results_is_told(
+def test_the_reason_why_a_run_is_not_in_results_is_printed(
     tmp_path: Path, ingest: Ingest, stated: dict[str, object], said: str
 ) -> None:
-    """Its figures are computed all the same, and must not look here as if they were published."""
+    """The figures are still computed, and the output must not look as if they were published."""
     log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0]), run=run_json(**stated))
     out = explained(ingest, log)
     assert said in out if said else "no result" not in out
 
 
-def test_a_run_json_that_is_wrong_and_a_log_that_is_not_read_are_told_in_words(tmp_path: Path, ingest: Ingest) -> None:
+def test_an_invalid_run_json_and_an_unread_log_have_messages(tmp_path: Path, ingest: Ingest) -> None:
     log = write_run(tmp_path, "x/1", seg([10.0, 10.0]), run=run_json(outcome="done"))
     assert "x/1/run.json: is invalid: `$.outcome` is 'done'" in explained(ingest, log)
     log.write_text("")
@@ -155,7 +155,7 @@ def test_nothing_is_written(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "run.json", "train.log", "x"]
 
 
-def test_a_missing_log(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_missing_log_ends_the_command(tmp_path: Path, ingest: Ingest) -> None:
     for path in (tmp_path / "gone.log", tmp_path):
         called = ingest("explain", path)
         assert called.code == 2

@@ -1,4 +1,4 @@
-"""Facts of a case: which source is believed, what contradicts, and facts that no log can mean."""
+"""Facts of a case: the order of sources, contradictions, derived facts, and impossible facts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_strongest_source_takes_precedence() -> None:
         ("accumulation", (1, 8)),
     ],
 )
-def test_two_sources_that_disagree(name: str, values: tuple[Any, Any]) -> None:
+def test_a_contradiction_names_both_sources(name: str, values: tuple[Any, Any]) -> None:
     for first, second, sources in (
         ({"run": {name: values[0]}}, {"log": {name: values[1]}}, ("run.json", "line 7")),
         ({"run": {name: values[0]}}, {"layout": {name: values[1]}}, ("run.json", "layout made")),
@@ -73,9 +73,7 @@ OPTIONAL = {
 
 
 @pytest.mark.parametrize(("name", "values"), OPTIONAL.items(), ids=OPTIONAL)
-def test_what_changes_the_work_is_part_of_the_case_and_its_usual_value_is_as_if_unstated(
-    name: str, values: tuple[Any, Any]
-) -> None:
+def test_an_option_with_its_default_value_is_not_part_of_the_case(name: str, values: tuple[Any, Any]) -> None:
     usual, other = (merged(log={"devices": 8, name: value}) for value in values)
     assert usual.case() == merged(log={"devices": 8}).case()
     assert name in usual.stated
@@ -83,18 +81,18 @@ def test_what_changes_the_work_is_part_of_the_case_and_its_usual_value_is_as_if_
 
 
 @pytest.mark.parametrize("name", ["data_format", "num_classes"])
-def test_a_fact_without_a_usual_value_always_parts_cases(name: str) -> None:
+def test_an_option_without_a_default_value_is_always_part_of_the_case(name: str) -> None:
     assert merged(log={name: "NCHW"}).case().options == {name: "NCHW"}
 
 
-def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
+def test_devices_that_share_a_sequence_have_no_batch_size_per_device() -> None:
     alone, shared = (merged(log={"batch_size_of_job": 64, "devices": 8, "context_parallel": each}) for each in (1, 2))
     assert alone.case().batch_size == 8
     assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
 
 
-def test_devices_follow_from_batches_that_count_what_an_update_accumulates() -> None:
-    """100 updates of 64 samples are one epoch of 6400; of 64 samples without the accumulation they are half of one."""
+def test_devices_follow_from_the_global_batch_if_it_includes_accumulation() -> None:
+    """100 updates of 64 samples are an epoch of 6400. With two micro batches of 64 they would be two epochs."""
     head = {"batch_size": 4, "accumulation": 2, "batch_size_of_job": 64, "total_steps": 100, "total_epochs": 1}
     assert merged(log=head | {"data_set_size": 6400}).case().devices == 8
     assert merged(log=head | {"data_set_size": 12800}).case().devices is None
@@ -102,7 +100,7 @@ def test_devices_follow_from_batches_that_count_what_an_update_accumulates() -> 
     assert merged(log=head | {"data_set_size": 60, "total_epochs": 100}).case().devices is None
 
 
-def test_a_derived_fact_names_what_it_follows_from_and_no_place_that_says_otherwise() -> None:
+def test_a_derived_fact_names_the_facts_that_it_follows_from() -> None:
     found = merged(log={"devices_per_node": 2}, layout={"nodes": 16})
     devices = found.stated["devices"]
     assert (devices.value, devices.source) == (32, "derived")
@@ -118,7 +116,7 @@ def test_spellings_of_a_model_agree() -> None:
     assert found.value("model") == "ResNet-50 v1.5"
 
 
-def test_a_word_of_a_log_that_no_suite_declares_is_the_name_that_the_path_says_or_its_own() -> None:
+def test_an_undeclared_model_name_in_a_log_is_replaced_by_a_matching_name_in_the_path() -> None:
     assert merged(log={"model": "resnet50"}).value("model") == "resnet50"
     found = merged(log={"model": "resnet50"}, layout={"model": "ResNet-50 v1.5"})
     assert (found.value("model"), found.contradictions) == ("ResNet-50 v1.5", ())
@@ -157,7 +155,7 @@ def test_facts_are_derived_from_others(given: dict[str, Any], expected: dict[str
 def test_derived_facts_use_the_merged_facts(
     log: dict[str, Any], layout: dict[str, Any], expected: tuple[int, int], contradicted: list[str]
 ) -> None:
-    """Devices that follow from overruled nodes would stand beside other nodes."""
+    """Devices must not follow from a number of nodes that a stronger source overrules."""
     found = merged(log=log, layout=layout)
     assert (found.value("nodes"), found.value("devices")) == expected
     assert [each.fact for each in found.contradictions] == contradicted
@@ -178,7 +176,7 @@ def test_options_come_from_every_source_and_must_agree() -> None:
     assert merged().case().options == {}
 
 
-def test_a_batch_size_of_the_job_gives_that_of_a_device_or_replaces_it() -> None:
+def test_a_global_batch_gives_the_batch_size_per_device_or_replaces_it() -> None:
     said = merged(log={"batch_size_of_job": 64}, layout={"devices": 8})
     assert said.case().batch_size == 8
     alone = merged(log={"batch_size_of_job": 4}, layout={"devices": 32})
@@ -191,7 +189,7 @@ def test_a_batch_size_of_the_job_gives_that_of_a_device_or_replaces_it() -> None
     assert accumulated.contradictions == ()
 
 
-def test_devices_that_share_a_network_have_no_batch_of_their_own() -> None:
+def test_devices_that_share_a_model_have_no_batch_size_per_device() -> None:
     for name in ("tensor_parallel", "pipeline_parallel"):
         cut = merged(log={"batch_size_of_job": 64, "devices": 8, name: 2})
         assert cut.case().batch_size is None
@@ -201,7 +199,7 @@ def test_devices_that_share_a_network_have_no_batch_of_their_own() -> None:
     assert whole.case().batch_size == 8
 
 
-def test_a_log_may_print_the_batch_of_devices_that_share_samples_as_that_of_each() -> None:
+def test_a_log_may_print_the_batch_of_a_group_of_devices_as_the_batch_per_device() -> None:
     printed = {"batch_size_of_job": 16, "batch_size": 4, "devices": 8, "accumulation": 1}
     shared = merged(log=printed)
     assert shared.contradictions == ()
@@ -210,7 +208,7 @@ def test_a_log_may_print_the_batch_of_devices_that_share_samples_as_that_of_each
     assert accumulated.case().batch_size is None
     for wrong in ({"devices": 6}, {"batch_size": 3}, {"devices": 3}):
         assert [each.fact for each in merged(log=printed | wrong).contradictions] == ["batch_size_of_job"]
-    for name in ("devices", "batch_size"):  # Somebody else's word explains nothing.
+    for name in ("devices", "batch_size"):  # A fact of another source contradicts.
         found = merged(run={name: printed[name]}, log={each: of for each, of in printed.items() if each != name})
         assert [each.fact for each in found.contradictions] == ["batch_size_of_job"]
     assert merged(run={"devices": 8, "options": {"tensor_parallel": 2}}, log={**printed}).contradictions == ()
@@ -232,7 +230,7 @@ def test_batches_that_do_not_fill_the_machines_give_no_devices() -> None:
     assert merged(log=both | {"devices_per_node": 16, "nodes": 1}).case().devices == 16
 
 
-def test_two_batches_of_one_source_give_the_devices() -> None:
+def test_devices_follow_from_the_two_batch_sizes_of_one_source() -> None:
     both = {"batch_size_of_job": 64, "batch_size": 8}
     assert merged(log=both).case().devices == 8
     assert merged(log=both | {"accumulation": 1}).case().devices == 8
@@ -258,7 +256,7 @@ def test_one_device_has_one_name(printed: str, name: str) -> None:
 
 
 def test_a_card_named_by_run_json_agrees_with_the_log() -> None:
-    """The runner writes what nvidia-smi prints, with the maker; so do some trainers."""
+    """The runner and some trainers print nvidia-smi's name, which begins with the maker."""
     found = merged({"hardware": "NVIDIA H200"}, {"gpu": "NVIDIA H200"})
     assert found.contradictions == ()
     assert found.case().hardware == "H200"
@@ -270,7 +268,7 @@ def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:
     assert found.case().hardware == "V100-SXM2-32GB"
 
 
-def test_a_card_may_be_named_less_fully() -> None:
+def test_a_shorter_name_of_a_card_agrees() -> None:
     for run, log in (("A100", "NVIDIA A100-SXM4-80GB"), ("A100-SXM4-80GB", "A100"), ("a100 sxm4", "A100-SXM4-80GB")):
         assert merged({"hardware": run}, {"gpu": log}).contradictions == ()
     for run, log in (("V100", "V100S-PCIE-32GB"), ("A10", "A100"), ("V100-SXM2-16GB", "V100-SXM2-32GB")):
@@ -283,7 +281,7 @@ def test_facts_that_a_case_needs() -> None:
 
 
 def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """A run.json of 16 devices beside a log that says 8."""
+    """The run.json states 16 devices, and the log 8."""
     log = ["GPUs used: 8", *seg([4.0, *[5.0] * 5])]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json(devices=16))
     called = ingest(tmp_path / "logs", "--json")
@@ -299,7 +297,7 @@ def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest
     assert results([from_json(line, Run)]) == []
 
 
-def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_log_may_contradict_its_name(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     log = tmp_path / "2n8g" / "rn50_b32_fp32_1.log"
     log.parent.mkdir()
     log.write_text("\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=32, devices=8, nodes=1)) + "\n")
@@ -330,7 +328,7 @@ HUGE = "9" * 5000
 
 @pytest.mark.parametrize("number", ["0", "00", "-1", HUGE, str(10**18), "1" * 400])
 def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Called], number: str) -> None:
-    """They state nothing; the run is read all the same, and what is missing is said."""
+    """The run is read without these counts, and the missing facts are listed."""
     root = tmp_path / "logs"
     (root / "a").mkdir(parents=True)
     (root / "a" / "seg.log").write_text(
@@ -367,7 +365,7 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
     for line in called.lines:
         assert line["observations"] > 0
         assert line["figures"]["mean"]["scope"] in ("device", "job")
-        # A batch size may follow from what the records print; none of the numbers above is one.
+        # A batch size may follow from the records, but not from the numbers above.
         counts = (line["facts"].get(each) for each in ("devices", "nodes", "batch_size"))
         assert {each["source"] for each in counts if each} <= {"derived"}
         assert {"model", "devices"} & {*line["missing"]}
@@ -384,7 +382,7 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
         (8, [20.0, "1e308", "1e308"] * 3, None),
     ],
 )
-def test_a_batch_size_follows_from_speed_and_seconds_where_every_record_gives_the_same(
+def test_a_batch_size_follows_from_speed_and_seconds_if_all_records_agree(
     tmp_path: Path, ingest: Callable[..., Called], batch: int, speeds: list[Any], derived: int | None
 ) -> None:
     path = tmp_path / "logs" / "a.log"
@@ -397,7 +395,9 @@ def test_a_batch_size_follows_from_speed_and_seconds_where_every_record_gives_th
         assert (stated["source"], stated["where"]) == ("derived", "throughput (lines 1-9), step_seconds (lines 1-9)")
 
 
-def test_a_batch_of_the_job_follows_from_speed_and_time(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_global_batch_follows_from_the_speed_of_the_job_and_its_time(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
     path = tmp_path / "logs" / "a.log"
     path.parent.mkdir()
     path.write_text(

@@ -1,4 +1,4 @@
-"""What redaction takes out of real logs, by rule: each entry was looked at, and a further one must be, too."""
+"""Texts that redaction removes from real logs, counted by rule. Review each new entry by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from perfledger.ingest import check_secrets
 from perfledger.schema.redaction import redact
 from tests.corpus import ROOT, corpus
 
-#: Of our own logs: folders of the Python environments. Of others': paths of data, of Python's files and of modules;
-#: addresses of a job's own network; jobs in paths; `root@localhost` and accounts such as `six@gpu`; hosts, and the
-#: UUIDs of GPUs.
+#: Our own logs have folders of Python environments. Public logs have paths of data, Python's files and modules,
+#: addresses of a job's own network, jobs in paths, `root@localhost` and accounts such as `six@gpu`, hosts, and UUIDs of
+#: GPUs.
 OURS = {"path": 50}
 OTHERS = {
     "paddle-perf": {"path": 154, "network-address": 74, "job-of-a-cluster": 2, "user-at-an-address": 1},
@@ -34,7 +34,7 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no block be cut out whole because a busy machine held up its search: what is counted is what is found."""
+    """Extend the timeout, so that a busy machine does not remove whole blocks."""
     monkeypatch.setattr(redact, "_TIMEOUT_SECONDS", 240.0)
 
 
@@ -50,5 +50,5 @@ def test_only_paths_are_redacted_in_our_own_logs() -> None:
 
 
 @pytest.mark.parametrize("below", OTHERS)
-def test_what_is_taken_out_of_the_logs_of_others_is_known(below: str) -> None:
+def test_redactions_in_public_logs_are_the_known_ones(below: str) -> None:
     assert taken(corpus(below)) == OTHERS[below]

@@ -1,4 +1,4 @@
-"""`make corpus`: files at fixed commits of other repositories, held to their hashes."""
+"""`make corpus` fetches files at fixed commits of other repositories and checks their hashes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG = b"a line of a log\n"
 
 @pytest.fixture
 def forge(tmp_path: Path) -> tuple[str, str]:
-    """Make a forge with one repository whose newest commit changed the log; return its address and the older commit."""
+    """Make a repository whose newest commit changed the log, and return its forge's address and the older commit."""
     clone = tmp_path / "forge" / "someone" / "logs"
     clone.mkdir(parents=True)
 

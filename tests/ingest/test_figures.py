@@ -23,7 +23,7 @@ SPEEDS = (5.0, 5.2, 5.1, 4.9, 5.3)
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Five repeats of a case, one of another round, a trial, and a run with too few records."""
+    """Write five repeats of a case, one of another round, a trial, and a run with too few records."""
     folder = tmp_path / "logs"
     for number, speed in enumerate(SPEEDS, start=1):
         write_run(folder, f"a/b/case/{number}", seg([speed] * 12), run=run_json(outcome="completed", repeat=number))
@@ -39,7 +39,7 @@ def found(called: Called) -> FiguresFound:
     return msgspec.json.decode(called.out, type=FiguresFound)
 
 
-def test_figures_of_runs_and_cases_as_data(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_json_has_the_figures_of_runs_and_cases(logs: Path, ingest: Callable[..., Called]) -> None:
     figures = found(ingest("figures", "--json", logs))
     values = {run.path: run.value for run in figures.runs if run.value}
     assert [*values.values()] == pytest.approx([*SPEEDS, 6.0])
@@ -54,7 +54,7 @@ def test_figures_of_runs_and_cases_as_data(logs: Path, ingest: Callable[..., Cal
     assert figures.formats == tuple(each.id for each in registry.formats())
 
 
-def test_that_there_are_no_logs_is_said(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_folder_without_logs_ends_the_command(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     (tmp_path / "empty").mkdir()
     called = ingest("figures", tmp_path / "empty")
     assert (called.code, called.out) == (2, "")
@@ -63,7 +63,7 @@ def test_that_there_are_no_logs_is_said(tmp_path: Path, ingest: Callable[..., Ca
     assert found(ingest("figures", "--json", tmp_path / "empty")).runs == ()
 
 
-def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_a_run_without_a_figure_has_a_reason(logs: Path, ingest: Callable[..., Called]) -> None:
     runs = found(ingest("figures", "--json", logs)).runs
     reasons = {"".join(run.path.split("/")[-3:-1]): run.reason for run in runs}
     assert reasons["case7"].startswith("its outcome is trial")
@@ -71,7 +71,7 @@ def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Calle
     assert reasons["case1"] == ""
 
 
-def test_figures_as_csv(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_csv_has_a_row_per_figure(logs: Path, ingest: Callable[..., Called]) -> None:
     table = csv.DictReader(ingest("figures", "--csv", logs).out.splitlines())
     rows = {row["log"][-len("case/3/train.log") :]: row for row in table}
     third, trial = rows["case/3/train.log"], rows["case/7/train.log"]
@@ -81,7 +81,7 @@ def test_figures_as_csv(logs: Path, ingest: Callable[..., Called]) -> None:
     assert trial["reason"].startswith("its outcome is trial")
 
 
-def test_figures_as_a_table(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_the_table_shows_runs(logs: Path, ingest: Callable[..., Called]) -> None:
     called = ingest("figures", logs)
     row = r"^\S*case/3/train\.log +paddle\.seg +\S+ +1 +5\.1 samples/s +4\.9 to 5\.3 +checked by clock"
     assert re.search(row, called.out, re.M), called.out
@@ -90,14 +90,14 @@ def test_figures_as_a_table(logs: Path, ingest: Callable[..., Called]) -> None:
     assert ingest("figures").code == 2
 
 
-def test_figures_as_a_table_of_cases(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_the_table_of_cases_shows_cases(logs: Path, ingest: Callable[..., Called]) -> None:
     called = ingest("figures", "--cases", logs)
     assert re.search(r"^\S*case +5 +5\.1 samples/s +[\d.]+ to [\d.]+ +3\.1 %", called.out, re.M), called.out
     assert re.search(r"case/7/train\.log: no figure: its outcome is trial", called.out)
 
 
 @pytest.mark.parametrize("words", [(), ("--cases",), ("--markdown",)])
-def test_a_name_begins_no_line_and_no_markup(
+def test_names_are_neither_new_lines_nor_markup(
     logs: Path, tmp_path: Path, ingest: Callable[..., Called], words: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "a\n# APPROVED @ada [x](y)|b"
@@ -108,7 +108,7 @@ def test_a_name_begins_no_line_and_no_markup(
     assert ("[x](y)" in called.out, "@ada" in called.out) == (words != ("--markdown",),) * 2
 
 
-def test_nothing_of_a_trial_is_published_and_it_is_no_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_trial_is_neither_published_nor_a_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     trial = run_json(outcome="completed", smoke=True)
     for number, (records, outcome) in enumerate(((12, "completed"), (2, "completed"), (12, "oom")), start=1):
         write_run(

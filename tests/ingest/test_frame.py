@@ -1,4 +1,4 @@
-"""Tables for programs: columns have the types of the fields that they are, and cells are safe in spreadsheets."""
+"""Tables for programs: columns have the types of their fields, and cells are safe in spreadsheets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COLUMNS = (
 ROWS = (Job("=1+1", 8, "new", True, Machine("a", -0.5)), Job(None, UNSET, "old", False))
 
 
-def test_csv_has_empty_cells_for_what_is_missing_and_no_formulas() -> None:
+def test_csv_has_empty_cells_for_missing_values_and_no_formulas() -> None:
     head, first, second = frame.csv(COLUMNS, ROWS).decode().splitlines()
     assert head == "title,devices,state,safe,memory,tags"
     assert first == "'=1+1,8,new,true,-0.5,new True"

@@ -1,4 +1,4 @@
-"""Histories: the order of points, what each says against earlier ones, and those of published figures."""
+"""Histories: the order of points, their comparison with earlier ones, and histories of published figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from perfledger.ingest.published.publications import DatedPages, Published, Publ
 
 
 def measured(*values: float) -> Measured:
-    """Return a figure over these repeats."""
+    """Return the figure of these repeats."""
     middle = median(values)
     spread = None if len(values) < 2 else (max(values) - min(values)) / middle / 2
     return Measured(
@@ -46,7 +46,7 @@ def words(found: Moment[HistoryPoint]) -> tuple[str | None, str | None, str | No
 # ---- the order of points ----
 
 
-def test_points_come_by_date() -> None:
+def test_points_are_in_the_order_of_dates() -> None:
     found = in_order([point("2024-02-01", 1), point("2023-12-31", 1, version="9"), point("2024", 1)])
     assert [each.date for each in found] == ["2023-12-31", "2024", "2024-02-01"]
 
@@ -66,11 +66,11 @@ def test_the_order_of_the_input_makes_no_difference(points: list[HistoryPoint]) 
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=6), max_size=4))
-def test_any_text_sorts(texts: list[str]) -> None:
+def test_any_text_can_be_sorted(texts: list[str]) -> None:
     assert sorted(map(natural, texts)) == [natural(each) for each in sorted(texts, key=natural)]
 
 
-# ---- what a point says ----
+# ---- the comparison of a point with earlier ones ----
 
 
 @pytest.mark.parametrize(
@@ -79,31 +79,31 @@ def test_any_text_sorts(texts: list[str]) -> None:
         ((100, 101, 102, 100.5, 101.5), (90, 91, 92, 90.5, 91.5), "regression"),
         ((90, 91, 92, 90.5, 91.5), (100, 101, 102, 100.5, 101.5), "improvement"),
         ((100, 101, 102), (90, 91, 92), "regression"),
-        # Ranges apart, but the gap (2) is smaller than the larger range (3): likely.
+        # Ranges are apart, but the gap (2) is smaller than the larger range (3).
         ((100, 101, 103), (97, 99, 99.5), "suspicious"),
         ((97, 99, 99.5), (100, 101, 103), "promising"),
-        # One run each: more than 5 % apart is likely at most, less says nothing.
+        # With one run each, a difference is likely if it exceeds 5 %.
         ((100,), (90,), "suspicious"),
         ((90,), (100,), "promising"),
         ((100,), (97,), "insufficient"),
         ((100, 100.1, 100.2), (100.05, 100.15, 100.25), "no_change"),
-        # Overlapping ranges, a gap of 2 %: more repeats would settle it.
+        # Ranges overlap with a gap of 2 %, and more repeats would make the difference clear.
         ((98, 100, 102), (100, 102, 104), "insufficient"),
     ],
 )
-def test_the_word_of_a_difference(before: tuple[float, ...], after: tuple[float, ...], word: str) -> None:
+def test_a_difference_has_a_word(before: tuple[float, ...], after: tuple[float, ...], word: str) -> None:
     _, last = history([point("2024-01-01", *before), point("2024-02-01", *after)])
     assert last.previous is not None
     assert last.previous.word == word
 
 
-def test_of_a_score_less_is_better() -> None:
+def test_a_lower_time_to_train_is_better() -> None:
     _, last = history([point("2024-01-01", 100, 101, 102), point("2024-02-01", 90, 91, 92)], "lower")
     assert words(last)[:2] == ("improvement", "improvement")
 
 
-def test_creep_shows_against_the_best_and_against_a_year_ago() -> None:
-    """Each step is too small to call; together they are a regression. The ratios are 97 / 100 at the medians."""
+def test_slow_regressions_show_against_the_best_and_against_a_year_ago() -> None:
+    """Single differences are too small, but together they are a regression. The medians' ratios are 97 / 100."""
     found = history([
         point("2023-01-10", 99.9, 100.0, 100.1, 99.95, 100.05),
         point("2023-07-10", 98.9, 99.2, 99.9, 98.95, 100.0),
@@ -126,13 +126,13 @@ def test_a_year_ago_is_the_last_point_that_is_old_enough() -> None:
     assert [each.year and each.year.earlier.date for each in found] == [None, None, None, "2023-01-31"]
 
 
-def test_the_day_of_today_is_not_asked() -> None:
+def test_a_year_before_a_date_follows_from_its_text() -> None:
     assert (a_year_before("2024-02-29"), a_year_before("2021"), a_year_before("2021-05")) == (
         "2023-02-29", "2020", "2020-05",
     )  # fmt: skip
 
 
-def test_what_both_points_state_and_differ_in_is_a_change() -> None:
+def test_conditions_that_both_points_state_differently_are_changes() -> None:
     found = history([
         point("2024-01-01", 100, driver="535", cuda="12.1", kernel="6.1"),
         point("2024-02-01", 100, driver="550", cuda="12.1", image="a"),
@@ -185,12 +185,12 @@ def test_dated_pages_and_editions_of_a_publisher_make_a_history() -> None:
     assert over_editions(*rows) == [[("2020-08-21", 100), ("2020-10-09", 110), ("2023", 120)]]
 
 
-def test_what_a_publisher_prints_again_is_no_new_point() -> None:
+def test_a_figure_that_a_publisher_repeats_is_not_a_new_point() -> None:
     rows = (figure("A 2021", "new/b.md", 110), figure("A 2023", "README.md", 110), figure("B", "README.md", 110))
     assert over_editions(*rows) == []
 
 
-def test_of_several_figures_of_an_edition_the_highest_counts() -> None:
+def test_the_highest_of_several_figures_of_an_edition_counts() -> None:
     rows = (figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 104), figure("A 2023", "y.md", 105))
     assert over_editions(*rows) == [[("2021", 100), ("2023", 105)]]
 
@@ -202,11 +202,11 @@ def test_of_several_figures_of_an_edition_the_highest_counts() -> None:
         {"precision": "amp"}, {"unit": "samples/s"},
     ],
 )  # fmt: skip
-def test_figures_of_another_case_are_no_history(other: dict[str, Any]) -> None:
+def test_figures_of_different_cases_are_not_a_history(other: dict[str, Any]) -> None:
     assert over_editions(figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 105, **other)) == []
 
 
-def test_an_edition_that_never_states_an_option_goes_with_all_of_its_values() -> None:
+def test_an_edition_that_never_states_an_option_fits_all_of_its_values() -> None:
     rows = (
         figure("A 2021", "old/a.md", 100), figure("A 2021", "new/b.md", 103, options={"clip": "yes"}),
         figure("A 2021", "new/b.md", 108, options={"clip": "no", "xla": "no"}),
@@ -218,8 +218,8 @@ def test_an_edition_that_never_states_an_option_goes_with_all_of_its_values() ->
 
 
 @pytest.mark.parametrize("without", [16000.0, None])
-def test_where_an_edition_tells_with_from_without_they_are_two_cases(without: float | None) -> None:
-    """An edition with both says what silence means, even where one of the two was not measured."""
+def test_an_edition_that_states_an_option_sometimes_has_two_cases(without: float | None) -> None:
+    """A row without the option is then a case of its own, even if it was not measured."""
     rows = (
         figure("A 2021", "x.md", without), figure("A 2021", "x.md", 12000, options={"gradient_accumulation": "no"}),
         figure("A 2023", "x.md", 20000),
@@ -227,7 +227,7 @@ def test_where_an_edition_tells_with_from_without_they_are_two_cases(without: fl
     assert over_editions(*rows) == ([[("2021", 16000.0), ("2023", 20000)]] if without else [])
 
 
-def test_the_highest_of_each_edition_where_several_sources_have_some() -> None:
+def test_the_highest_figure_of_each_edition_counts_among_several_sources() -> None:
     rows = (
         figure("A 2021", "x.md", 100), figure("A 2021", "x.md", 140, batch_size=128),
         figure("B", "x.md", 90, hardware="Tesla V100", batch_size=None), figure("A 2023", "x.md", 700, precision="amp"),

@@ -1,4 +1,4 @@
-"""A cache, a ledger or a folder that someone else has prepared: nothing outside our folders is written or removed."""
+"""Caches, ledgers and folders that an attacker prepared: no file outside our folders is written or removed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prepared(path: Path) -> None:
 
 
 def names_a_file_to_delete(path: Path, victim: Path) -> None:
-    """Lay a journal beside the cache that names the victim as the journal of several files, which SQLite removes."""
+    """Write a journal for the cache that names the victim as the journal of several files, which SQLite removes."""
     prepared(path)
     name, magic = str(victim).encode(), bytes.fromhex("d9d505f920a163d7")
     head = magic + struct.pack(">IIIII", 0, 1, path.stat().st_size // PAGE, 512, PAGE)
@@ -44,7 +44,7 @@ def is_a_link(path: Path, victim: Path) -> None:
     path.symlink_to(victim)
 
 
-def beside_is_a_link(end: str) -> Callable[[Path, Path], None]:
+def has_a_linked_file(end: str) -> Callable[[Path, Path], None]:
     def prepare(path: Path, victim: Path) -> None:
         prepared(path)
         if end != "-journal":
@@ -58,7 +58,7 @@ def beside_is_a_link(end: str) -> Callable[[Path, Path], None]:
 HARM = {
     "journal": names_a_file_to_delete,
     "link": is_a_link,
-    **{f"link {end}": beside_is_a_link(end) for end in ("-journal", "-wal", "-shm")},
+    **{f"link {end}": has_a_linked_file(end) for end in ("-journal", "-wal", "-shm")},
 }
 
 
@@ -95,7 +95,7 @@ def test_a_prepared_cache_harms_no_other_file(harm: str, content: str, read_only
         "DROP TABLE entries; CREATE VIEW entries AS SELECT 'a' AS key, 1 AS value, 2 AS checksum, 3 AS used",
     ],
 )
-def test_a_cache_of_another_shape_is_replaced(statement: str, tmp_path: Path) -> None:
+def test_a_cache_with_other_tables_is_replaced(statement: str, tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     prepared(path)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -108,7 +108,7 @@ def test_a_cache_of_another_shape_is_replaced(statement: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("value", [None, 7, 1.5, "text"])
-def test_a_value_that_is_no_bytes_is_none(value: object, tmp_path: Path) -> None:
+def test_a_value_that_is_not_bytes_counts_as_missing(value: object, tmp_path: Path) -> None:
     prepared(tmp_path / "c")
     with closing(sqlite3.connect(tmp_path / "c")) as connection, connection:
         connection.execute("INSERT INTO entries VALUES ('a', ?, ?, 1)", (value, _checksum("a", b"")))
@@ -116,7 +116,7 @@ def test_a_value_that_is_no_bytes_is_none(value: object, tmp_path: Path) -> None
         assert cache.get("a") is None
 
 
-def test_a_value_under_another_key_is_none(tmp_path: Path) -> None:
+def test_a_value_with_a_changed_key_counts_as_missing(tmp_path: Path) -> None:
     with Cache(tmp_path / "c") as cache:
         cache.put("a", b"one")
     with closing(sqlite3.connect(tmp_path / "c")) as connection, connection:
@@ -126,7 +126,7 @@ def test_a_value_under_another_key_is_none(tmp_path: Path) -> None:
 
 
 def ingested(folder: Path) -> tuple[int, str, dict[str, bytes]]:
-    """Read the logs of a folder into its `docs`, and return the exit code, the messages and all files."""
+    """Read the logs of a folder into its `docs`, and return exit code, messages and all files."""
     done = subprocess.run(
         [sys.executable, "-m", "ingest", "build", "raw_logs", "--out", "docs"],
         cwd=folder, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT), "PATH": ""},
@@ -141,7 +141,7 @@ def _files(folder: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a log, telemetry of it, and what was made of them."""
+    """Return a folder with a log, its telemetry, and its site."""
     folder = tmp_path_factory.mktemp("project")
     run = folder / "raw_logs" / "case" / "1"
     run.mkdir(parents=True)
@@ -160,7 +160,7 @@ def mine(project: Path, tmp_path: Path) -> Path:
     return shutil.copytree(project, tmp_path / "project", symlinks=True)
 
 
-#: Whoever can write a checksum can write any figure: the cache is as trusted as the ledger. What is no value is none.
+#: An attacker who can write checksums can write any figure, so these values are only malformed.
 PAGES = ({}, {"../../x": b""}, {"assets/x.js": b""}, {"en/index.md": b""}, {"en/index.md": 1})
 GARBAGE = (
     *(b"\xff\xfe", b"null", b"[]", b"7", b'{"/dev/zero": "0"}', b'{"../../x": "0"}', b"[" * 100_000),
@@ -169,7 +169,7 @@ GARBAGE = (
 
 
 @pytest.mark.parametrize("made", [bytes, packed])
-def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[bytes], bytes]) -> None:
+def test_garbage_in_the_cache_changes_no_file(mine: Path, made: Callable[[bytes], bytes]) -> None:
     right = {str(path.relative_to(mine / "docs")): path.read_bytes() for path in _files(mine / "docs")}
     [path] = (mine / ".perfledger").rglob("cache.sqlite")
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -184,7 +184,7 @@ def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[byte
 
 
 def linked(path: Path, elsewhere: Path) -> None:
-    """Put a link in the place of a folder of ours, to one with files that look like ours."""
+    """Replace one of our folders by a link to a folder whose files look like ours."""
     elsewhere.mkdir()
     for name in ("old.jsonl", "mine.csv"):
         (elsewhere / name).write_text("precious", "utf-8")
@@ -195,7 +195,7 @@ def linked(path: Path, elsewhere: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["en", "zh", "en/runs", "charts/zh", "logs", "data", "data/badges", "assets/css"])
-def test_a_folder_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(folder: str, tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_refused_and_its_files_stay(folder: str, tmp_path: Path) -> None:
     linked(tmp_path / "docs" / folder, tmp_path / "elsewhere")
     files = {"en/runs/a.md": b"", "zh/a.md": b"", "charts/zh/a.svg": b"", "data/a.json": b"", "assets/css/a.css": b""}
     with pytest.raises(OSError, match="is a link"):
@@ -233,8 +233,8 @@ def test_runs_that_cannot_be_decoded_count_as_missing(content: bytes, tmp_path: 
         assert found.runs == {"a": []}
 
 
-def test_nothing_is_read_that_could_run_code() -> None:
-    """What `pickle` and its like read can name any function, and call it."""
+def test_the_code_uses_no_reader_that_can_run_code() -> None:
+    """`pickle` and similar readers call any function that their input names."""
     forbidden = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
     for top in ("ingest", "parsers", "runners", "schema", "bench", "report_templates"):
         for path in (ROOT / top).rglob("*.py"):

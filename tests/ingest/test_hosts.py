@@ -1,4 +1,4 @@
-"""Several machines of one kind: repeats are of one machine, and the spread between machines is told apart."""
+"""Several machines of one kind: each counts once, and the spread between machines is separate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perfledger.ingest.record.identity import identify
 from perfledger.ingest.record.run import runs_of
 from perfledger.schema.records import Result, Run
 
-#: Figures of runs by machine: one that ran often is far from the others.
+#: Figures of runs by machine; the machine with most runs differs from the others.
 MACHINES = {"a": [100.0, 102.0], "b": [110.0, 111.0], "c": [140.0, 141.0, 142.0, 143.0, 144.0]}
 
 
@@ -66,7 +66,7 @@ def test_one_run_each_has_no_spread_within(tmp_path: Path) -> None:
     assert found.spread_between == found.spread
 
 
-def test_one_machine_is_as_if_none_were_stated(tmp_path: Path) -> None:
+def test_a_single_machine_gives_the_same_result_as_no_stated_machine(tmp_path: Path) -> None:
     one = result_of(made(tmp_path / "one", {"a": [100.0, 102.0, 105.0]}))
     none = result_of(made(tmp_path / "none", {"": [100.0, 102.0, 105.0]}))
     assert (one.hosts, one.spread_within, one.spread_between) == (1, None, None)
@@ -76,12 +76,12 @@ def test_one_machine_is_as_if_none_were_stated(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_runs_without_a_machine_are_of_one_further(tmp_path: Path) -> None:
+def test_runs_without_a_machine_count_as_another_machine(tmp_path: Path) -> None:
     found = result_of(made(tmp_path, {"a": [100.0], "": [110.0, 111.0]}))
     assert (found.repeats, found.hosts) == (3, 2)
 
 
-def test_the_pages_and_the_data_tell_machines_from_runs(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_pages_and_data_count_machines_and_runs_separately(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     made(tmp_path / "logs", MACHINES)
     assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 0
     (found,) = json.loads((tmp_path / "docs" / "data" / "results.json").read_text())["results"]

@@ -1,4 +1,4 @@
-"""Kills at random moments: no file is torn, the next run ends at the bytes of a cold one, and nothing is left."""
+"""Kills at random moments: no file is torn, and the next run gives the bytes of a cold one without leftovers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from made_logs import run_json, seg
 from made_trees import contents, make_tree, write_run
 
 Found = dict[str, bytes]
-#: How a build begins: with nothing, with the pages of other logs, with nothing and two processes that read.
+#: States before a build: no files, the pages of other logs, or no files and two reading processes.
 WAYS = {"cold": (False, ()), "incremental": (True, ()), "processes": (False, ("--jobs", 2))}
 SEED = 20260101
 
 
 @dataclass(frozen=True)
 class Place:
-    """Logs, and what a build makes of them; `before` holds the pages and notes of a build of other logs."""
+    """Logs, the files of their build, and the files of a build of the earlier logs."""
 
     top: Path
     whole: Found
@@ -68,7 +68,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> Place:
 
 
 def torn(place: Place) -> list[str]:
-    """Return the files that are neither as before nor as they will be."""
+    """Return the files that are neither in their earlier nor in their final state."""
     left = {str(each.relative_to(place.out)) for each in unfinished(place.out)}
     found = contents(place.out) if place.out.is_dir() and any(place.out.rglob("*.*")) else {}
     return [
@@ -79,7 +79,7 @@ def torn(place: Place) -> list[str]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_kill_tears_nothing_and_the_next_run_heals_all(place: Place, way: str, times: int) -> None:
+def test_a_kill_tears_no_file_and_the_next_run_completes_all(place: Place, way: str, times: int) -> None:
     keep_earlier, options = WAYS[way]
     moments = random.Random(f"{SEED} {way}")
     met: Counter[str] = Counter()
@@ -96,6 +96,6 @@ def test_a_kill_tears_nothing_and_the_next_run_heals_all(place: Place, way: str,
         assert build(place.top, *options) == place.whole
         assert unfinished(place.top) == []
         notes = {each.name for each in (place.top / ".perfledger").rglob("*") if each.is_file()}
-        # The last build is noted where no log changed within the last two seconds.
+        # The last build has a note if no log changed within the last two seconds.
         assert notes - {"last_build.json"} == {"cache.sqlite", "lock", "sources.json"}
     print(f"{way}: {dict(met)}")

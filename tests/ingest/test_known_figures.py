@@ -1,6 +1,6 @@
-"""No wrong figure without a word: every log of others whose true figure is known, under the headline rule.
+"""Public logs with known true figures: the headline is right, or a problem or note says why it may not be.
 
-A figure of the log's main session is right, or it is withheld, refused or marked, with a problem or note that says so.
+A figure of the log's main session is right, or it is withheld, refused or marked.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from perfledger.ingest.site.steadiness import explanation
 from perfledger.schema.records import Run
 from tests.corpus import corpus
 
-#: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time. Today's
-#: trainers with the facts that their logs lack are compared within 1 % in test_missing_facts.py.
+#: Tolerance: the true figure is a median or the trainer's own total, and the headline is samples over time.
+#: test_missing_facts.py compares today's trainers within 1 %.
 RIGHT = 0.03
-#: Logs whose publisher's figure includes the start. Of 19 iterations of an epoch, the first is five times as slow; BERT
-#: SQuAD divides all steps by a time with the warm-up, or has the last smoothed rate. The lines after it give the truth.
+#: Logs whose publisher's figure includes the start: the first of 19 iterations of an epoch is five times as slow, and
+#: BERT SQuAD divides all steps by a time with the warm-up, or prints the last smoothed rate. Later lines are right.
 STEADY = {
     "results/QuadroRTX8000_v1/PyTorch_waveglow_FP32/14-12-2022_22-12-43.txt": 46_010.884,
     "results/1080Ti/PyTorch_bert_large_squad_FP16/03-03-2020_10-35-27.txt": 258 * 4 / 124,
@@ -31,7 +31,7 @@ STEADY = {
     "results/2xA100_40GB_SXM4_v1/PyTorch_bert_base_squad_FP16/19-11-2022_08-24-47.txt": 592.3,
     "results/2xQuadroRTX8000NVlink_trt2/PyTorch_bert_large_squad_FP16/18-06-2020_07-11-19.txt": 80.3,
 }
-#: Models whose "FP16" logs all say `amp : False` since 2022: the option that the publisher gave no longer existed.
+#: Models whose "FP16" logs print `amp : False` since 2022, because the publisher's option no longer existed.
 NEVER_HALF = {"ncf", "tacotron2", "waveglow"}
 
 
@@ -52,7 +52,7 @@ def public() -> list[Truth]:
 
 
 def today() -> list[Truth]:
-    """Return the table of today's trainers, of which some count steps or prompts instead of samples."""
+    """Return the table of today's trainers; some count steps or prompts instead of samples."""
     rows = json.loads(corpus("today/expected.json").read_text("utf-8"))
     return [Truth(row["file"], row["throughput"]["value"], row["throughput"]["scope"] == "device") for row in rows]
 
@@ -76,7 +76,7 @@ def lambdal() -> list[Truth]:
     ]  # fmt: skip
 
 
-#: What the publisher calls a precision, and what a case may be called then.
+#: The publisher's words for a precision, and the precisions that a case may have.
 PRECISIONS = {"": None, "FP16": {"fp16", "amp"}, "AMP": {"amp"}, "FP32": {"fp32", "tf32"}}
 TABLES = {"public": public, "today": today, "mlperf-v5.1": mlperf, "ngc-pytorch": lambdal}
 
@@ -90,7 +90,7 @@ def main_run(tree: str, path: str) -> Run:
 
 
 def verdict(run: Run, truth: Truth) -> str:
-    """Return `right`, what is said against the figure, or `wrong and silent`."""
+    """Return `right`, the objection to the figure, or `wrong and silent`."""
     headline = run.headline
     if run.unplaced:  # Its log does not state what the truth is of.
         return "right" if headline and abs(headline.value / truth.value - 1) <= RIGHT else "not placed"
@@ -105,21 +105,21 @@ def verdict(run: Run, truth: Truth) -> str:
 
 
 @pytest.mark.parametrize("tree", TABLES)
-def test_no_figure_is_wrong_and_silent(tree: str) -> None:
-    told = {each.path: verdict(main_run(tree, each.path), each) for each in TABLES[tree]()}
-    assert told
-    assert {path: what for path, what in told.items() if "silent" in what} == {}
+def test_each_wrong_figure_has_an_objection(tree: str) -> None:
+    verdicts = {each.path: verdict(main_run(tree, each.path), each) for each in TABLES[tree]()}
+    assert verdicts
+    assert {path: what for path, what in verdicts.items() if "silent" in what} == {}
 
 
 @pytest.mark.parametrize(("tree", "at_least"), [("public", 17), ("today", 14), ("ngc-pytorch", 55)])
-def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> None:
-    told = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
-    assert told.count("right") >= at_least
-    assert told.count("marked") <= 2
+def test_most_figures_are_right(tree: str, at_least: int) -> None:
+    verdicts = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
+    assert verdicts.count("right") >= at_least
+    assert verdicts.count("marked") <= 2
 
 
 def test_a_wrong_figure_would_be_found() -> None:
-    """The test of the test: a true value that no log has is told as wrong."""
+    """Check the check: a changed true value makes the verdict wrong."""
     published = (each for each in public() if main_run("public", each.path).published)
     truth = next(each for each in published if verdict(main_run("public", each.path), each) == "right")
     run = main_run("public", truth.path)

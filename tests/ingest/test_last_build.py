@@ -1,4 +1,4 @@
-"""A build that is asked the same again prints what it printed, and reads nothing; any change ends that."""
+"""A repeated build prints the same without reading logs, unless logs, site or options changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASE = "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1"
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return logs that no longer change, as far as the code is concerned: it waits for two seconds otherwise."""
+    """Return logs that count as unchanged at once, although the code usually waits for two seconds."""
     shutil.copytree(ROOT / CASE, tmp_path / CASE)
     (tmp_path / "raw_logs" / "notes.log").write_text("not a log of anything\n", "utf-8")
     monkeypatch.setattr(files, "_COARSEST_NS", 0)
@@ -29,7 +29,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[build.Inputs]:
-    """Return the calls that read logs, as they come."""
+    """Return a list to which each call that reads logs is added."""
     calls: list[build.Inputs] = []
     read = build.read
 
@@ -96,7 +96,7 @@ CHANGES: tuple[Callable[[Path], None], ...] = (
 )  # fmt: skip
 
 
-def test_after_any_change_and_with_other_options_logs_are_looked_at(logs: Path, reads: list[build.Inputs]) -> None:
+def test_logs_are_checked_after_any_change_and_with_other_options(logs: Path, reads: list[build.Inputs]) -> None:
     cli.main([str(logs)])
     for change in CHANGES:
         change(logs)
@@ -112,7 +112,7 @@ def test_after_any_change_and_with_other_options_logs_are_looked_at(logs: Path, 
         assert len(reads) == before + 1, options
 
 
-def test_files_and_times_do_not_tell_all_of_stores_of_single_logs_and_of_logs_that_changed_just_now(
+def test_builds_of_stores_single_logs_and_recent_logs_are_not_skipped(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = build.Inputs((logs,))

@@ -1,4 +1,4 @@
-"""What paths say: the two shipped trees, a user's own layout, and layouts that are none."""
+"""Facts of paths: the two shipped trees, a user's own layout, and invalid layouts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MODELS = {
     "WideDeep": "Wide & Deep",
     "Word2Vec": "Word2Vec",
 }
-#: Recommendation models, which train on machines without GPUs, and the batch of a thread.
+#: Batch size per thread of recommendation models, which train on machines without GPUs.
 SERVED = {"CtrDnn": 1000, "WideDeep": 1000, "Word2Vec": 100}
 
 
 def tree_paths() -> list[str]:
-    """Return the paths of the logs that the published figures of that tree come from."""
+    """Return the paths of the logs of the tree's published figures."""
     found = sorted({row["log"] for row in expected("published/paddle-perf")})
     assert len(found) == 142
     return found
@@ -52,7 +52,7 @@ def framework_of(path: str) -> str:
 
 
 def precision_of(path: str) -> str:
-    """Return the true precision, from the reports of that tree and the logs: most fp16 runs are amp."""
+    """Return the true precision by the tree's reports and logs; most fp16 runs are amp."""
     if path.partition("/")[0] in SERVED:
         return "fp32"
     word = re.search(r"_(pure_fp16|fp16|fp32|amp)(?=[_.]|$)", path, re.IGNORECASE)
@@ -98,7 +98,6 @@ def test_every_path_of_the_tree_fits_one_template() -> None:
 
 
 def test_every_template_matches_a_path() -> None:
-    """Each template speaks for at least one path."""
     named, idle = layout.load("paddle-perf"), set()
     paths = tree_paths()
     for template in named.templates:
@@ -179,7 +178,7 @@ SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers"
         ),
     ],
 )
-def test_names_and_folders_of_dlperf(path: str, facts: dict[str, object]) -> None:
+def test_names_and_folders_of_dlperf_state_facts(path: str, facts: dict[str, object]) -> None:
     found = layout.load("dlperf").facts(path)
     assert found is not None
     assert {name: found[name] for name in facts} == facts
@@ -190,7 +189,7 @@ def test_names_and_folders_of_dlperf(path: str, facts: dict[str, object]) -> Non
     "path",
     ["1n8gx2/rn50_b32_fp32_1.log", "1n8g/rn50_b32_fp64_1.log", "1n8g/unknown_b32_fp32_1.log", "rn50_b32_fp32_1.log"],
 )
-def test_names_that_are_not_dlperfs(path: str) -> None:
+def test_other_names_do_not_fit_dlperfs_layout(path: str) -> None:
     assert layout.load("dlperf").facts(path) is None
 
 
@@ -201,7 +200,7 @@ def test_shipped_layouts_load(name: str) -> None:
     assert found.title
 
 
-def test_a_users_own_layout(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_users_own_layout_states_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(
         'title = "Mine"\n[words.net]\ndl = { model = "DeepLabV3+" }\n[[path]]\n'
@@ -239,7 +238,7 @@ def test_a_users_own_layout(tmp_path: Path, ingest: Callable[..., Called]) -> No
 def test_an_fcn_is_named_by_its_backbone(
     tmp_path: Path, ingest: Callable[..., Called], network: str, backbone: str, model: str, published: bool
 ) -> None:
-    """PaddleSeg's configuration says `FCN`, the tree says HRNet-W18, and both mean one network."""
+    """PaddleSeg's configuration names `FCN` and the tree HRNet-W18, which are the same model."""
     log = tmp_path / "perf/HRNetW18/logs/paddle/PaddleSeg_fcn_hrnetw18_bs8_fp16_DP_N1C8_log"
     log.parent.mkdir(parents=True)
     block = [
@@ -280,7 +279,7 @@ BROKEN = {
         '[[path]]\ntemplate = "{1a}.log"',
         ":2: path[0].template: the slot '1a' is not a name; write a name such as {nodes}, {_} or {*}",
     ),
-    "a slot that stands twice": (
+    "a repeated slot": (
         '[[path]]\ntemplate = "{a}/{a}.log"',
         ":2: path[0].template: the slot 'a' appears twice",
     ),
@@ -377,7 +376,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "fault"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_layout_is_named_with_line_and_cause(
+def test_the_message_about_a_broken_layout_has_line_and_cause(
     text: str, fault: str, tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
     broken = tmp_path / "broken.toml"
@@ -393,13 +392,13 @@ def test_a_broken_layout_is_named_with_line_and_cause(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.toml", "../paddle-perf", ""])
-def test_an_unknown_layout_is_answered_with_the_known_ones(name: str) -> None:
+def test_the_message_about_an_unknown_layout_lists_the_known_ones(name: str) -> None:
     with pytest.raises(UsageError, match=r"paddle-perf") as caught:
         layout.load(name)
     assert repr(name) in str(caught.value)
 
 
-def test_a_folder_or_bytes_are_no_layout(tmp_path: Path) -> None:
+def test_a_folder_or_binary_file_is_refused_as_a_layout(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "folder.toml").mkdir()
     for name in ("bytes.toml", "folder.toml"):
@@ -410,7 +409,7 @@ def test_a_folder_or_bytes_are_no_layout(tmp_path: Path) -> None:
 def test_a_hostile_template_cannot_hang(
     tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nested choices would take years; the search is given up, and the log goes by what it says itself."""
+    """The search stops at a timeout, and the log has only its own facts."""
     monkeypatch.setattr(layout, "_TIMEOUT_SECONDS", 0.01)
     hostile = tmp_path / "hostile.toml"
     slots = "".join(f"{{s{i}}}" for i in range(30))
@@ -421,11 +420,11 @@ def test_a_hostile_template_cannot_hang(
     called = ingest(tmp_path / "logs", "--layout", hostile, "--json")
     assert called.code == 1
     assert len(called.lines) == 1
-    # What the records imply is there, and nothing of the path.
+    # These facts follow from the records, not from the path.
     assert called.lines[0]["case"] == {"framework": "PaddlePaddle", "batch_size": 4, "options": {}}
 
 
-def test_slots_with_numbers_hold_numbers() -> None:
+def test_facts_of_number_slots_are_numbers() -> None:
     found = layout.load("paddle-perf").facts("Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log")
     assert found is not None
     assert all(isinstance(found[name], int) for name in COUNTS & found.keys())
@@ -442,7 +441,7 @@ def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
     assert results([line]) == []
 
 
-def test_our_own_layout_states_the_repeat_only() -> None:
+def test_our_own_layout_states_only_the_repeat() -> None:
     found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
     assert found == {"repeat": 2}
 
@@ -463,6 +462,8 @@ def test_our_own_layout_states_the_repeat_only() -> None:
         ("run {repeat}", "run 0", {"repeat": 0}),
     ],
 )
-def test_the_signs_of_a_template(tmp_path: Path, template: str, path: str, facts: dict[str, object] | None) -> None:
+def test_each_sign_of_a_template_works(
+    tmp_path: Path, template: str, path: str, facts: dict[str, object] | None
+) -> None:
     (tmp_path / "own.toml").write_text(f'[[path]]\ntemplate = "{template}"\n')
     assert layout.load(str(tmp_path / "own.toml")).facts(f"/any/where/{path}") == facts

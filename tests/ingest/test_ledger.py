@@ -1,4 +1,4 @@
-"""The ledger: what is read again, what is written, and that losing anything costs time and nothing else."""
+"""The ledger: which logs are read again, which files are written, and lost files, which only cost time."""
 
 from __future__ import annotations
 
@@ -17,22 +17,19 @@ from perfledger.ingest.cli import main
 from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.words import Words
-from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record import folders, ledger, run
-from perfledger.ingest.record.folders import LogFiles
 from perfledger.ingest.record.identity import identify
-from perfledger.ingest.record.reader import Processes, read_job
 from perfledger.ingest.site.model import Site
 from perfledger.ingest.site.pages import log as log_pages
 from perfledger.ingest.site.render import jinja
-from perfledger.schema.records import Run, text_of
+from perfledger.schema.records import Run
 
 Ingest = Callable[..., Called]
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Build the site of the good tree, once; return the folder of `logs`, `docs` and the cache, and a copy of it."""
+    """Build the site of the good tree once, and return the folder with logs, site and cache, and a copy of it."""
     top = tmp_path_factory.mktemp("built") / "work"
     assert main([str(make_tree(top / "logs")), "--out", str(top / "docs")]) == 0
     return top, Path(shutil.copytree(top, top.with_name("copy")))
@@ -40,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def tree(built: tuple[Path, Path]) -> Path:
-    """Return the good tree, with its site in `docs`, at the place where it was read: the cache knows paths."""
+    """Return the good tree with its site in `docs`, at the path where it was read, since the cache contains paths."""
     top, copy = built
     shutil.rmtree(top)
     shutil.copytree(copy, top)
@@ -55,7 +52,7 @@ def out(tree: Path) -> Path:
 
 @pytest.fixture
 def read_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Return a function that names the logs that were read meanwhile, in whatever process."""
+    """Return a function that lists the logs that any process read since its last call."""
     notes, real = tmp_path / "read", run.read
     notes.touch()
 
@@ -76,29 +73,11 @@ def lines_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(each) for each in path.read_text().splitlines()]
 
 
-def test_an_edited_ledger_is_not_taken_for_that_of_the_last_build(tree: Path, out: Path, ingest: Ingest) -> None:
-    path = sorted((out / "data" / "runs").glob("*.jsonl"))[0]
-    before = path.read_bytes()
-    path.write_bytes(before.replace(b'"unit": "', b'"unit": "other '))
-    assert path.read_bytes() != before
-    assert ingest(tree, "--out", out).code == 0
-    assert path.read_bytes() == before
-
-
-def test_a_second_call_takes_the_files_of_the_ledger_as_they_were_written(
-    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger, "content", lambda *_: pytest.fail("a file was made again"))
-    before = contents(out)
-    assert ingest(tree, "--out", out).code == 0
-    assert contents(out) == before
-
-
 @pytest.mark.parametrize("known", [b"", b"0", b"x" * 32, b"{" * 2000])
-def test_what_the_cache_says_of_the_ledger_is_checked(
+def test_the_hashes_of_the_ledger_in_the_cache_are_checked(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, known: bytes
 ) -> None:
-    """A file of the store counts only if it has the hash that the cache states."""
+    """A file of the ledger is used only if it has the hash in the cache."""
     before, made = contents(out), list[str]()
     real, get = ledger.content, Cache.get
 
@@ -114,8 +93,9 @@ def test_what_the_cache_says_of_the_ledger_is_checked(
 
 
 def test_a_second_call_reads_no_log_and_touches_no_file(
-    tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]]
+    tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ledger, "content", lambda *_: pytest.fail("a file of the ledger was encoded again"))
     before = snapshot(out)
     called = ingest(tree, "--out", out)
     assert called.code == 0
@@ -125,8 +105,8 @@ def test_a_second_call_reads_no_log_and_touches_no_file(
     assert snapshot(out) == before
 
 
-def test_pages_do_not_depend_on_whether_a_run_was_read_or_remembered(tmp_path: Path, ingest: Ingest) -> None:
-    """The keys of a run.json stand in the order of whoever wrote it, and those of the ledger are sorted."""
+def test_pages_are_the_same_from_logs_and_from_the_cache(tmp_path: Path, ingest: Ingest) -> None:
+    """The keys of a run.json have any order, and those of the ledger are sorted."""
     case = {"precision": "fp32", "nodes": "1", "threads": "1", "devices": "1", "batch_size": "16"}
     variables = {"TITLE": "a b", "OMP_NUM_THREADS": "1"}
     recipe = {**made_runs.RECIPE, "case": case}
@@ -134,7 +114,7 @@ def test_pages_do_not_depend_on_whether_a_run_was_read_or_remembered(tmp_path: P
     cold, warm = tmp_path / "cold", tmp_path / "warm"
     ingest(tmp_path / "logs", "--out", cold)
     ingest(tmp_path / "logs", "--out", warm)
-    # As after an edit of every template: all pages are rendered again, and no log is read.
+    # Without pages, all pages are rendered again, and no log is read.
     for page in warm.rglob("*.md"):
         page.unlink()
     assert "0 logs read" in ingest(tmp_path / "logs", "--out", warm).out
@@ -176,7 +156,7 @@ def test_one_changed_log_rewrites_its_shard_and_its_pages(
     assert contents(tree.parent / "elsewhere" / "docs") == contents(out)
 
 
-def test_the_lines_of_a_log_are_looked_up_again_only_where_it_changed(
+def test_the_lines_of_a_log_are_read_again_only_if_it_changed(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up = list[Path]()
@@ -187,7 +167,7 @@ def test_the_lines_of_a_log_are_looked_up_again_only_where_it_changed(
     assert {each.parent.parent.name for each in looked_up} == {"bs2"}
 
 
-def test_the_page_of_a_log_that_changed_while_it_was_made_is_not_kept(
+def test_the_page_of_a_log_that_changed_during_rendering_is_not_cached(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, render = tree.parent / "other" / "docs", log_pages.document
@@ -214,7 +194,7 @@ def test_the_page_of_a_log_that_changed_while_it_was_made_is_not_kept(
 def test_a_touched_log_is_not_read_again(
     tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]]
 ) -> None:
-    """Another time, the same bytes: the hash is taken again, and nothing follows from it."""
+    """The time differs and the bytes are the same, so only the hash is computed again."""
     before = snapshot(out)
     os.utime(tree / "seg/paddleseg/bs2/1/train.log", (1, 1))
     assert ingest(tree, "--out", out).code == 0
@@ -233,7 +213,7 @@ def test_a_changed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -
     assert {each["case"]["hardware"] for each in lines_of(shard(out, "bs2"))} == {"another", "made-up"}  # type: ignore[index]
 
 
-def test_a_run_json_that_is_gone_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
+def test_a_removed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
     (tree / "seg/paddleseg/fast/1/run.json").unlink()
     called = ingest(tree, "--out", out, "--json")
     assert called.code == 0
@@ -254,7 +234,7 @@ def test_a_lost_or_broken_cache_changes_no_output(
     assert snapshot(out) == before
 
 
-def test_commands_that_write_nothing_use_the_cache_and_leave_it_alone(
+def test_commands_that_write_nothing_use_the_cache_and_do_not_change_it(
     tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]]
 ) -> None:
     path = tree.parent / ".perfledger" / "cache.sqlite"
@@ -267,40 +247,32 @@ def test_commands_that_write_nothing_use_the_cache_and_leave_it_alone(
     assert not path.exists()
 
 
-@pytest.mark.parametrize("damage", [b"not JSON\n", b'{"path": "x"}\n', None])
-def test_a_damaged_shard_is_rewritten(tree: Path, out: Path, ingest: Ingest, damage: bytes | None) -> None:
-    before = contents(out)
-    if damage is None:
-        shard(out, "bs2").unlink()
+@pytest.mark.parametrize(
+    "change", [lambda text: text.replace('"value": 2', '"value": 9'), lambda _: "not JSON\n", None]
+)
+def test_a_changed_or_lost_shard_is_restored(
+    tree: Path, out: Path, ingest: Ingest, change: Callable[[str], str] | None
+) -> None:
+    before, path = contents(out), shard(out, "bs4")
+    if change:
+        path.write_text(change(path.read_text()))
     else:
-        shard(out, "bs2").write_bytes(damage)
-    assert ingest(tree, "--out", out).code == 0
-    assert contents(out) == before
-
-
-def test_an_edited_figure_is_corrected(tree: Path, out: Path, ingest: Ingest) -> None:
-    before = contents(out)
-    text = shard(out, "bs4").read_text()
-    shard(out, "bs4").write_text(text.replace('"value": 2', '"value": 9'))
+        path.unlink()
     assert contents(out) != before
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == before
 
 
-def test_a_removed_log_takes_its_line_with_it(tree: Path, out: Path, ingest: Ingest) -> None:
-    for name in ("train.log", "run.json"):
-        (tree / "seg/paddleseg/bs2/1" / name).unlink()
+def test_a_removed_log_takes_its_line_and_a_removed_case_its_shard_with_it(
+    tree: Path, out: Path, ingest: Ingest
+) -> None:
+    for run_folder in ("bs2/1", "fast/1"):
+        for name in ("train.log", "run.json"):
+            (tree / "seg/paddleseg" / run_folder / name).unlink()
     assert ingest(tree, "--out", out).code == 0
     assert [each["path"] for each in lines_of(shard(out, "bs2"))] == ["logs/seg/paddleseg/bs2/2/train.log"]
-    assert not any("bs2-1" in name for name in contents(out))
-
-
-def test_a_removed_case_takes_its_shard_with_it(tree: Path, out: Path, ingest: Ingest) -> None:
-    for name in ("train.log", "run.json"):
-        (tree / "seg/paddleseg/fast/1" / name).unlink()
-    assert ingest(tree, "--out", out).code == 0
     assert not shard(out, "fast").exists()
-    assert not any("fast-1" in name for name in contents(out))
+    assert not any("bs2-1" in name or "fast-1" in name for name in contents(out))
 
 
 def test_the_same_bytes_count_once(tree: Path, out: Path, ingest: Ingest) -> None:
@@ -329,15 +301,6 @@ def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, t
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_this_process_and_others_read_the_same(tree: Path, tmp_path: Path) -> None:
-    with Cache(tmp_path / "kept.sqlite") as cached:
-        jobs, _ = LogFiles(walk([tree]).inputs).folders(cached)
-    assert len(jobs) == 3
-    here, there = ([text_of(each) for each in found] for found in (map(read_job, jobs), Processes(2).read(jobs)))
-    assert here == there
-    assert all('"figures"' in each for each in here)
-
-
 def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     first, second = tree / "seg/paddleseg/bs2", tree / "seg/paddleseg/bs4"
     ingest(first, second, "--out", tmp_path / "one")
@@ -345,7 +308,7 @@ def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
+def test_check_names_stale_files_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
     assert ingest("check", tree, "--out", out).code == 0
     page, results = out / "en" / "index.md", out / "data" / "results.csv"
@@ -364,7 +327,7 @@ def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, inge
     assert ingest("check", tree, "--out", out).code == 0
 
 
-def test_check_of_a_site_that_was_never_built(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_check_fails_if_the_site_was_never_built(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     called = ingest("check", tree, "--out", tmp_path / "never")
     assert called.code == 2
     assert not (tmp_path / "never").exists()
@@ -377,7 +340,7 @@ def test_check_passes_with_problems_that_are_known(tree: Path, ingest: Ingest, t
 
 
 @pytest.mark.parametrize("new", [True, False], ids=["no site yet", "a site"])
-def test_strict_writes_nothing_where_anything_is_wrong(tree: Path, ingest: Ingest, tmp_path: Path, new: bool) -> None:
+def test_strict_writes_nothing_if_there_is_a_problem(tree: Path, ingest: Ingest, tmp_path: Path, new: bool) -> None:
     out = tmp_path / "docs" if new else tree.parent / "docs"
     write_run(tree, "bad/x/y/1", b"nothing\n")
     before = snapshot(tree.parent)
@@ -391,7 +354,7 @@ def test_strict_writes_nothing_where_anything_is_wrong(tree: Path, ingest: Inges
 def test_an_interrupted_write_leaves_the_old_file(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The replacement fails after the new bytes were written beside the old ones."""
+    """The replacement fails after the new bytes were written to a second file."""
     before = contents(out)
     write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 12, batch=2), run=run_json(batch_size=2, repeat=1))
 
@@ -412,7 +375,7 @@ def test_an_interrupted_write_leaves_the_old_file(
 def test_the_next_call_completes_an_interrupted_one(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C at every write in turn: whatever was replaced is complete, and the next call ends at the same bytes."""
+    """Ctrl-C interrupts each write in turn. Replaced files are complete, and the next call gives the same bytes."""
     write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 12, batch=2), run=run_json(batch_size=2, repeat=1))
     whole = tree.parent / "whole"
     ingest(tree, "--out", whole)
@@ -435,7 +398,7 @@ def test_the_next_call_completes_an_interrupted_one(
     assert contents(out) == contents(whole)
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
     assert write_if_changed(path, b"one")
     first = path.stat()
@@ -502,7 +465,7 @@ def test_lines_are_sorted_and_are_json(out: Path) -> None:
 def test_the_key_depends_on_the_code(
     tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changed rules or layouts read everything again."""
+    """After a change of rules or layouts all logs are read again."""
     monkeypatch.setattr(folders, "code_of", lambda layout: "another")
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs()) == 5

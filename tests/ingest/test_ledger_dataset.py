@@ -1,4 +1,4 @@
-"""The ledger of many logs, as a Parquet dataset: the same site as from JSON lines, and as little written and held."""
+"""The ledger of many logs as a Parquet dataset: the same site as from JSON lines, with few writes and little memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from made_logs import run_json, seg
-from made_trees import Called, contents, held, snapshot, write_run
+from made_trees import Called, contents, snapshot, unpacked, write_run
 
 from perfledger.ingest.build import Inputs, read
 from perfledger.ingest.cli import main
@@ -27,13 +27,13 @@ OURS = Path(__file__).resolve().parents[2] / "raw_logs" / "pplcnet"
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few logs be many: a dataset of small parts."""
+    """Make a ledger of few logs a dataset of small parts."""
     monkeypatch.setattr(ledger, "MANY_LOGS", 2)
     monkeypatch.setattr(store, "_RUNS_OF_PART", 2)
 
 
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let two runs have a page, so that the others are held without what only pages show."""
+    """Give only two runs a page, so that memory has the others without the fields for pages."""
     monkeypatch.setattr(run_paging, "LIMITS", Limits(pages=2))
 
 
@@ -42,8 +42,8 @@ def parts(folder: Path) -> list[str]:
 
 
 def pages(out: Path) -> dict[str, bytes]:
-    """Return what readers see, without the names of the ledger's files, which differ by form."""
-    return {name: data for name, data in held(out).items() if not name.startswith(f"{RUNS}/")}
+    """Return the files of a site except those of the ledger, whose names depend on its form."""
+    return {name: data for name, data in unpacked(out).items() if not name.startswith(f"{RUNS}/")}
 
 
 def without_ledger_names(data: bytes, folder: Path) -> bytes:
@@ -56,7 +56,7 @@ def without_ledger_names(data: bytes, folder: Path) -> bytes:
 def test_the_site_is_that_of_json_lines(
     logs: str, tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Our own logs have traces, witnesses, metrics and telemetry, of which most runs here hold a part only."""
+    """Our own logs have traces, witnesses, metrics and telemetry. Most runs in this test are without a page."""
     root = tree if logs == "tree" else OURS
     few_pages(monkeypatch)
     found = {}
@@ -77,7 +77,7 @@ def test_the_site_is_that_of_json_lines(
 def test_a_second_call_reads_no_log_and_renders_no_page(
     tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two copies of a run that disagree have problems that marking adds; they are part of what pages are made of."""
+    """Contradicting copies of a run get problems after reading, and pages depend on these problems, too."""
     other = run_json(batch_size=2, repeat=1, model="Other")
     write_run(tree, "seg/paddleseg/again/1", (tree / "seg/paddleseg/bs2/1/train.log").read_bytes(), run=other)
     out = tmp_path / "site" / "docs"
@@ -92,7 +92,7 @@ def test_a_second_call_reads_no_log_and_renders_no_page(
 
 
 @pytest.mark.usefixtures("many")
-def test_a_changed_log_rewrites_its_part_alone(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+def test_a_changed_log_rewrites_only_its_part(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
     out = tmp_path / "site" / "docs"
     ingest(tree, "--out", out)
     before = snapshot(out / RUNS)
@@ -140,17 +140,17 @@ def test_a_ledger_in_another_folder_is_a_dataset(tree: Path, tmp_path: Path, ing
     assert str(place) in called.err
 
 
-def test_a_file_is_no_place_for_a_ledger(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+def test_a_ledger_cannot_replace_a_file(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     called = ingest(tree, "--out", tmp_path / "docs", "--ledger", tmp_path / "file")
     assert called.code == 2
     assert "is a file; give a folder" in called.err
 
 
-def test_what_reads_a_committed_ledger_reads_both_forms(
+def test_diff_reads_both_forms_of_a_committed_ledger(
     tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A difference between a revision of JSON lines and a dataset that says the same is none."""
+    """JSON lines and a dataset with the same runs have no difference."""
     project = tmp_path / "project"
     out = project / "docs"
     git = ("git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b")
@@ -195,7 +195,7 @@ def test_queries_find_a_run_by_its_columns(tree: Path, tmp_path: Path, ingest: I
     assert json.loads(line)["path"].endswith("fast/1/train.log")
 
 
-def test_slim_runs_share_what_is_alike_and_keep_every_value(tmp_path: Path) -> None:
+def test_slim_runs_share_equal_parts_and_have_every_value(tmp_path: Path) -> None:
     assert main([str(OURS), "--out", str(tmp_path / "docs")]) in (0, 1)
     slimmer, found = Slimmer(), []
     for path in sorted((tmp_path / "docs" / RUNS).glob("*.jsonl")):
@@ -218,7 +218,7 @@ def test_slim_runs_share_what_is_alike_and_keep_every_value(tmp_path: Path) -> N
 
 
 def test_a_fact_of_another_type_is_not_shared() -> None:
-    """True and 1 are equal, and so are 1 and 1.0: each stays what its log says."""
+    """True, 1 and 1.0 are equal, but each must keep its type."""
     slimmer = Slimmer()
     texts = [f'{{"path": "a", "sha256": "", "facts": {{"x": {{"value": {each}}}}}}}' for each in ("1", "true", "1.0")]
     values = [slimmer.slim(from_text(each, Run)).facts["x"].value for each in texts]
@@ -233,8 +233,8 @@ def test_parts_double_with_the_logs() -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_runs_are_alike_to_the_order_of_keys_wherever_they_are_read(tmp_path: Path, ingest: Ingest) -> None:
-    """Pages are known by the runs that they show: after a change of one log, those of others stay."""
+def test_runs_from_logs_and_from_the_cache_have_the_same_bytes(tmp_path: Path, ingest: Ingest) -> None:
+    """The order of keys is compared, too: the cache finds pages by the bytes of their runs."""
     for name, hardware in (("a", "one"), ("b", "another"), ("c", "one")):
         write_run(
             tmp_path / "logs", f"{name}/1", seg([4.0 + each / 8 for each in range(20)]), run=run_json(hardware=hardware)

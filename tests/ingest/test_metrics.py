@@ -1,4 +1,4 @@
-"""Figures other than throughput, on numbers worked by hand."""
+"""Metrics other than throughput, computed by hand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, Metric
 
 
 def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
-    """Ten steps each at 0.4 s, then 0.2 s; the first of five records is warm-up: (0.4 + 3 × 0.2) / 4."""
+    """Records have ten steps of 0.4 s or 0.2 s. The first of five is warm-up, so (0.4 + 3 × 0.2) / 4."""
     found = of(session_of(seg([10.0, 10.0, 20.0, 20.0, 20.0]), tmp_path))["latency"]
     assert found.value == pytest.approx(250.0)
     assert (found.unit, found.first_line, found.last_line) == ("ms", 2, 5)
@@ -43,14 +43,14 @@ def test_time_per_step_needs_no_batch_size(tmp_path: Path) -> None:
     assert of(session_of(seg([10.0] * 5), tmp_path), {})["latency"].value == pytest.approx(400.0)
 
 
-def test_time_per_step_of_running_means(tmp_path: Path) -> None:
-    """Means since step 5 of 0.1, 0.2 and 0.3 s at steps 10, 20, 30: 0.6, 3.2 and 7.8 s in all; the first is warm-up."""
+def test_time_per_step_follows_from_running_means(tmp_path: Path) -> None:
+    """Means since step 5 are 0.1, 0.2, 0.3 s at steps 10, 20, 30, so 0.6, 3.2, 7.8 s in all; the first is warm-up."""
     lines = clas_static([(0, 10, 160.0), (0, 20, 80.0), (0, 30, 16 / 0.3)])
     assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1000 * 7.2 / 20, rel=1e-4)
 
 
 def test_time_waiting_for_data_is_part_of_the_step_and_counts_once(tmp_path: Path) -> None:
-    """Steps of a second, of which 0.1 s are waiting; the static graph divides by both."""
+    """A step takes 1 s, including 0.1 s of waiting. The static graph divides by the sum of both."""
     lines = [
         each.replace("reader_cost: 0.00000", "reader_cost: 0.10000").replace("ips: 96.00000", f"ips: {96 / 1.1:.5f}")
         for each in nlp_bert([(10, 96.0), (20, 96.0)])
@@ -58,16 +58,16 @@ def test_time_waiting_for_data_is_part_of_the_step_and_counts_once(tmp_path: Pat
     assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1000.0)
 
 
-def test_time_per_step_from_clocks(tmp_path: Path) -> None:
+def test_time_per_step_follows_from_clocks(tmp_path: Path) -> None:
     lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0), (4, 7.0)])
-    # A line is an update, whatever it accumulates.
+    # A line is an update of any number of micro batches.
     session = session_of(lines, tmp_path)
     for more in ({"accumulation": 2}, {"samples_per_update_and_device": 4}, {}):
         assert of(session, ONE | more)["latency"].value == pytest.approx(2500.0)
 
 
-def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
-    """A step is an update: 64 micro batches of 96 sequences on each of 8 devices, at 1,200 per second."""
+def test_time_per_step_follows_from_printed_speeds_of_updates(tmp_path: Path) -> None:
+    """A step is an update of 64 micro batches of 96 sequences on each of 8 devices, at 1,200 sequences/s."""
     lines = [
         f"DLL 2026-11-20 03:19:{i:02}.500000 - Iteration: {i}  throughput_train : 1200.0 seq/s mlm_loss : 10.5"
         for i in range(1, 11)
@@ -76,8 +76,8 @@ def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
     assert of(session_of(lines, tmp_path), case)["latency"].value == pytest.approx(1000 * 64 * 768 / 1200)
 
 
-def test_the_batch_of_the_job_gives_no_time_of_speeds_of_one_device(tmp_path: Path) -> None:
-    """Of how many devices the job's batch is, the log does not say: its samples over one device's speed are no time."""
+def test_the_global_batch_and_a_speed_per_device_give_no_time_per_step(tmp_path: Path) -> None:
+    """The time per step follows only if the number of devices is known."""
     lines = [f"step {i} speed 100.0" for i in range(1, 21)]
     session = made(rb"step <step> speed <throughput>", lines, tmp_path, unit="samples/s", scope="device")
     case = {"batch_size_of_job": 800}
@@ -95,7 +95,7 @@ def test_an_epoch_is_not_a_step(tmp_path: Path) -> None:
     assert "latency" not in of(session)
 
 
-def test_peak_memory_of_the_log(tmp_path: Path) -> None:
+def test_the_peak_memory_is_the_largest_of_the_log(tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate([1000, 3000.5, 2000])]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
     found = of(session)["memory"]
@@ -134,8 +134,8 @@ def test_a_diverged_run_is_marked(losses: list[str], value: float | None, diverg
     assert (found.value, found.diverged) == (value, diverged)
 
 
-def test_arithmetic_of_gpt_by_the_formula(tmp_path: Path) -> None:
-    """A case of DLPerf's report: hidden 1536, 16 layers, sequence 2048, vocabulary 51,200, one device."""
+def test_flops_of_gpt_follow_from_the_formula(tmp_path: Path) -> None:
+    """The case is from DLPerf's report: hidden 1536, 16 layers, sequence 2048, vocabulary 51,200, one device."""
     session = made(
         rb"iter (?P<step>\d+) speed (?P<throughput>\S+)", ["iter 1 speed 5.0"] * 4, tmp_path, unit="sequences/s"
     )
@@ -151,7 +151,7 @@ def test_arithmetic_of_gpt_by_the_formula(tmp_path: Path) -> None:
     assert "flops" not in of(session, {name: each for name, each in case.items() if name != "checkpointing"})
 
 
-def test_printed_arithmetic_comes_first(tmp_path: Path) -> None:
+def test_printed_flops_outweigh_computed_ones(tmp_path: Path) -> None:
     session = made(
         rb"speed (?P<throughput>\S+) TFLOPs (?P<flops>\S+)",
         [f"speed 5.0 TFLOPs {v}" for v in (1, 40, 42, 44)],
@@ -162,7 +162,7 @@ def test_printed_arithmetic_comes_first(tmp_path: Path) -> None:
     assert "peak_share" not in found
 
 
-def test_of_mixed_8_bits_there_is_no_share_of_one_peak(tmp_path: Path) -> None:
+def test_mixed_8_bit_precision_has_no_share_of_a_peak(tmp_path: Path) -> None:
     session = made(rb"speed (?P<throughput>\S+) TFLOPs (?P<flops>\S+)", ["speed 5.0 TFLOPs 900"] * 4, tmp_path)
     known = ONE | {"hardware": "H100 80GB HBM3"}
     found = of(session, known | {"precision": "fp8"})
@@ -195,7 +195,7 @@ def test_of_mixed_8_bits_there_is_no_share_of_one_peak(tmp_path: Path) -> None:
         (None, "amp", None),
     ],
 )
-def test_peaks_of_devices(hardware: str | None, precision: str, peak: float | None) -> None:
+def test_devices_have_their_peaks(hardware: str | None, precision: str, peak: float | None) -> None:
     assert metrics.peak_of(hardware, precision) == peak
 
 

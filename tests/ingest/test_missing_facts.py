@@ -1,4 +1,4 @@
-"""A log that is refused for facts that it does not state: a run.json of these facts alone makes its figure public."""
+"""Logs that are refused for missing facts: a run.json with only these facts is enough to publish their figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perfledger.ingest.cli import main
 from tests.corpus import corpus
 
 CORPORA = ("public", "today", "mlperf-v5.1")
-#: What somebody who ran a log may know of it; one device, so that a figure of a device is that of the job.
+#: Facts that the user of a log may know. With one device, a speed per device is that of the job.
 KNOWN: Mapping[str, Any] = {
     "model": "Made-up net",
     "framework": "Made-up",
@@ -25,8 +25,8 @@ KNOWN: Mapping[str, Any] = {
     "batch_size": 8,
     "accumulation": 1,
 }
-#: Devices that clock or physics contradict if they are one: two logs are named after their global batch, and the third
-#: is GPT-3 175B, cut into 32 parts; the others print samples per second of a batch of 16 and of 1024.
+#: Devices of logs whose clock or physics contradict one device. The names of two logs state their global batch, the
+#: third is GPT-3 175B in 32 parts, and the others print samples/s of batches of 16 and of 1024.
 DEVICES = {
     "opt-1.3b-globalBatchSize128": 16,
     "opt-350m_globalBatchSize-64": 16,
@@ -34,7 +34,6 @@ DEVICES = {
     "TangBinghao__swift": 2,
     "ViTAEv2_B": 128,
 }
-#: Facts without which there is no figure, by the reason that says so.
 
 
 def lines_of(*paths: Path) -> list[dict[str, Any]]:
@@ -44,7 +43,7 @@ def lines_of(*paths: Path) -> list[dict[str, Any]]:
 
 
 def missing(line: Mapping[str, Any]) -> list[str]:
-    """Return the facts for whose lack alone a session is refused; none where something else is wrong too."""
+    """Return the missing facts of a session that has no other problem, else an empty list."""
     others = {each["code"] for each in line["problems"]} - {"missing_facts"}
     return [] if others else list(line.get("missing", ()))
 
@@ -55,14 +54,14 @@ def of_corpus(name: str) -> list[dict[str, Any]]:
 
 
 def longest(path: str) -> int:
-    """Return the session with the most records, of which the table of truths tells."""
+    """Return the number of the session with the most records; the table of true figures describes that session."""
     sessions = [each for each in of_corpus("public") if each["path"].partition("/")[2] == path]
     return int(max(sessions, key=lambda each: each["observations"])["session"])
 
 
 @cache
 def refused(name: str) -> dict[str, dict[int, list[str]]]:
-    """Return the refused sessions of each log of a corpus, with the facts that each lacks."""
+    """Return the refused sessions of each log of a corpus, with the missing facts of each."""
     found: dict[str, dict[int, list[str]]] = {}
     for line in of_corpus(name):
         if facts := missing(line):
@@ -71,29 +70,29 @@ def refused(name: str) -> dict[str, dict[int, list[str]]]:
 
 
 def stated(folder: Path, name: str, path: str, facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Read a log again, beside a run.json of some facts and nothing else."""
+    """Read a log again with a run.json of only these facts."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / Path(path).name).symlink_to(corpus(name) / path)
     (folder / "run.json").write_text(json.dumps({"schema": "perfledger.run/1", "case": facts}))
     return lines_of(folder)
 
 
-def told(folder: Path, name: str, path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each refused session of a log with its line after it was told what it lacks."""
+def with_missing_facts(folder: Path, name: str, path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Read a log with its missing facts in a run.json, and yield these facts and the line of each refused session."""
     sessions = refused(name)[path]
     known = {**KNOWN, "devices": next((each for key, each in DEVICES.items() if key in path), KNOWN["devices"])}
     for number, facts in enumerate(sorted(set(map(tuple, sessions.values())))):
-        said = {each: known[each] for each in facts}
-        lines = stated(folder / str(number), name, path, said)
-        yield from ((said, line) for line in lines if tuple(sessions.get(line["session"], ())) == facts)
+        added = {each: known[each] for each in facts}
+        lines = stated(folder / str(number), name, path, added)
+        yield from ((added, line) for line in lines if tuple(sessions.get(line["session"], ())) == facts)
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_what_a_log_lacks_is_enough_to_publish_its_figure(tmp_path: Path, name: str) -> None:
+def test_the_missing_facts_are_enough_to_publish_the_figure(tmp_path: Path, name: str) -> None:
     found = refused(name)
-    assert found, "no log of this corpus lacks a fact: the test would hold nothing"
+    assert found, "no log of this corpus lacks a fact"
     for number, path in enumerate(found):
-        for facts, line in told(tmp_path / str(number), name, path):
+        for facts, line in with_missing_facts(tmp_path / str(number), name, path):
             figure = line["figures"][line["rule"]]
             assert line["published"], (path, line["session"], facts, line["problems"])
             assert figure["value"] is not None
@@ -102,18 +101,19 @@ def test_what_a_log_lacks_is_enough_to_publish_its_figure(tmp_path: Path, name: 
 
 
 def how(path: str) -> How:
-    """Return the rule that gives the figure of a row of the table of truths."""
+    """Return the rule for the figure of a row in the table of true figures."""
     (found,) = (each for name, each in ROWS.items() if path.startswith(name))
     return found
 
 
-def test_the_figure_is_that_of_the_table_of_truths(tmp_path: Path) -> None:
+def test_the_published_figure_is_the_true_one(tmp_path: Path) -> None:
     compared = 0
     for number, path in enumerate(each for each in refused("public") if each in rows()):
         session = longest(path)
         if session not in refused("public")[path]:
             continue
-        line = next(line for _, line in told(tmp_path / str(number), "public", path) if line["session"] == session)
+        read_again = with_missing_facts(tmp_path / str(number), "public", path)
+        line = next(line for _, line in read_again if line["session"] == session)
         figure = line["figures"][how(path).rule.partition(":")[0]]
         row = rows()[path]
         devices = line["case"]["devices"] if row["scope"] == "per_device" else 1
@@ -122,48 +122,48 @@ def test_the_figure_is_that_of_the_table_of_truths(tmp_path: Path) -> None:
     assert compared > 5
 
 
-#: How far a figure may lie from the truth of a log of today's trainers.
+#: Largest relative error of the figure of a log of today's trainers.
 TRUE = 0.01
-#: Truths whose statistic is not that of the headline: a median of rows of which every 25th is slow; three of the five
-#: iterations in the window; and all steps over a time that includes the warm-up.
+#: Rule and tolerance of logs whose true figure is not computed like the headline: a median of rows with every 25th
+#: row slow, three of the five iterations in the window, and all steps over a time that includes the warm-up.
 STATISTICS = {
     "upernet_vitaev2_s": ("median", TRUE), "waveglow": ("sustained", 0.012), "bert_base_squad": ("sustained", 0.1),
 }  # fmt: skip
-#: Logs whose one figure is the trainer's own summary.
+#: Logs whose only figure is the trainer's own summary.
 OWN_SUMMARIES = ("trainer_state.json", "tacotron2_FP16__19-02-2025_08-46-17.txt")
-#: Logs without a figure that can be trusted, and why there is none.
+#: Logs whose figure is refused, and the code of the reason.
 WITHOUT = {"ncf": "withheld"}
 
 
-def truths() -> list[dict[str, Any]]:
+def true_rows() -> list[dict[str, Any]]:
     return list(json.loads(corpus("today/expected.json").read_text("utf-8")))
 
 
 def alone(folder: Path, path: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Read a log by itself, whatever its name, with a run.json of some facts; return its longest session."""
+    """Read a log of any name with a run.json of these facts, and return its longest session."""
     stated(folder, "today", path, facts)
     return max(lines_of(folder / Path(path).name), key=lambda each: each["observations"])
 
 
 def known_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what somebody who knows the truth of a log can state of it."""
+    """Return the facts that a user who knows the true figure of a log can state."""
     devices = row["devices"] or next((each for key, each in DEVICES.items() if key in row["file"]), 1)
     return {**KNOWN, "devices": devices, "batch_size": max(1, (row["batch_size"] or 1) // devices)}
 
 
 def figure_of(line: Mapping[str, Any], rule: str, row: Mapping[str, Any]) -> float:
-    """Return a figure of a log, of one device where its truth is."""
+    """Return a figure of a log, per device if the true figure is per device."""
     found = line["figures"][rule]
     of_device = row["throughput"]["scope"] == "device" and found["scope"] == "job"
     return float(found["value"]) / (line["case"]["devices"] if of_device else 1)
 
 
-def test_every_log_of_today_is_right_within_a_percent_or_refused_for_a_reason(tmp_path: Path) -> None:
+def test_figures_of_todays_logs_are_within_a_percent_or_refused(tmp_path: Path) -> None:
     right = 0
-    for number, row in enumerate(truths()):
+    for number, row in enumerate(true_rows()):
         path, folder = row["file"], tmp_path / str(number)
         facts = missing(alone(folder / "bare", path, {}))
-        line = alone(folder / "told", path, {each: known_of(row)[each] for each in facts})
+        line = alone(folder / "stated", path, {each: known_of(row)[each] for each in facts})
         if why := next((each for name, each in WITHOUT.items() if name in path), None):
             assert [each["code"] for each in line["problems"]] == [why], path
             continue

@@ -78,7 +78,7 @@ def metrics_of(session: Session) -> dict[str, MetricFigure]:
 
 
 def amd(blocks: int = 6) -> Iterator[str]:
-    """AMD: `samples_count` counts from the start in all events. `step` of a speed counts samples."""
+    """Yield AMD's events: `samples_count` counts from the start, and `step` of a speed counts samples."""
     for each in range(blocks):
         at, done = 15 * each, 640 * each
         yield mllog(at, "block_start", samples_count=done)
@@ -90,7 +90,7 @@ def amd(blocks: int = 6) -> Iterator[str]:
 
 
 def nemo(blocks: int = 6) -> Iterator[str]:
-    """NeMo: `samples_count` of a block is its size. Steps, block and evaluation print the same kind of statistics."""
+    """Yield NeMo's events: `samples_count` of a block is its size, and steps, block and evaluation print statistics."""
     yield mllog(-5, "tracked_stats", {"warmup_time": 80.5}, step=0)
     for each in range(blocks):
         at, step = 15 * each, 10 * each
@@ -107,7 +107,7 @@ def nemo(blocks: int = 6) -> Iterator[str]:
 
 
 def parts_of_epochs(stretches: int = 6) -> Iterator[str]:
-    """DLRM: the evaluations are within an epoch, and print the fraction of it that is done."""
+    """Yield DLRM's events: the evaluations are within an epoch, and print the fraction of it that is done."""
     yield mllog(0, "train_samples", 6400, epoch_num=0.0)
     yield mllog(0, "epoch_start", epoch_num=0)
     for each in range(stretches):
@@ -117,7 +117,7 @@ def parts_of_epochs(stretches: int = 6) -> Iterator[str]:
 
 
 def samples_as_epochs(stretches: int = 6) -> Iterator[str]:
-    """BERT: `epoch_num` counts samples."""
+    """Yield BERT's events, whose `epoch_num` counts samples."""
     yield mllog(0, "block_start", first_epoch_num=1, epoch_count=1)
     yield mllog(0, "epoch_start", epoch_num=0)
     for each in range(stretches):
@@ -128,7 +128,7 @@ def samples_as_epochs(stretches: int = 6) -> Iterator[str]:
 
 
 def blocks_of_epochs(blocks: int = 6) -> Iterator[str]:
-    """ResNet-50 on TPUs: a block prints how many epochs it has. Only blocks and evaluations have times."""
+    """Yield events of ResNet-50 on TPUs: a block states its epochs, and only blocks and evaluations have times."""
     yield mllog(0, "train_samples", 160)
     for each in range(blocks):
         yield mllog(15 * each, "block_start", first_epoch_num=4 * each + 1, epoch_count=4)
@@ -138,7 +138,7 @@ def blocks_of_epochs(blocks: int = 6) -> Iterator[str]:
 
 
 def epochs_in_blocks(epochs: int = 6) -> Iterator[str]:
-    """ResNet-50 in MXNet: epochs are within blocks, and a block ends after the evaluation."""
+    """Yield events of ResNet-50 in MXNet: epochs are within blocks, and a block ends after the evaluation."""
     yield mllog(0, "train_samples", 640)
     for each in range(epochs):
         yield mllog(15 * each, "block_start", first_epoch_num=each + 1, epoch_count=1)
@@ -620,7 +620,7 @@ def test_every_log_of_the_round_is_published_with_its_minutes() -> None:
         assert found.case.devices
 
 
-def test_scores_of_the_round() -> None:
+def test_scores_of_the_round_are_the_published_ones() -> None:
     found: dict[tuple[Any, ...], Result] = {
         (each.options["submitter"], each.options["system"], each.model): each for each in results.results(round_of())
     }
@@ -644,7 +644,7 @@ def evaluated(path: str) -> float:
     return sum(end - begin for (_, begin), (_, end) in spans) / 60000
 
 
-def second_way(row: dict[str, str]) -> float:
+def from_printed_numbers(row: dict[str, str]) -> float:
     """Compute the throughput of a log from the speeds that it prints, else from its times per step."""
     path, batch = row["path"], float(row["gbs"])
     length = 8192 if row["benchmark"] in ("llama31_8b", "llama31_405b") else 1
@@ -658,11 +658,11 @@ def second_way(row: dict[str, str]) -> float:
     return length * batch / median(times)
 
 
-def test_throughput_of_every_benchmark_by_a_second_way() -> None:
+def test_the_throughput_of_every_benchmark_equals_that_of_its_printed_numbers() -> None:
     for row in rows("expected.csv"):
         found = run_at(row["path"]).figure("sustained")
         assert found is not None, row["path"]
-        assert found.value == pytest.approx(second_way(row), rel=0.02), row["path"]
+        assert found.value == pytest.approx(from_printed_numbers(row), rel=0.02), row["path"]
 
 
 def test_each_training_stretch_between_evaluations_is_one_observation() -> None:

@@ -38,7 +38,7 @@ def ledger(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Suites before the new one."""
+    """Return the suites before the new one."""
     found = tmp_path / "suites"
     found.mkdir()
     (found / "first.toml").write_text('title = { en = "First", zh = "甲" }\norder = 70\nmodels = ["First"]\n', "utf-8")
@@ -179,7 +179,7 @@ def test_the_command_writes_it_and_the_next_call_says_what_is_left(
     assert not any("squeeze-net" in each for each in said.out.splitlines())
 
 
-def test_new_suites_lie_in_the_project_of_the_user_or_with_ours(
+def test_a_new_suite_is_written_to_the_users_project_or_to_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(TOP)

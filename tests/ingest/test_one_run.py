@@ -1,4 +1,4 @@
-"""Four checks that a session is one run, on logs that are not, and on honest ones that look alike."""
+"""Four checks that a session is one run, on logs of two runs, and on similar logs of one run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SPEEDS = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
 
 
 def found(pattern: bytes, lines: Sequence[str], folder: Path, **reading: Any) -> tuple[int, str] | None:
-    told = one_run(made(pattern, lines, folder, **reading))
-    return (told[0], told[1].code) if told else None
+    evidence = one_run(made(pattern, lines, folder, **reading))
+    return (evidence[0], evidence[1].code) if evidence else None
 
 
 def test_a_second_run_of_few_records_is_found(tmp_path: Path) -> None:
@@ -36,29 +36,27 @@ def test_a_second_run_of_whole_epochs_is_found(tmp_path: Path) -> None:
     ("lines", "expected"),
     [
         ([f"iter {i} speed {speed}" for i in range(1, 40) for speed in (5.0, 10.0)], (2, "steps_go_back")),
-        # Two handlers of a logger print each line twice.
+        # Two handlers of a logger print each line.
         ([f"iter {i} speed {5.0 + i / 100}" for i in range(1, 40) for _ in range(2)], None),
-        # Resumed once, from a checkpoint.
+        # The run is resumed once from a checkpoint.
         ([f"iter {i} speed {5.0 + i / 100}" for i in (*range(1, 30), *range(20, 60))], None),
-        # The first line after a restart may hold the start of the program, so the second one shows the pace.
+        # The first line after a restart may include the start of the program, so the second one shows the pace.
         (
             [*(f"iter {i} speed 5.0" for i in range(1, 30)), *(f"iter {i} speed 9.0" for i in range(20, 60))],
             (31, "pace_of_another"),
         ),
     ],
 )
-def test_two_programs_in_one_file_are_told_from_one(
-    lines: list[str], expected: tuple[int, str] | None, tmp_path: Path
-) -> None:
+def test_two_programs_in_one_file_are_found(lines: list[str], expected: tuple[int, str] | None, tmp_path: Path) -> None:
     assert found(SPEEDS, lines, tmp_path) == expected
 
 
-def test_two_programs_that_count_updates_are_found_where_they_are_not_in_step(tmp_path: Path) -> None:
-    """A loss scaler takes back a few updates, and never as many as lie between two programs."""
+def test_two_programs_that_count_updates_are_found_if_their_steps_differ(tmp_path: Path) -> None:
+    """A loss scaler takes back a few updates, which are fewer than the distance between two programs."""
     both = [f"iter {i} speed 5.0" for n in range(1, 40) for i in (n, 2 * n + 10)]
     scaled = [f"iter {i} speed {speed}" for i in range(3, 60, 3) for i, speed in ((i, 5.0), (i - 1, 5.5))]
-    told = [found(SPEEDS, lines, tmp_path, per_update=True) for lines in (both, scaled)]
-    assert told == [(3, "steps_go_back"), None]
+    both_found = [found(SPEEDS, lines, tmp_path, per_update=True) for lines in (both, scaled)]
+    assert both_found == [(3, "steps_go_back"), None]
 
 
 def test_numbers_that_a_loss_scaler_takes_back_are_of_one_run(tmp_path: Path) -> None:
@@ -73,9 +71,9 @@ def test_lines_without_a_step_are_of_one_run(tmp_path: Path) -> None:
     assert found(rb"(?:iter (?P<step>\d+) )?speed (?P<throughput>\S+)", lines, tmp_path) is None
 
 
-def test_ranks_of_which_some_lines_have_no_time_are_one_run(tmp_path: Path) -> None:
+def test_ranks_with_times_on_only_some_lines_are_one_run(tmp_path: Path) -> None:
     pattern = rb"iter (?P<step>\d+)(?: after (?P<elapsed>\d+))?+ speed (?P<throughput>\S+)"
-    lines = [f"iter {i}{told} speed {5.0 + i / 100}" for i in range(1, 40) for told in (f" after {i}", "", "")]
+    lines = [f"iter {i}{time} speed {5.0 + i / 100}" for i in range(1, 40) for time in (f" after {i}", "", "")]
     assert found(pattern, lines, tmp_path, ranks="median") is None
 
 
@@ -111,7 +109,7 @@ def test_a_gap_divides_two_runs_if_the_pace_changes_with_it(
 
 @pytest.mark.parametrize(("slow_until", "expected"), [(98, None), (130, (10, "pace_of_another"))])
 def test_a_stall_is_not_a_second_run(slow_until: int, expected: tuple[int, str] | None, tmp_path: Path) -> None:
-    """After a stall with missing lines a run goes on at its own pace; a second run has another pace."""
+    """After a stall with missing lines a run continues at the same pace, and a second run has another pace."""
     steps = [*range(1, 10), *range(90, 130)]
     lines = [f"iter {each} speed {2.0 if 90 <= each < slow_until else 10.0}" for each in steps]
     assert found(SPEEDS, lines, tmp_path) == expected

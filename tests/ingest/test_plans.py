@@ -1,4 +1,4 @@
-"""Plans beside logs: what is read of them, and that no log is looked for among them."""
+"""Plans in folders of logs: they are read, and are not taken for logs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_plans_are_read_by_recipe_and_the_later_path_counts(tmp_path: Path) -> N
     assert found.problems == ()
 
 
-def test_a_plan_that_is_none_is_a_problem_and_the_others_count(tmp_path: Path) -> None:
+def test_an_invalid_plan_is_a_problem_and_the_others_count(tmp_path: Path) -> None:
     written(tmp_path, builders.plan("a"))
     for name, text in {
         "broken": '{"schema": "perfledger.plan/1", ',
@@ -49,7 +49,7 @@ def test_a_plan_that_is_none_is_a_problem_and_the_others_count(tmp_path: Path) -
     assert ".devices is 16, which 3 nodes cannot share" in found.problems[3].args["cause"]
 
 
-def test_no_log_is_looked_for_among_plans_but_in_another_folder_of_that_name(tmp_path: Path) -> None:
+def test_a_folder_named_plans_contains_logs_only_if_it_has_no_plans(tmp_path: Path) -> None:
     written(tmp_path / "ours", builders.plan("a"))
     (tmp_path / "ours" / "train.log").write_text("x\n", "utf-8")
     (tmp_path / "others" / "plans").mkdir(parents=True)
@@ -64,7 +64,7 @@ def test_a_secret_in_a_plan_is_redacted(tmp_path: Path) -> None:
     assert key not in plans.found([tmp_path]).by_recipe["a"].notes
 
 
-def test_ingest_reads_plans_beside_the_logs_and_writes_again_when_one_changed(tmp_path: Path) -> None:
+def test_a_changed_plan_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "train.log").write_text("".join(f"{each}\n" for each in seg([4.0] * 20)), "utf-8")
     path = written(tmp_path / "logs", builders.plan("a", model="ResNet-50"))

@@ -1,4 +1,4 @@
-"""A hundred kinds of secrets, planted wherever text comes in: no byte of them goes out, in no file and no message."""
+"""A hundred kinds of secrets, planted in all inputs: they appear in no file and no message."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.planted_secrets import PLANTED, TOKEN, Planted
 from tests.site.conftest import ROOT
 
 TEXTS = [each for group in PLANTED.values() for each in group]
-#: Shorter secrets are in every site: each is tried for itself elsewhere.
+#: Every site contains shorter texts; other tests try such secrets.
 SHORT = 6
-#: Characters of the begin of a long key, which must not be there alone.
+#: Number of first characters of a long key, which must not appear even alone.
 BEGIN = 16
 WANTED = {secret[:BEGIN] for each in TEXTS for secret in each.secrets if len(secret) >= SHORT}
 
@@ -35,8 +35,8 @@ def one_line(each: Planted) -> str:
 
 
 def file_names() -> Iterator[str]:
-    """Yield names of files that hold every planted text that a name can hold, each as often as it fits."""
-    # A word first: a key takes what follows it without a blank.
+    """Yield names of files that together contain every planted text that is possible in a name."""
+    # The name begins with a word, because text directly after a key becomes a part of it.
     name = "of"
     for each in TEXTS:
         if "/" in each.text or "\n" in each.text or not each.text.isascii() or len(each.text) > 200:
@@ -100,7 +100,7 @@ def publish(folder: Path, texts: list[str]) -> None:
 
 
 def left(outputs: dict[str, bytes]) -> list[tuple[str, str]]:
-    """Return where what is left of a secret stands: the file, and the secret."""
+    """Return each file that contains a part of a secret, and the part."""
     pattern = re.compile("|".join(map(re.escape, sorted(WANTED, key=len, reverse=True))).encode())
     found = []
     for name, data in outputs.items():
@@ -109,7 +109,7 @@ def left(outputs: dict[str, bytes]) -> list[tuple[str, str]]:
     return found
 
 
-def test_nothing_that_is_planted_gets_out(tmp_path: Path) -> None:
+def test_planted_secrets_are_not_in_the_output(tmp_path: Path) -> None:
     plant(tmp_path / "logs")
     command = [sys.executable, "-m", "ingest", "logs", "--out", "docs", "--json"]
     done = subprocess.run(
@@ -118,12 +118,12 @@ def test_nothing_that_is_planted_gets_out(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr.decode()
     assert len(done.stdout.splitlines()) >= 5
     outputs = {"stdout": done.stdout, "stderr": done.stderr, **contents(tmp_path / "docs")}
-    # MkDocs makes its pages, its feed and its search of these files alone.
+    # MkDocs makes pages, feed and search only from these files.
     assert {"logs/", "en/", "zh/"} <= {f"{name.partition('/')[0]}/" for name in outputs}
     assert left(outputs) == []
 
 
-def test_what_is_left_is_found() -> None:
+def test_a_remaining_secret_would_be_found() -> None:
     assert left({"a": b"x hunter22 y", "b.gz": gzip.compress(b"zoltan")}) == [("a", "hunter22"), ("b.gz", "zoltan")]
     with pytest.raises(AssertionError):
         assert left({"hunter22": b""}) == []

@@ -1,4 +1,4 @@
-"""Problems as they are printed: every one that a log can have is made to happen, and says cause and remedy."""
+"""Messages of problems: every problem of a log is provoked, and its message has cause and remedy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def empty(*paths: str) -> list[Problem]:
     return [Problem("empty", each) for each in paths]
 
 
-def test_problems_of_one_kind_are_grouped_by_the_folders_below_the_one_they_share() -> None:
+def test_problems_of_one_kind_are_grouped_by_folder() -> None:
     found = grouped([*empty("t/a/x/1.log", "t/b/2.log", "t/a/y/3.log"), Problem("binary", "t/c/z/4.bin")])
     assert [(each.code, each.folder, [each.path for each in each.problems]) for each in found] == [
         ("empty", "t/a", ["t/a/x/1.log", "t/a/y/3.log"]),
@@ -48,7 +48,7 @@ def test_problems_of_one_kind_are_grouped_by_the_folders_below_the_one_they_shar
     ]
 
 
-def test_problems_beside_each_other_and_without_a_folder_are_one_group() -> None:
+def test_problems_of_one_folder_are_one_group() -> None:
     assert [(each.folder, len(each.problems)) for each in grouped(empty("t/1.log", "t/2.log"))] == [("t", 2)]
     assert [(each.folder, len(each.problems)) for each in grouped(empty("1.log", "t/2.log"))] == [("", 1), ("t", 1)]
 
@@ -73,7 +73,7 @@ def test_the_log_that_killed_its_reader_is_printed_first_among_a_thousand_proble
     assert printed(many, "", verbose=False)[0] == message(killer)
 
 
-def test_the_command_groups_many_problems_unless_it_is_told_otherwise(
+def test_the_command_groups_many_problems_unless_it_is_verbose(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (logs := tmp_path / "logs").mkdir()
@@ -102,7 +102,7 @@ def test_the_command_names_the_file_of_many_logs(
     assert parquet.read_table(path).num_rows == FEW + 1
 
 
-#: The steps and the samples of the epochs are unknown, and so is the time of a step.
+#: A log without steps, samples of an epoch, and time per step.
 LOSS_AND_SUMMARY = (
     "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
     "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}\n"
@@ -110,7 +110,7 @@ LOSS_AND_SUMMARY = (
 
 
 def put(name: str, data: str | bytes) -> Callable[[Path], object]:
-    """Write a file alone."""
+    """Return a function that writes a file without a run.json."""
 
     def make(root: Path) -> None:
         path = root / name
@@ -121,21 +121,21 @@ def put(name: str, data: str | bytes) -> Callable[[Path], object]:
 
 
 def with_run(log: str, **about: object) -> Callable[[Path], object]:
-    """Write a log with a run.json."""
+    """Return a function that writes a log with a run.json."""
     return lambda root: write_run(root, "a/1", log, run=run_json(**about))  # type: ignore[arg-type]
 
 
 def dll(steps: Sequence[tuple[int, float]], *, second: float = 0.125) -> str:
-    """NGC PyTorch ResNet-50: (iteration, speed), a line per `second`."""
+    """Return lines of NGC PyTorch ResNet-50 for (iteration, speed), `second` apart."""
     return "".join(f"{each}\n" for each in pytorch_resnet50(steps, second=second))
 
 
-#: The trainer's own figure, three times what its lines say.
+#: The trainer's own figure, three times the speed of its lines.
 SUMMARY = f"DLL {clock(30)} - Summary: train.loss : 6.67479  train.total_ips : 96.00 img/s\n"
 
 
 def nemo(step: int, consumed: int) -> str:
-    """NeMo: a step, and the samples consumed by then."""
+    """Return a line of NeMo with a step and the samples that were consumed before its end."""
     return (
         f"DLL {clock(2.0 * step)} - {step} reduced_train_loss : 11.25  lr : 0.0  global_step : {step}.0  "
         f"consumed_samples : {consumed}.0  grad_norm : 8.75  train_step_timing in s : 2.0  epoch : 0 \n"
@@ -143,7 +143,7 @@ def nemo(step: int, consumed: int) -> str:
 
 
 def twice(second: str) -> Callable[[Path], object]:
-    """Write two logs side by side, without a run.json."""
+    """Return a function that writes two logs into a folder, without a run.json."""
 
     def make(root: Path) -> None:
         put("a.log", SEG * 2)(root)
@@ -165,7 +165,7 @@ def begun_again(root: Path) -> None:
 
 
 def with_part(name: str, stated: str | None, text: str | None) -> Callable[[Path], object]:
-    """Write a run with a further file, as run.json states it and as it is on the disk."""
+    """Return a function that writes a run with another file: its text in run.json, and its text on the disk."""
 
     def make(root: Path) -> None:
         files = {name: {"sha256": hashlib.sha256(stated.encode()).hexdigest()}} if stated is not None else {}
@@ -180,7 +180,7 @@ def without_log(root: Path) -> None:
     write_run(root, "a/1", SEG).unlink()
 
 
-#: Makes each problem happen, by its code; several ways to one differ after a hyphen.
+#: Functions that provoke each problem by its code; a suffix after a hyphen separates several ways.
 HAPPENS: dict[str, Callable[[Path], object]] = {
     "unreadable": lambda root: (root / "a.log").symlink_to(root / "nowhere"),
     "not_a_file": lambda root: os.mkfifo(root / "a.log"),
@@ -232,7 +232,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "wrong_file-changes": put("changes.toml", "[[change]]\ndate = 2026-11-21\n"),
     "wrong_file-environment": with_part("environment.json", "{", "{"),
 }
-#: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
+#: Problems that other tests provoke: of telemetry, published figures, parameter servers, two folders, and layouts.
 ELSEWHERE = {
     "fact_differs",
     "facts_unused",
@@ -248,7 +248,7 @@ ELSEWHERE = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Called, Path]:
-    """Make every problem happen in a folder that has its name, read them by one call, and return its site too."""
+    """Provoke every problem in a folder with its name, read all by one call, and return output and site."""
     top = tmp_path_factory.mktemp("problems")
     for code, make in HAPPENS.items():
         (top / code).mkdir()
@@ -265,7 +265,7 @@ def test_each_problem_occurs_and_states_cause_and_remedy(built: tuple[Called, Pa
     assert called.code == 1, called.err
     text = words.load().entries[f"problem.{code.partition('-')[0]}"]
     pattern = re.sub(r"\\\{\w+\\\}", ".+", re.escape(text["en"]))
-    # A plan is named below its folder of plans, whatever the path that was given.
+    # The path of a plan begins with its folder of plans.
     own = [line for line in called.problems if line.startswith("plans/" if code == "wrong_file-plan" else code)]
     assert [line for line in own if re.search(pattern, line)], own
 
@@ -277,14 +277,14 @@ def test_the_page_of_problems_has_no_unfilled_slot(built: tuple[Called, Path], l
 
 
 def test_every_problem_of_logs_has_an_example() -> None:
-    told = {key.partition(".")[2] for key in words.load().entries if key.startswith("problem.")}
-    others = {each for each in told if each.startswith(("telemetry_", "published_"))}
-    assert told - others - ELSEWHERE == {each.partition("-")[0] for each in HAPPENS}
+    codes = {key.partition(".")[2] for key in words.load().entries if key.startswith("problem.")}
+    others = {each for each in codes if each.startswith(("telemetry_", "published_"))}
+    assert codes - others - ELSEWHERE == {each.partition("-")[0] for each in HAPPENS}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_problem_says_more_than_its_cause(language: str) -> None:
-    """A second sentence or half of one: what was done about it, or what to do."""
+    """A second sentence or clause states the consequence or the remedy."""
     for key, entry in words.load().entries.items():
         if key.startswith("problem."):
             assert len(re.findall(r"[.;:,。；，]", entry[language])) >= 2, key

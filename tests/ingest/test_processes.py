@@ -18,7 +18,7 @@ from perfledger.ingest.common.processes import Death, Worker, answering, done_ap
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_a_worker_returns_what_its_work_returns_and_raises_what_it_raises(anew: bool) -> None:
+def test_a_worker_returns_the_results_and_errors_of_its_work(anew: bool) -> None:
     with closing(Worker(math.sqrt, anew=anew)) as worker:
         for given in (4.0, 9.0):
             worker.give(given)

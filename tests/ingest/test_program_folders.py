@@ -1,4 +1,4 @@
-"""Folders that programs write: the files next to a log fill in what it leaves open, without an option."""
+"""Folders that programs write: the files next to a log state facts that the log lacks, without an option."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def test_a_folder_of_wandb_needs_no_layout(tmp_path: Path, ingest: Callable[...,
     }
 
 
-def test_the_cards_of_a_machine_are_the_devices_unless_something_else_is_stated(
+def test_the_cards_of_a_machine_are_the_devices_unless_another_source_states_them(
     tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
-    """`gpu_count` counts all cards of the machine, whichever of them the run uses: the figure says where it is from."""
+    """`gpu_count` counts all cards of the machine, even unused ones, so the figure names its source."""
     folder = wandb_folder(tmp_path)
     (line,) = ingest(folder, "--json").lines
     stated = line["facts"]["devices"]
@@ -97,14 +97,14 @@ def test_the_cards_of_a_machine_are_the_devices_unless_something_else_is_stated(
     assert line["case"]["devices"] == 1
 
 
-def test_cards_of_two_kinds_leave_the_hardware_open(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_cards_of_two_kinds_state_no_hardware(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     two = METADATA | {"gpu_nvidia": [{"name": "NVIDIA L40S"}, {"name": "NVIDIA A40"}]}
     (line,) = ingest(wandb_folder(tmp_path, two), "--json").lines
     assert "hardware" not in line["facts"]
 
 
 def test_the_log_outweighs_the_files_next_to_it(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """A configuration that states another batch size than the log is a note, and the log is believed."""
+    """A configuration with a different batch size causes a note, and the log's value counts."""
     log, config = log_of("frameworks.hf_trainer").read_text("utf-8"), CONFIG.replace("value: 4\n", "value: 8\n")
     (line,) = ingest(wandb_folder(tmp_path, config=config, log=log), "--json").lines
     assert line["facts"]["batch_size"]["source"] == "log"
@@ -113,14 +113,14 @@ def test_the_log_outweighs_the_files_next_to_it(tmp_path: Path, ingest: Callable
     assert "contradiction" not in codes
 
 
-def test_the_reader_is_believed_before_a_program(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_facts_of_the_reader_outweigh_those_of_a_program(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     folder = wandb_folder(tmp_path)
     (folder / "facts.toml").write_text('model = "mine"\n')
     (line,) = ingest(folder, "--json").lines
     assert line["facts"]["model"]["value"] == "mine"
 
 
-def test_a_broken_description_is_named(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_broken_description_is_a_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     folder = wandb_folder(tmp_path, config=CONFIG.replace("value: 4\n", "value: four\n"))
     (line,) = ingest(folder, "--json").lines
     (found,) = [each for each in line["problems"] if each["code"] == "wrong_file"]

@@ -1,4 +1,4 @@
-"""Properties of every format: what is no part of a session changes none of its figures."""
+"""A property of every format: lines around a session do not change its figures."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
 from tests.parsers.golden import log_of
 
-#: What lies around a run in a real file: prompts, bars, warnings, listings, and what people type.
+#: Lines around a run in real files: prompts, bars, warnings, listings, and commands.
 JUNK = (
     "", " ", "$ ", "+ date", "Fri Nov 20 08:00:00 UTC 2026", "total 48", "100%", "done", "===", "ips: 127.0.0.1", "{}",
     "drwxr-xr-x 2 a a 4096 Nov 20 08:00 logs", "  0%|          | 0/3 [00:00<?, ?it/s]", "speed: fast", "loss", "epoch",
     "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR", "步数", "step", "[]",
     "Downloading: 45.2MB [00:03, 12.1MB/s]", "0.5", "nan", "Epoch", "Iteration:", "export NCCL_DEBUG=INFO",
 )  # fmt: skip
-#: What a case needs where the log does not state it.
+#: Facts of a case that some logs do not state.
 CASE = {"devices": 1, "batch_size": 8, "sequence_length": 128, "accumulation": 1}
 junk = st.lists(st.sampled_from(JUNK) | st.text("abc xyz0123.:=-", max_size=30), max_size=8).map(
     lambda lines: "".join(f"{each}\n" for each in lines).encode()
@@ -41,7 +41,7 @@ def golden(format_id: str) -> bytes:
     return log_of(format_id).read_bytes().rstrip(b"\n") + b"\n"
 
 
-#: InternLM's lines begin with a stamp as containers print it: it is taken for theirs where most lines have it.
+#: InternLM's lines begin with a stamp like that of containers, which is removed if most lines have it.
 OTHERS = [each.id for each in formats() if each.id != "frameworks.internlm"]
 
 

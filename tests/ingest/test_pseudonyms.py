@@ -1,4 +1,4 @@
-"""Names of hosts and users: one host is one pseudonym in all that is published of a log, and words stay words."""
+"""Names of hosts and users: a host has one pseudonym in all published texts of a log, and other words stay."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_host_is_one_pseudonym_by_order_of_appearance() -> None:
     ]
 
 
-def test_a_user_who_is_named_once_is_gone_everywhere() -> None:
+def test_a_user_who_is_named_once_is_removed_everywhere() -> None:
     assert through("USER=zoltan", "data of zoltan, zoltan's and zoltan_2") == [
         "USER=<user>",
         "data of <user>, <user>'s and zoltan_2",
@@ -45,7 +45,7 @@ def test_a_user_who_is_named_once_is_gone_everywhere() -> None:
     assert through("/home/zoltan/.local/lib/x.py: zoltan", "C zoltan")[1] == "C <user>"
 
 
-#: Texts that contain names, as far from the usual form as rules go, and all planted ones.
+#: Texts that contain names, in unusual forms that rules still match, and all planted texts.
 NAMING = [
     *(
         "5@a1b",
@@ -84,12 +84,12 @@ def test_distinct_lines_show_that_a_text_contains_names(around: str) -> None:
                 assert RuleSet([rule]).may_match(lines.decode()), (rule.id, text)
 
 
-def test_distinct_lines_without_names_need_no_second_look() -> None:
+def test_distinct_lines_without_names_are_not_searched_again() -> None:
     lines = b"gpus_per_node: 8\nlocalhost: 29500\nusers: 5\n--nnodes=2\n/data/x\n[rank 0]: ok"
     assert not may_name([distinct_lines(lines)])
 
 
-def test_no_literal_of_a_rule_that_names_somebody_holds_a_digit() -> None:
+def test_literals_of_rules_with_names_have_no_digits() -> None:
     assert not [need for each in naming_rules().rules for need in each.needs if any(map(str.isdigit, need))]
 
 
@@ -108,7 +108,7 @@ def test_a_word_of_every_log_stays(line: str) -> None:
     assert through(line)[0].split()[1:] == line.split()[1:]
 
 
-def test_a_name_is_whole() -> None:
+def test_only_whole_names_are_replaced() -> None:
     assert through("USER=zoltan", "zoltans /zoltan x.zoltan zoltan") == [
         "USER=<user>",
         "zoltans /<user> x.zoltan <user>",
@@ -116,18 +116,18 @@ def test_a_name_is_whole() -> None:
 
 
 def test_a_name_without_a_number_stays_a_host() -> None:
-    """Where the names of a log are not known, such as in run.json beside another."""
+    """The names of a log may be unknown, for example in the run.json of another log."""
     assert redacted(NCCL.format("zgx-b7")) == NCCL.format("<host>")
 
 
-def test_facts_codes_and_paths_are_what_they_are_whatever_a_log_names() -> None:
+def test_facts_codes_and_paths_are_not_replaced_by_names_of_a_log() -> None:
     names = names_in(["USER=resnet50v", "LOGNAME=too_few", "USERNAME=paddleseg2"])
     problem = Problem("too_few", "logs/resnet50v/x.log", args={"printed": "of resnet50v", "fact": "resnet50v"})
     found = redact_record(problem, names)
     assert found == replace(problem, args={"printed": "of <user>", "fact": "resnet50v"})
 
 
-def test_names_that_a_record_states_are_numbered_after_those_of_its_log() -> None:
+def test_names_in_a_record_are_numbered_after_those_of_its_log() -> None:
     problem = Problem("x", args={"printed": "HOSTNAME=zgx-c3", "cause": "zgx-a1"})
     assert redact_record(problem, names_in(["HOSTNAME=zgx-a1"])).args == {
         "printed": "HOSTNAME=host-2",
@@ -135,9 +135,7 @@ def test_names_that_a_record_states_are_numbered_after_those_of_its_log() -> Non
     }
 
 
-def test_a_log_whose_user_is_called_like_its_format_is_read_as_ever(
-    tmp_path: Path, ingest: Callable[..., Called]
-) -> None:
+def test_a_user_with_the_name_of_a_format_changes_nothing(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     lines = seg([4.0, *[5.0] * 5])
     named = ["USER=dlperf", "USER=paddle_seg", "USER=DeepLabV3", "LOGNAME=completed", "USER=sustained", "USER=images"]
     write_run(tmp_path / "logs", "seg/paddleseg/x/1", lines)
@@ -153,13 +151,13 @@ def without_lines(value: Any) -> Any:
     return value
 
 
-def test_a_log_of_endless_names_is_given_up() -> None:
+def test_a_log_with_too_many_names_is_refused() -> None:
     found = names_in("\n".join(f"HOSTNAME=zgx{letter}{number}" for number in range(500)) for letter in "abcdef")
     assert len(found.hosts) == 1000
     assert names_in(["no names"]) == NO_NAMES
 
 
-def test_page_and_record_call_a_host_alike(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_page_and_record_have_the_same_pseudonym(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     run = run_json(notes="zgx-b7 was slow, zgx-a1 was not")
     log = [NCCL.format("zgx-a1"), NCCL.format("zgx-b7"), *seg([4.0, *[5.0] * 5])]
     write_run(tmp_path / "logs", "seg/paddleseg/x/1", log, run=run)
@@ -171,6 +169,6 @@ def test_page_and_record_call_a_host_alike(tmp_path: Path, ingest: Callable[...,
 
 
 @pytest.mark.parametrize(("user", "after"), [("zol", "zol waits"), ("zola", "<user> waits"), ("zolan", "<user> waits")])
-def test_name_of_four_letters_is_gone_everywhere(user: str, after: str) -> None:
+def test_a_name_of_four_letters_is_removed_everywhere(user: str, after: str) -> None:
     """Shorter names may be part of any text."""
     assert through(f"USER={user}", f"{user} waits") == ["USER=<user>", after]

@@ -1,4 +1,4 @@
-"""Logs that others published: the figure of each row of their `expected.csv`, from the log by one of our rules."""
+"""Public logs: one of our rules gives the expected figure of each row of their table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.corpus import corpus, expected
 
 @dataclass(frozen=True)
 class How:
-    """Which figure of ours stands for a row.
+    """Our figure for a row.
 
-    `format` must claim the log. `rule` gives the figure, of the session with the most records. `case` is what the log
-    leaves unsaid; `None` for a fact that the row leaves out, so that a figure per device stays one.
+    `format` must claim the log. `rule` gives the figure of the session with the most records. `case` has facts that the
+    log does not state; `None` removes a fact, so that the figure stays per device.
     """
 
     format: str
@@ -28,10 +28,10 @@ class How:
     within: float = 0.01
 
 
-#: By the folder and the beginning of the name: a row without an entry fails.
+#: Figures by folder and beginning of the name; a row without an entry fails.
 ROWS = {
     "ppcls/robinbg": How("paddle.clas_dygraph"),
-    # Two devices, as the log says; the row counts one.
+    # The log states two devices, and the row counts one.
     "paddledet/intflow": How("frameworks.paddle_detection", case={"devices": None}),
     "paddleocr/Saifulkamil": How("frameworks.paddle_ocr"),
     "tf_cnn_benchmarks/lambdal": How("frameworks.tf_cnn_benchmarks", "reported"),
@@ -40,25 +40,25 @@ ROWS = {
     "megatron/bigscience": How("dlperf.megatron"),
     "deepspeed/microsoft": How("dlperf.deepspeed"),
     "mxnet/zmonoid": How("frameworks.mxnet_fit"),
-    # Speeds of this run swing between two levels, so that its median hangs on which records count.
+    # Speeds of this run alternate between two levels, so the median depends on the number of skipped records.
     "mxnet/dmlc": How("dlperf.gluon_cv", "median:skip=1"),
     "dle_dllogger/gkebe": How("frameworks.dllogger", "reported"),
-    # The row calls the timing of these two a mean since the start; it is one over five steps. Ours is by the clock.
+    # The row treats the timing of these two as a mean since the start, but it covers five steps. Ours uses clocks.
     "nemo_lightning/AI-Hypercomputer__gpu-recipes__llama3": How("frameworks.nemo"),
     "nemo_lightning/AI-Hypercomputer__gpu-recipes__dllogger": How("frameworks.nemo"),
     "hf_trainer/bigscience": How("frameworks.hf_trainer", "reported"),
-    # The last record before the end, instead of the line of validation at it.
+    # The last record before the end, instead of the line of the validation at the end.
     "nanogpt_style/lolrazh": How("frameworks.modded_nanogpt", "sustained:skip=0"),
     "mlperf/mlcommons__training_results_v1.0": How("frameworks.mlperf"),
     "mlperf/mlcommons__training_results_v4.0": How("frameworks.mlperf"),
-    # What is left of the log is MLPerf's.
+    # The rest of the log has only MLPerf's lines.
     "hugectr/mlcommons": How("frameworks.mlperf"),
 }
 
 
-#: Rows of less than high confidence that our figure agrees with all the same.
+#: Rows without high confidence that agree with our figure.
 ROWS |= {
-    # The row counts the devices of the machine, of which the log says that two were used.
+    # The row counts all devices of the machine, and the log states that two were used.
     "dle_dllogger/ide8": How("frameworks.nvlog", "reported"),
     "mlperf/mlcommons__training_results_v2.0": How("frameworks.mlperf"),
     "mlperf/mlcommons__training_results_v0.5": How("frameworks.mlperf", "median:skip=0"),
@@ -66,7 +66,7 @@ ROWS |= {
 
 
 def rows() -> dict[str, dict[str, str]]:
-    """Rows by their file."""
+    """Return the rows by their file."""
     return {each["file"]: each for each in expected("expected-public")}
 
 
@@ -94,7 +94,7 @@ def test_every_row_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize("beginning", ROWS)
-def test_figure_of_a_row(beginning: str) -> None:
+def test_the_figure_of_a_row_is_the_expected_one(beginning: str) -> None:
     row, how = row_of(beginning), ROWS[beginning]
     log = log_of(row["file"])
     assert [each.format.id for each in log.claims] == [how.format]
@@ -108,8 +108,8 @@ def test_figure_of_a_row(beginning: str) -> None:
     ("beginning", "starts", "with_records"),
     [("ppcls/robinbg", 20, 5), ("paddledet/intflow", 14, 13), ("paddleocr/Saifulkamil", 22, 16)],
 )
-def test_starts_and_runs_of_appended_logs(beginning: str, starts: int, with_records: int) -> None:
-    """A start that never printed a step is a session too, and no figure."""
+def test_appended_logs_have_the_expected_sessions(beginning: str, starts: int, with_records: int) -> None:
+    """A start without a step is a session without a figure."""
     sessions = log_of(row_of(beginning)["file"]).sessions
     assert len(sessions) == starts
     assert sum(any(map(len, each.records)) for each in sessions) == with_records

@@ -508,7 +508,7 @@ def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path: Path) -> None:
     assert [each.code for each in found.problems] == ["wrong_file"]
 
 
-def test_addresses_of_pages_and_logs() -> None:
+def test_rows_have_addresses_of_pages_and_logs() -> None:
     source = publications.read([FOLDER]).sources["PaddlePaddle/Perf"]
     row = next(each for each in ROWS if each.source == source.name and each.place.startswith("README.md (root)"))
     assert source.address_of(row) == "https://github.com/PaddlePaddle/Perf/blob/e7a07c4/README.md"

@@ -1,4 +1,4 @@
-"""What a reader states of logs that leave their case open: `facts.toml`, `--assume`, a `run.json` of facts alone."""
+"""Facts that a reader adds to logs: `facts.toml`, `--assume`, and a `run.json` with only facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINES = "\n".join(seg([4.0, *[5.0] * 6], batch=4)) + "\n"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Three logs in two folders; they state a batch size and no model, and one states its devices."""
+    """Write three logs into two folders; they state a batch size and no model, and one states its devices."""
     for name in ("a/one.log", "a/two.log", "b/three.log"):
         path = tmp_path / "logs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def by_name(called: Called) -> dict[str, dict[str, Any]]:
     return {line["path"].rpartition("/")[2]: line for line in called.lines}
 
 
-def test_a_log_that_leaves_its_case_open_is_shown_and_not_compared(logs: Path, ingest: Ingest) -> None:
+def test_a_log_with_an_incomplete_case_is_shown_and_not_compared(logs: Path, ingest: Ingest) -> None:
     called = ingest("figures", logs, "--json")
     found = json.loads(called.out)
     assert [(each["value"], each["scope"], each["placed"]) for each in found["runs"]] == [
@@ -49,8 +49,8 @@ def test_results_that_are_not_placed_are_in_the_data_and_in_no_table(
     called = ingest(logs, "--out", tmp_path / "docs")
     assert called.code == 0, called.err
     found = json.loads((tmp_path / "docs/data/results.json").read_text())["results"]
-    told = {each["runs"][0]["log"]: (each["placed"], each["missing"], each["scope"], each["value"]) for each in found}
-    assert told == {
+    places = {each["runs"][0]["log"]: (each["placed"], each["missing"], each["scope"], each["value"]) for each in found}
+    assert places == {
         "logs/a/one.log": (False, ["model", "devices"], "device", 5.0),
         "logs/a/two.log": (False, ["model", "devices"], "device", 5.0),
         "logs/b/three.log": (False, ["model"], "job", 10.0),
@@ -62,8 +62,8 @@ def test_results_that_are_not_placed_are_in_the_data_and_in_no_table(
     assert "未归类" in (tmp_path / "docs/zh/index.md").read_text()
 
 
-def test_a_facts_file_fills_in_by_globs(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
-    """A later glob and a deeper file replace what was stated before; the log itself is never contradicted."""
+def test_a_facts_file_adds_facts_by_globs(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
+    """A later glob and a deeper file replace earlier facts, but not those of the log."""
     (logs / "facts.toml").write_text('model = "FastSCNN"\ndevices = 4\n\n["a/two.log"]\ndevices = 8\n')
     (logs / "b" / "facts.toml").write_text('model = "DeepLabV3P"\n')
     found = by_name(ingest(logs, "--json"))
@@ -87,8 +87,8 @@ def test_a_reader_is_marked_at_every_figure(logs: Path, ingest: Ingest, tmp_path
     assert "devices is stated in logs/facts.toml:3" in rows
 
 
-def test_what_contradicts_the_numbers_of_a_log_is_not_filled_in(ingest: Ingest, tmp_path: Path) -> None:
-    """The log states a batch of the job and of a device, so its devices are known without being stated."""
+def test_facts_that_contradict_a_log_are_not_added(ingest: Ingest, tmp_path: Path) -> None:
+    """The number of devices follows from the log's global batch and its batch size per device."""
     log = tmp_path / "logs" / "train.log"
     log.parent.mkdir()
     log.write_text("total_batch_size: 32\n" + LINES)
@@ -155,14 +155,14 @@ def test_ask_writes_the_file_with_blanks(logs: Path, ingest: Ingest) -> None:
 
 @pytest.mark.parametrize("document", [{"devices": 2, "model": "X"}, {"case": {"devices": 2, "model": "X"}}])
 def test_a_run_json_needs_no_other_keys(logs: Path, ingest: Ingest, document: dict[str, Any]) -> None:
-    """The advice of a refusal was to write one, and it was refused for want of a schema."""
+    """A message advised to write a run.json, which was then refused because it had no schema."""
     (logs / "a" / "two.log").unlink()
     (logs / "a" / "run.json").write_text(json.dumps(document))
     line = by_name(ingest(logs, "--json"))["one.log"]
     assert (line["case"]["devices"], line["published"]) == (2, True)
 
 
-def test_several_layouts_in_one_call(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_one_call_may_use_several_layouts(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[[path]]\ntemplate = "{model}.log"\nfacts = { devices = 4 }\n')
     (logs / "b" / "layout.toml").write_text(
@@ -174,7 +174,7 @@ def test_several_layouts_in_one_call(logs: Path, ingest: Ingest, tmp_path: Path)
     assert found["three.log"]["origin"] == {"title": "Lab", "source": "https://lab.example/logs"}
 
 
-def test_constants_of_a_layout_yield_to_the_log_unless_they_must_be_true(
+def test_a_log_outweighs_constants_of_a_layout_unless_they_are_required(
     logs: Path, ingest: Ingest, tmp_path: Path
 ) -> None:
     for must, published in ((False, True), (True, False)):
@@ -187,12 +187,12 @@ def test_constants_of_a_layout_yield_to_the_log_unless_they_must_be_true(
         assert found["one.log"]["case"]["devices"] == 4
 
 
-def test_what_is_not_placed_is_compared_with_nothing(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_results_without_a_place_are_not_compared(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
     assert ingest(logs, "--out", tmp_path / "docs").code == 0
     data = tmp_path / "docs/data"
     compared = json.loads((data / "comparisons.json").read_text())
     ids = [each["id"] for each in json.loads((data / "results.json").read_text())["results"]]
     assert len(ids) == 3
     assert not [each for each in ids if each in json.dumps(compared)]
-    told = ingest("against", data / "results.json", logs)
-    assert "no result" in told.err or told.code != 0
+    called = ingest("against", data / "results.json", logs)
+    assert "no result" in called.err or called.code != 0

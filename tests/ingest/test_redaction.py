@@ -1,4 +1,4 @@
-"""What must not be published is taken out, and what only looks like it stays."""
+"""Redaction removes secrets, and keeps similar text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from made_logs import run_json, seg
-from made_trees import Called, contents, held, write_run
+from made_trees import Called, contents, unpacked, write_run
 
 from perfledger.schema.redaction import redact as redact_module
 from perfledger.schema.redaction.names import Names, names_in
@@ -117,7 +117,7 @@ def test_each_member_of_a_kind_is_redacted(kind: str) -> None:
 
 
 def test_no_literal_that_a_rule_needs_is_idle() -> None:
-    """Literals are compared in lower case, and a rule without a match for one of them is slower than it must be."""
+    """Literals are compared in lower case, and an unused literal makes its rule slower."""
     for rule in every_rule().rules:
         assert all(need == need.lower() for need in rule.needs), rule.id
 
@@ -132,7 +132,7 @@ def test_similar_text_that_is_not_secret_stays(text: str) -> None:
     assert redacted(text) == visible(text)
 
 
-#: What may stand in the middle of a key and is not seen on a terminal, or only breaks it.
+#: Texts in the middle of a key that a terminal does not show, or that only wrap it.
 BREAKS = {
     "style": "\x1b[1;31m",
     "link": "\x1b]8;;https://x\x1b\\",
@@ -178,7 +178,7 @@ def test_lines_that_only_meet_stay() -> None:
     assert redacted_text(lines)[0] == lines
 
 
-def test_findings_tell_kind_rule_and_line() -> None:
+def test_findings_have_kind_rule_and_line() -> None:
     lines = ["x", "password:", "hunter2", "10.0.0.1", "-----BEGIN " + "PRIVATE KEY-----", "abc", "z"]
     assert sorted(redacted_text(lines)[1], key=lambda each: each.line) == [
         ("key", "named-key", 2),
@@ -187,12 +187,12 @@ def test_findings_tell_kind_rule_and_line() -> None:
     ]
 
 
-def test_each_finding_is_told_once_however_lines_are_blocked() -> None:
+def test_each_finding_is_reported_once_whatever_the_blocks() -> None:
     lines = [f"{'.' * 500} 10.0.0.{number % 250}" for number in range(100)]
     assert sorted(each.line for each in redacted_text(lines)[1]) == list(range(100))
 
 
-def test_what_surrounds_a_secret_stays() -> None:
+def test_text_around_a_secret_stays() -> None:
     assert redacted("at 10.10.0.3:60003, loss 2.5") == "at <address>, loss 2.5"
     assert redacted("--data /home/crim/x --epochs 3") == "--data <path>/x --epochs 3"
     assert redacted("https://me:pw@example.com/x.git") == "https://<credentials>@example.com/x.git"
@@ -244,7 +244,7 @@ def test_hostile_text_cannot_hang(text: str) -> None:
 
 
 def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """Secrets in the argv, the environment, the notes and the folder's name of a run."""
+    """The argv, the environment, the notes and the folder's name of a run contain secrets."""
     secret = "hunter2" * 3
     run = run_json(
         argv=["python", "/home/crim/train.py", f"--api_key={secret}", "--master=10.10.0.3:60003"],
@@ -258,7 +258,7 @@ def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called
     )
     called = ingest(tmp_path / "logs", "--out", tmp_path / "docs", "--json")
     assert called.code == 0, called.err
-    written = {name: data for name, data in held(tmp_path / "docs").items() if not name.startswith("assets/")}
+    written = {name: data for name, data in unpacked(tmp_path / "docs").items() if not name.startswith("assets/")}
     everything = b"".join(written.values()) + called.out.encode()
     names = " ".join(contents(tmp_path / "docs"))
     for word in (secret, "crim", "10.10.0", "gpu17", "0bb60bb6", "/mnt/nfs"):
@@ -267,7 +267,7 @@ def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called
 
 
 def test_secret_at_the_start_of_a_block_is_named_by_the_line_before() -> None:
-    """Blocks have about 8,000 characters: the second one begins with the secret."""
+    """Blocks have about 8,000 characters, and the second one begins with the secret."""
     lines = ["loss 2.5 " * 887, "password:", "hunter2" * 3]
     assert redacted_text(lines)[0][2] == "<secret>"
 

@@ -1,4 +1,4 @@
-"""One run told twice: by its bytes, by its records, and under names that disagree."""
+"""Logs of the same run: equal bytes, equal records, ranks, several formats, and names that disagree."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def write(root: Path, name: str, lines: list[str]) -> str:
     return name
 
 
-def told(called: Called) -> dict[str, list[Any]]:
-    """Problems by log: the code, and what it names."""
+def problems(called: Called) -> dict[str, list[Any]]:
+    """Return the problems of each log: code and other log, or fact and its two values."""
     found: dict[str, list[Any]] = {}
     for line in called.lines:
         for each in line["problems"]:
@@ -47,14 +47,14 @@ def counted(called: Called) -> list[str]:
 
 
 def test_the_copy_whose_name_is_right_counts(tmp_path: Path, ingest: Ingest) -> None:
-    """One log of 32 nodes under three names, of which the alphabet would choose the wrong one."""
+    """A log of 32 nodes has three names, and the first in the alphabet is wrong."""
     lines = paddle_rec(EPOCHS, trainers=32)
     names = [WIDE.format("DataLoader", 16), WIDE.format("DataLoader", 32), WIDE.format("DataSet", 4)]
     for name in names:
         write(tmp_path / "perf", name, lines)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
     assert counted(called) == [names[1]]
-    assert told(called) == {
+    assert problems(called) == {
         names[0]: [("nodes", "32", "16"), ("duplicate", names[1])],
         names[2]: [("reader", "DataLoader", "DataSet"), ("nodes", "32", "4"), ("duplicate", names[1])],
     }
@@ -64,23 +64,23 @@ def test_the_copy_whose_name_is_right_counts(tmp_path: Path, ingest: Ingest) -> 
     assert "nodes: 32 (line 2) and 16 (layout paddle-perf)" in by_nodes
 
 
-def test_a_log_that_names_its_network_belongs_to_no_other(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_log_that_prints_its_model_belongs_only_to_that_model(tmp_path: Path, ingest: Ingest) -> None:
     lines = paddle_rec(EPOCHS, trainers=8, reader="Dataset", job="CtrDnn_benchamrk_8_DataSet_async")
     right, wrong = CTR.format("DataSet", 8), WIDE.format("DataSet", 8)
     for name in (right, wrong):
         write(tmp_path / "perf", name, lines)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {wrong: [("model", "CTR-DNN", "Wide & Deep"), ("duplicate", right)]}
+    assert problems(called) == {wrong: [("model", "CTR-DNN", "Wide & Deep"), ("duplicate", right)]}
     assert counted(called) == [right]
 
 
-def test_two_names_of_a_log_without_facts_exclude_both_cases(tmp_path: Path, ingest: Ingest) -> None:
+def test_equal_logs_with_contradicting_names_are_both_refused(tmp_path: Path, ingest: Ingest) -> None:
     one, other = CTR.format("DataLoader", 4), WIDE.format("DataLoader", 4)
     for name in (one, other):
         write(tmp_path / "perf", name, paddle_rec(EPOCHS, trainers=4))
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    said = ("model", "CTR-DNN", "Wide & Deep")
-    assert told(called) == {one: [said], other: [("duplicate", one), said]}
+    contradiction = ("model", "CTR-DNN", "Wide & Deep")
+    assert problems(called) == {one: [contradiction], other: [("duplicate", one), contradiction]}
     assert counted(called) == []
     (first, second) = (each for each in called.problems if "Wide & Deep" in each)
     for each in (first, second):
@@ -88,18 +88,18 @@ def test_two_names_of_a_log_without_facts_exclude_both_cases(tmp_path: Path, ing
 
 
 def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ingest) -> None:
-    """The pair of PaddlePaddle/Perf: one log has warnings that the other has not, and the wrong name."""
+    """PaddlePaddle/Perf has such a pair: one log has additional warnings, and the other has the wrong name."""
     right, wrong = CTR.format("DataLoader", 16), CTR.format("DataLoader", 8)
     write(tmp_path / "perf", right, paddle_rec(EPOCHS, trainers=16, warnings=5))
     write(tmp_path / "perf", wrong, paddle_rec(EPOCHS, trainers=16))
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {wrong: [("nodes", "16", "8"), ("duplicate", right)]}
+    assert problems(called) == {wrong: [("nodes", "16", "8"), ("duplicate", right)]}
     assert counted(called) == [right]
     assert called.codes[f"perf/{wrong}"] == "duplicate"
 
 
 @pytest.mark.parametrize(
-    ("what", "change"),
+    ("fact", "change"),
     [
         ("a speed", {"epochs": [*EPOCHS[:3], (701.0, 15600.875)]}),
         ("a time", {"epochs": [*EPOCHS[:3], (701.125, 15600.75)]}),
@@ -108,7 +108,7 @@ def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ing
     ],
 )
 def test_runs_that_differ_in_one_fact_are_not_duplicates(
-    tmp_path: Path, ingest: Ingest, what: str, change: dict[str, Any]
+    tmp_path: Path, ingest: Ingest, fact: str, change: dict[str, Any]
 ) -> None:
     given: dict[str, Any] = {"epochs": EPOCHS, "trainers": 16}
     changed = given | change
@@ -116,12 +116,14 @@ def test_runs_that_differ_in_one_fact_are_not_duplicates(
     other = CTR.format("DataLoader", changed["trainers"]).replace("CtrDnn/", "second/CtrDnn/")
     write(tmp_path / "perf", other, paddle_rec(changed["epochs"], trainers=changed["trainers"], warnings=1))
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {}, what
+    assert problems(called) == {}, fact
     assert len(counted(called)) == 2
 
 
 @pytest.mark.parametrize(("records", "codes"), [(4, []), (12, ["duplicate"])])
-def test_few_records_may_be_alike_by_chance(tmp_path: Path, ingest: Ingest, records: int, codes: list[str]) -> None:
+def test_logs_with_few_equal_records_are_not_duplicates(
+    tmp_path: Path, ingest: Ingest, records: int, codes: list[str]
+) -> None:
     for folder in ("a", "b"):
         lines = [f"note {folder}", *seg(SPEEDS[:records])]
         write(tmp_path / "perf", f"{folder}/DeepLabV3P/logs/paddle/Deeplabv3_FP32_BS4-N1.log", lines)
@@ -131,7 +133,7 @@ def test_few_records_may_be_alike_by_chance(tmp_path: Path, ingest: Ingest, reco
     assert len(counted(called)) == 2 - len(codes)
 
 
-def test_a_run_json_says_which_run_it_was(tmp_path: Path, ingest: Ingest) -> None:
+def test_logs_whose_run_json_states_the_repeat_are_not_compared(tmp_path: Path, ingest: Ingest) -> None:
     for repeat in (1, 2):
         lines = [f"note {repeat}", *seg(SPEEDS)]
         write_run(tmp_path / "logs", f"seg/paddleseg/case/{repeat}", lines, run=run_json(repeat=repeat))
@@ -140,18 +142,18 @@ def test_a_run_json_says_which_run_it_was(tmp_path: Path, ingest: Ingest) -> Non
     assert [each["fingerprint"] for each in called.lines] == [None, None]
 
 
-def test_a_session_of_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_duplicate_of_a_session_in_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -> None:
     first, second = paddle_rec(EPOCHS, trainers=4), paddle_rec([(s + 1, i + 1) for s, i in EPOCHS], trainers=4)
     both, alone = "a/" + CTR.format("DataLoader", 4), "b/" + CTR.format("DataLoader", 4)
     write(tmp_path / "perf", both, [*first, *second])
     write(tmp_path / "perf", alone, second)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert told(called) == {alone: [("duplicate", both)]}
+    assert problems(called) == {alone: [("duplicate", both)]}
     assert [(each["session"], each["published"]) for each in called.lines] == [(1, True), (2, True), (1, False)]
 
 
-def test_marks_of_duplicates_follow_the_present_logs(tmp_path: Path, ingest: Ingest) -> None:
-    """Marks are part of the ledger's files, and taken off where the original goes, though nothing is read again."""
+def test_a_duplicate_counts_after_its_original_is_removed(tmp_path: Path, ingest: Ingest) -> None:
+    """The duplicate is not read again; only its entry in the ledger changes."""
     root, out = tmp_path / "perf", tmp_path / "docs"
     one, other = CTR.format("DataLoader", 16), WIDE.format("DataLoader", 16)
     for name in (one, other):
@@ -168,7 +170,7 @@ def test_marks_of_duplicates_follow_the_present_logs(tmp_path: Path, ingest: Ing
 
 
 def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ingest) -> None:
-    """A log that ends within its first epoch knows the speed of a thread; the two are never mixed."""
+    """A log that ends within its first epoch has only speeds of a thread."""
     lines = [each for each in paddle_rec(EPOCHS * 2, trainers=16) if "using time" not in each]
     write(tmp_path / "perf", CTR.format("DataLoader", 16), lines)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
@@ -178,19 +180,19 @@ def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ing
     assert ([each["code"] for each in line["problems"]], line["published"]) == (["no_figure"], False)
 
 
-def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_run_json_with_only_facts_does_not_separate_equal_logs(tmp_path: Path, ingest: Ingest) -> None:
     stated = {"schema": "perfledger.run/1", "case": {"model": "FastSCNN", "devices": 1, "batch_size": 4}}
     write_run(tmp_path / "logs", "a/1", seg(SPEEDS), run=stated)
     write_run(tmp_path / "logs", "b/1", ["a line that is no record", *seg(SPEEDS)], run=stated)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {"b/1/train.log": [("duplicate", "a/1/train.log")]}
+    assert problems(called) == {"b/1/train.log": [("duplicate", "a/1/train.log")]}
     assert counted(called) == ["a/1/train.log"]
 
 
 def of_two_ranks(
     root: Path, names: tuple[str, str], *, later: str = "", devices: int = 2, nodes: int = 1, dated: bool = True
 ) -> None:
-    """Write a log of each of two ranks, whose speeds differ a little, in one hour, or the second in a later one."""
+    """Write logs of two ranks with slightly different speeds in the same hour, or the second in hour `later`."""
     for number, name in enumerate(names):
         lines = seg([each + number / 16 for each in SPEEDS])
         lines = [each.replace(" 11:", f" {later}:") if later and number else each for each in lines]
@@ -212,7 +214,7 @@ def of_two_ranks(
 def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str], dated: bool) -> None:
     of_two_ranks(tmp_path / "logs", names, dated=dated)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {names[1]: [("other_log", names[0])]}
+    assert problems(called) == {names[1]: [("other_log", names[0])]}
     assert counted(called) == [names[0]]
 
 
@@ -220,7 +222,7 @@ def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tup
 def test_logs_of_the_machines_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str]) -> None:
     of_two_ranks(tmp_path / "logs", names, devices=16, nodes=2)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {names[1]: [("other_log", names[0])]}
+    assert problems(called) == {names[1]: [("other_log", names[0])]}
     assert counted(called) == [names[0]]
 
 
@@ -247,17 +249,17 @@ def test_logs_of_the_machines_of_one_job_are_one_run(tmp_path: Path, ingest: Ing
         "machines, hours apart",
     ],
 )
-def test_what_is_no_rank_is_a_repeat(
+def test_logs_that_are_not_ranks_are_repeats(
     tmp_path: Path, ingest: Ingest, names: tuple[str, str], more: dict[str, Any]
 ) -> None:
     of_two_ranks(tmp_path / "logs", names, **more)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {}
+    assert problems(called) == {}
     assert counted(called) == sorted(names)
 
 
 def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest: Ingest) -> None:
-    """The logs of two ranks, one behind the other: no program goes back to the hour of the one before it."""
+    """The file contains the logs of two ranks, one after the other. A second run would have later times."""
     lines = []
     for speed in (160.0, 161.0):
         lines.append(CLAS_BANNER)
@@ -267,12 +269,12 @@ def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest:
     stated = run_json(model="ResNet50", devices=2, batch_size=16)
     (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {"job/train.log": [("other_log", "job/train.log")]}
+    assert problems(called) == {"job/train.log": [("other_log", "job/train.log")]}
     assert [each["session"] for each in called.lines if each["published"]] == [1]
 
 
 def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
-    """Without times, a session is of the same run as the session of that number in another rank's log."""
+    """Without times, sessions of the same number in the logs of two ranks belong to the same run."""
     for rank in (0, 1):
         lines = []
         for speed in (160.0 + rank / 16, 161.0 + rank / 16):
@@ -287,15 +289,15 @@ def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path,
     stated = run_json(model="ResNet50", devices=2, batch_size=16)
     (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
     called = ingest(tmp_path / "logs", "--json")
-    assert counted(called) == ["job/workerlog.0", "job/workerlog.0"], told(called)
+    assert counted(called) == ["job/workerlog.0", "job/workerlog.0"], problems(called)
 
 
 def ticking(lines: list[str], hour: int) -> list[str]:
-    """Return lines a second apart."""
+    """Return the lines with times that are 1 s apart, from 14 minutes past `hour`."""
     return [re.sub(r"\d\d:\d\d:\d\d", f"{hour}:14:{10 + number}", each, count=1) for number, each in enumerate(lines)]
 
 
-#: The same job as two formats tell it, by the speed of a device.
+#: A log of the job in one of two formats; both print the speed per device.
 CONSOLE = ticking([CLAS_BANNER, *clas_dygraph([(1, 10 * each, 160.0) for each in range(1, 41)])], 13)
 
 
@@ -306,10 +308,10 @@ def in_two_formats(root: Path, second: str, speed: float, hour: int = 13) -> Non
         (folder / "run.json").write_text(json.dumps(run_json(model="ResNet50", devices=1, batch_size=16)))
 
 
-def test_what_a_run_left_in_two_formats_is_counted_once(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_run_with_logs_in_two_formats_counts_once(tmp_path: Path, ingest: Ingest) -> None:
     in_two_formats(tmp_path / "logs", "job/vis_data.log", 161.0)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {"job/vis_data.log": [("other_log", "job/train.log")]}
+    assert problems(called) == {"job/vis_data.log": [("other_log", "job/train.log")]}
     assert counted(called) == ["job/train.log"]
 
 
@@ -318,19 +320,21 @@ def test_what_a_run_left_in_two_formats_is_counted_once(tmp_path: Path, ingest: 
     [("job/other.log", 190.0, 13), ("job2/other.log", 161.0, 13), ("job/other.log", 161.0, 15)],
     ids=["another figure", "another folder", "another time"],
 )
-def test_logs_in_two_formats_are_two_runs(tmp_path: Path, ingest: Ingest, second: str, speed: float, hour: int) -> None:
+def test_logs_in_two_formats_are_two_runs_if_figure_folder_or_time_differ(
+    tmp_path: Path, ingest: Ingest, second: str, speed: float, hour: int
+) -> None:
     in_two_formats(tmp_path / "logs", second, speed, hour)
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {}
+    assert problems(called) == {}
     assert counted(called) == sorted(["job/train.log", second])
 
 
-def test_several_logs_of_one_format_beside_another_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
-    """Nobody knows of which of them the other tells."""
+def test_two_logs_of_one_format_and_one_of_another_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
+    """The log in the other format may belong to either of the two."""
     in_two_formats(tmp_path / "logs", "job/other.log", 161.0)
     write(tmp_path / "logs", "job/train2.log", [each.replace("160.0", "160.5") for each in CONSOLE])
     called = ingest(tmp_path / "logs", "--json")
-    assert told(called) == {}
+    assert problems(called) == {}
     assert counted(called) == ["job/other.log", "job/train.log", "job/train2.log"]
 
 

@@ -1,4 +1,4 @@
-"""A figure shows no more digits than its log prints, and an epoch counts the samples of its data set."""
+"""Digits of figures, which are at most those of the log, and samples of epochs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ONE = {"devices": 1, "batch_size": 100}
 
 
 def of(
-    pattern: bytes, told: Sequence[str], unit: str, folder: Path, case: dict[str, Any] | None = None, **about: Any
+    pattern: bytes, printed: Sequence[str], unit: str, folder: Path, case: dict[str, Any] | None = None, **about: Any
 ) -> Figure:
-    lines = [f"step {n}: {each} {unit}" for n, each in enumerate(told, 1)]
+    lines = [f"step {n}: {each} {unit}" for n, each in enumerate(printed, 1)]
     found = rules.figure("sustained", made(pattern, lines, folder, unit="samples/s", **about), case or ONE)
     assert isinstance(found, Figure), found
     return found
@@ -46,22 +46,22 @@ def test_numbers_shortened_for_people_have_three_digits(tmp_path: Path) -> None:
     assert shown(found) == "107,000"
 
 
-def test_whole_milliseconds_bound_the_digits(tmp_path: Path) -> None:
+def test_whole_milliseconds_limit_the_digits(tmp_path: Path) -> None:
     found = of(TIME, ["30", "13", "13", "13", "13", "14"], "ms", tmp_path)
     assert found.value == pytest.approx(500 / 0.066)
     assert shown(found) == "7,600"
 
 
-def test_digits_finer_than_pages_show_bound_nothing(tmp_path: Path) -> None:
+def test_digits_finer_than_those_of_pages_do_not_limit(tmp_path: Path) -> None:
     assert of(SPEED, ["394.1", "394.2", "394.3"], "per s", tmp_path).resolution is UNSET
 
 
-def test_equal_round_figures_count_with_the_zeros_they_print(tmp_path: Path) -> None:
+def test_printed_zeros_of_equal_round_figures_are_digits(tmp_path: Path) -> None:
     assert of(SPEED, ["400.00"] * 6, "per s", tmp_path).resolution is UNSET
     assert shown(of(SPEED, ["412"] * 6, "per s", tmp_path)) == "412"
 
 
-def test_what_was_computed_has_no_printed_digits(tmp_path: Path) -> None:
+def test_computed_values_have_no_printed_digits(tmp_path: Path) -> None:
     def halved(columns: Columns) -> Kept:
         return list(range(len(columns["step"]))), {**columns, "throughput": columns["throughput"] / 2}  # type: ignore[return-value]
 
@@ -90,21 +90,21 @@ def test_the_coarser_of_spread_and_printed_digits_counts(
     assert numbers.figure(value, spread, resolution) == written
 
 
-def test_runs_of_a_format_without_a_real_log_say_so() -> None:
+def test_runs_of_a_format_without_a_real_log_are_marked() -> None:
     for each in (by_id("frameworks.nanotron"), by_id("frameworks.timm")):
         (log,) = walk([log_of(each.id)]).inputs
         (run,) = runs_of(log, layout.load(layout.OWN), "")
         assert ("unproven" in to_json(run)) == each.unproven == (each.id == "frameworks.nanotron")
 
 
-def test_epochs_beside_the_records_are_not_counted_for_them() -> None:
+def test_epoch_lines_are_not_counted_as_records() -> None:
     golden = log_of("frameworks.metric_logger")
     (log,) = walk([golden]).inputs
     (run,) = runs_of(log, layout.load(layout.OWN), "")
     assert run.observations == len(golden.with_name("records.csv").read_text().splitlines()) - 1
 
 
-def test_an_epoch_holds_the_samples_of_the_data_set(tmp_path: Path) -> None:
+def test_an_epoch_has_the_samples_of_its_data_set(tmp_path: Path) -> None:
     lines = [f"epoch {n}: {each} s" for n, each in enumerate(["20.00", "10.00", "10.00", "10.50", "10.00", "10.00"])]
     session = made(EPOCH, lines, tmp_path, unit="images/s", span="epoch")
     found = rules.figure("sustained", session, {"data_set_size": 1000})

@@ -32,7 +32,7 @@ def code(why: Reason | None) -> str:
     return why.code
 
 
-def test_the_median_of_repeats_and_their_spread() -> None:
+def test_a_result_has_the_median_and_the_spread_of_its_repeats() -> None:
     (row,) = rows(run(90.0), run(110.0), run(101.0))
     assert (row.value, row.low, row.high, row.repeats) == (101.0, 90.0, 110.0, 3)
     mean = (90 + 110 + 101) / 3
@@ -64,7 +64,7 @@ def test_one_repeat_has_no_spread() -> None:
     assert (row.low, row.high) == (5.0, 5.0)
 
 
-def test_speed_up_and_efficiency() -> None:
+def test_speed_up_and_efficiency_are_relative_to_one_device() -> None:
     one, eight, many = rows(run(100.0), run(720.0, devices=8), run(1500.0, devices=32, nodes=4))
     assert (one.speedup, one.efficiency) == (1.0, 1.0)
     assert (eight.speedup, eight.efficiency) == (pytest.approx(7.2), pytest.approx(0.9))
@@ -143,6 +143,8 @@ def test_out_of_memory_is_a_result() -> None:
 def test_out_of_memory_with_contradicting_facts_is_not_a_result() -> None:
     assert rows(run(outcome="oom", published=False, problems=[{"code": "contradiction"}])) == []
     assert rows(run(outcome="oom", published=False, case={"model": None})) == []
+    withheld = {"code": "withheld", "path": "x", "line": 1, "args": {"witness": "arithmetic"}}
+    assert rows(run(outcome="oom", published=False, problems=[withheld])) == []
 
 
 def test_failed_repeats_do_not_count() -> None:
@@ -165,10 +167,6 @@ def test_figures_of_another_scope_are_not_results() -> None:
 @pytest.mark.parametrize("other", [{"published": False}, {"duplicate_of": "x"}, {"format": None}])
 def test_unpublished_and_duplicate_runs_give_no_result(other: dict[str, Any]) -> None:
     assert rows(run(**other)) == []
-
-
-def test_no_runs_at_all() -> None:
-    assert results([]) == []
 
 
 def with_witnesses(*verdicts: tuple[str, str], **other: Any) -> Run:
@@ -209,11 +207,6 @@ def test_the_evidence_is_of_the_headline_of_completed_runs() -> None:
     assert rows(sound, oom)[0].witnesses == "agree"
     assert rows(oom)[0].witnesses is None
     assert rows(sound, rule="mean")[0].witnesses is None
-
-
-def test_out_of_memory_of_a_case_that_the_log_contradicts_is_not_a_result() -> None:
-    problem = {"code": "withheld", "path": "x", "line": 1, "args": {"witness": "arithmetic"}}
-    assert rows(with_witnesses(outcome="oom", published=False, problems=[problem])) == []
 
 
 def test_all_values_of_a_table_have_its_rule() -> None:

@@ -56,7 +56,7 @@ def missing(lines: Sequence[str], folder: Path, rule: str, case: dict[str, Any] 
 
 
 @pytest.mark.parametrize(("count", "dropped"), [(0, 0), (1, 0), (2, 1), (4, 1), (5, 1), (9, 1), (10, 2), (99, 19)])
-def test_house_window(count: int, dropped: int, tmp_path: Path) -> None:
+def test_the_house_window_drops_a_fifth_of_the_records(count: int, dropped: int, tmp_path: Path) -> None:
     assert rules.warm_up(count) == dropped
     if not count:
         return
@@ -68,7 +68,7 @@ def test_house_window(count: int, dropped: int, tmp_path: Path) -> None:
     assert figure(seg([float(i + 1) for i in range(count)]), tmp_path, "median").value == statistics.median(kept)
 
 
-def test_mean_median_and_sustained_by_hand(tmp_path: Path) -> None:
+def test_mean_median_and_sustained_equal_those_by_hand(tmp_path: Path) -> None:
     """Two of ten records are dropped. The rest sum to 270, and as 8 equal spans they take 1/10 + 1/20 + 6/40."""
     lines = seg([1.0, 2.0, 10.0, 20.0, *[40.0] * 6])
     assert figure(lines, tmp_path, "mean").value == pytest.approx(270 / 8)
@@ -98,7 +98,7 @@ def test_without_devices_the_scope_is_the_printed_one(tmp_path: Path, rule: str)
     ("scope", "expected"),
     [("job", (1, "job")), ("device", (8, "job")), ("node", (2, "job")), ("thread", (1, "thread"))],
 )
-def test_scope_arithmetic(scope: Any, expected: tuple[int, str]) -> None:
+def test_the_factor_from_a_scope_to_the_job_is_its_number(scope: Any, expected: tuple[int, str]) -> None:
     assert scoped(Reading(rb"", scope=scope), {"devices": 8, "nodes": 2}) == expected
     assert scoped(Reading(rb"", scope=scope), {}) == (1, scope)
 
@@ -131,7 +131,7 @@ def test_running_means_before_the_fifth_step_are_ignored(tmp_path: Path) -> None
     assert figure(clas_static(records), tmp_path, "sustained:skip=0", ONE).value == pytest.approx(16 / 0.25)
 
 
-def test_intervals_of_uneven_length_weigh_by_their_steps(tmp_path: Path) -> None:
+def test_the_weight_of_an_interval_is_its_steps(tmp_path: Path) -> None:
     """The last interval of an epoch has half the steps, and half the weight."""
     lines = seg([5.0, 10.0, 20.0, 40.0], steps=[10, 20, 30, 35])
     assert figure(lines, tmp_path, "sustained").value == pytest.approx(25 / (10 / 10 + 10 / 20 + 5 / 40))
@@ -325,7 +325,7 @@ def test_reported_is_the_tools_own_figure(tmp_path: Path) -> None:
     assert missing(seg([4.0]), tmp_path, "reported").reason.args == {"missing": "summary"}
 
 
-def test_dlperf_by_clock(tmp_path: Path) -> None:
+def test_the_dlperf_window_may_use_clocks(tmp_path: Path) -> None:
     """A line of 4 samples appears every 0.5 s. The window is from the end of iteration 25 to that of 125."""
     lines = pytorch_resnet50([(i, 99.0) for i in range(1, 131)], second=0.5)
     found = figure(lines, tmp_path, "dlperf")
@@ -338,7 +338,7 @@ def test_dlperf_by_clock(tmp_path: Path) -> None:
     )
 
 
-def test_dlperf_by_printed_speed_uses_the_first_epoch(tmp_path: Path) -> None:
+def test_the_dlperf_window_uses_the_first_epoch(tmp_path: Path) -> None:
     """The window is iterations 21 to 120 of TensorFlow's ResNet-50; the second epoch has the same numbers."""
     first = tensorflow_resnet50([(i, 1000.0 + i) for i in range(1, 131)])
     lines = first + [each.replace("(0, ", "(1, ").replace("total_ips : 1", "total_ips : 5") for each in first]
@@ -347,7 +347,7 @@ def test_dlperf_by_printed_speed_uses_the_first_epoch(tmp_path: Path) -> None:
     assert (found.used, found.first_line, found.last_line) == (100, 21, 120)
 
 
-def test_dlperf_from_unix_times(tmp_path: Path) -> None:
+def test_the_dlperf_window_may_use_unix_times(tmp_path: Path) -> None:
     records = [(20 * i, 5.0, 1795163766.5 + 10 * i) for i in range(1, 8)]
     lines = oneflow_resnet50(records, batch=8, devices=4, nodes=2)
     session = session_of(lines, tmp_path)
@@ -459,7 +459,9 @@ def steps_of(*speeds: float) -> list[str]:
     [("dgxc", 35, 44, True), ("gpu_recipes", 10, 30, True), ("titan90", 90, 90, False), ("primus", 5, 99, False),
      ("paddle_llm", 10, 99, False)],
 )  # fmt: skip
-def test_windows_of_other_publishers(rule: str, first: int, last: int, harmonic: bool, tmp_path: Path) -> None:
+def test_windows_of_other_publishers_have_their_steps_and_means(
+    rule: str, first: int, last: int, harmonic: bool, tmp_path: Path
+) -> None:
     speeds = [100.0 + step for step in range(100)]
     within = speeds[first : last + 1]
     expected = statistics.harmonic_mean(within) if harmonic else statistics.fmean(within)
@@ -475,7 +477,7 @@ def test_a_log_without_a_publishers_whole_window_has_no_figure(rule: str, steps:
         assert missing(resumed, tmp_path, rule).reason.code == "window_not_reached"
 
 
-def test_window_counted_from_the_first_printed_step(tmp_path: Path) -> None:
+def test_a_window_may_count_from_the_first_printed_step(tmp_path: Path) -> None:
     """The window is 1000 steps of 4 samples, from step 200 at 0 s to step 1200 at 20 s."""
     lines = _wdl([200, 700, 1200, 1700], [0.0, 8.0, 20.0, 90.0])
     found = figure(lines, tmp_path, "dlperf")
@@ -491,7 +493,7 @@ def _ctr(milliseconds: Sequence[float]) -> list[str]:
     ]
 
 
-def test_window_without_the_first_and_the_last_record(tmp_path: Path) -> None:
+def test_a_window_may_exclude_the_first_and_the_last_record(tmp_path: Path) -> None:
     found = figure(_ctr([50.0, 2.0, 3.0, 4.0, 50.0]), tmp_path, "dlperf")
     assert found.value == pytest.approx(4 / 0.003)
     assert (found.used, found.first_line, found.last_line) == (3, 2, 4)

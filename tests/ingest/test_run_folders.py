@@ -1,4 +1,4 @@
-"""What `run` brought home, as one run: further machines and ranks, hashes, environment; and what is not home yet."""
+"""Folders that `run` collected: one run with machines, ranks, hashes and environment; and uncollected runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import made_runs
 import pytest
 from made_logs import run_json, seg
-from made_trees import Called, held, write_run
+from made_trees import Called, unpacked, write_run
 
 from perfledger.ingest.compute.metrics import peak_of
 from perfledger.ingest.compute.results import results
@@ -26,7 +26,7 @@ GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"
 
 
 def gpus(hour: int, memory: int) -> str:
-    """Two GPUs for five seconds, at 100 W each."""
+    """Return telemetry of two GPUs for 5 s, at 100 W each."""
     rows = [
         f"2026/11/20 {hour:02}:00:0{second}.000, {index}, made-up, {memory + index} MiB, 100.00 W\n"
         for second in range(5)
@@ -35,7 +35,7 @@ def gpus(hour: int, memory: int) -> str:
     return GPU + "".join(rows)
 
 
-#: Two machines of two GPUs each; the clock of the second is an hour off.
+#: Two machines with two GPUs each; the clock of the second is wrong by an hour.
 PARTS = {
     "telemetry.csv": gpus(8, 1000),
     "node1/telemetry.csv": gpus(9, 2000),
@@ -53,7 +53,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def two(root: Path) -> Path:
-    """Make a run on two machines; return its folder."""
+    """Make a run on two machines, and return its folder."""
     nodes = [{"folder": each, "outcome": "completed", "exit_status": 0} for each in (".", "node1")]
     source = {"repository": "x", "commit": "0" * 40, "modified": True}
     more: dict[str, Any] = {"nodes": nodes, "warnings": ["clocks differ"], "source": source}
@@ -87,7 +87,7 @@ def test_a_recipe_is_recorded_without_unknown_fields(root: Path, ingest: Ingest)
 
 
 def test_the_devices_of_every_machine_are_sampled(two: Path, root: Path, ingest: Ingest) -> None:
-    """Whatever their clocks say: the files lie in the folders of different machines."""
+    """Clocks may differ, because each file is in the folder of its machine."""
     (line,) = ingest(root, "--json").lines
     found = line["telemetry"]
     assert (found["devices"], found["samples"], found["memory_peak_mib"]) == (4, 20, 2001)
@@ -127,14 +127,14 @@ def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Inge
     assert called.codes == {"logs/a/b/c/1/ranks/1.log": "part_changed"}
 
 
-def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
+def test_a_changed_log_is_a_problem(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50, 64))
     called = ingest(root, "--json")
     assert [*called.codes.values()] == ["hash_mismatch"]
     assert not called.lines[0]["published"]
 
 
-def test_a_log_below_that_run_json_does_not_name(two: Path, root: Path, ingest: Ingest) -> None:
+def test_a_log_in_a_subfolder_that_run_json_does_not_name_is_separate(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "node1/old.log").write_text(made_runs.log_of("PyTorch", [40.0] * 50))
     called = ingest(root, "--json")
     assert len(called.lines) == 1
@@ -150,14 +150,14 @@ def test_a_run_without_its_log_is_a_problem(two: Path, root: Path, ingest: Inges
 
 
 def launched(folder: Path) -> None:
-    """Make a run that was started and is not collected."""
+    """Make a run that was started and not collected."""
     (folder / "incoming/node0").mkdir(parents=True)
     (folder / "launch.json").write_text('{"schema": "perfledger.launch/1"}')
     for name in ("train.log", "incoming/node0/train.log"):
         (folder / name).write_text(made_runs.log_of("PyTorch", [40.0] * 50))
 
 
-def test_an_uncollected_run_is_one_problem_and_no_run(root: Path, ingest: Ingest) -> None:
+def test_an_uncollected_run_is_a_problem_and_not_a_run(root: Path, ingest: Ingest) -> None:
     made_runs.write(root / "a/b/c/1")
     launched(root / "a/b/c d/2")
     called = ingest(root, "--json", "--out", root.parent / "docs")
@@ -175,7 +175,7 @@ def test_an_uncollected_run_publishes_nothing_private(root: Path, ingest: Ingest
     made_runs.write(root / "a/b/c/1")
     launched(root / "gpu7.corp/b/c/2")
     ingest(root, "--out", root.parent / "docs")
-    published = held(root.parent / "docs")
+    published = unpacked(root.parent / "docs")
     assert published
     assert [name for name, data in published.items() if b"gpu7.corp" in data] == []
 
@@ -226,7 +226,7 @@ def test_a_part_is_read_again_only_if_it_changed(two: Path, root: Path, ingest: 
 
 
 def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: Ingest) -> None:
-    """Of the machine and not of a device: what the run itself needed, nobody knows."""
+    """The figures are of the machine; they do not show the needs of the run itself."""
     made_runs.write(root / "a/b/c/1")
     called = ingest(root, "--json", "--out", root.parent / "docs")
     (line,) = called.lines
@@ -272,9 +272,9 @@ WRONG: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_an_invalid_environment_is_not_shown(what: str, tmp_path: Path) -> None:
-    document = WRONG[what]
+@pytest.mark.parametrize("fault", WRONG)
+def test_an_invalid_environment_is_a_problem_and_is_left_out(fault: str, tmp_path: Path) -> None:
+    document = WRONG[fault]
     raw = (
         document
         if isinstance(document, bytes)
@@ -310,7 +310,7 @@ def typed(lines: list[dict[str, Any]]) -> list[Run]:
 
 
 def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, ingest: Ingest) -> None:
-    """Keras and MXNet print samples; of ResNet-50 these are images, as PyTorch's and JAX' are."""
+    """Keras and MXNet print samples, which are images for ResNet-50, and PyTorch and JAX print images."""
     for framework in made_runs.PACKAGES:
         for repeat in (1, 2, 3):
             python = {"numpy": f"1.{repeat}"}
@@ -323,7 +323,7 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
     assert printed == {"images/s", "samples/s"}
 
 
-def test_a_sample_of_a_model_that_counts_otherwise_stays_one(root: Path, ingest: Ingest) -> None:
+def test_samples_of_a_model_with_another_unit_stay_samples(root: Path, ingest: Ingest) -> None:
     for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
         write_run(root, f"a/{speed}/1", seg([speed, *[speed + 1] * 5]), run=run_json(model=model))
     found = results(typed(ingest(root, "--json").lines))
@@ -335,10 +335,10 @@ def test_a_run_that_did_not_end_well_gives_no_figure_to_a_result(outcome: str, r
     made_runs.write(root / "a/b/c/1", outcome=outcome)
     made_runs.write(root / "a/b/d/1", batch_size=32)
     made_runs.write(root / "a/b/d/2", batch_size=32, repeat=2, outcome=outcome, speeds=[4000.0] * 50)
-    alone, beside = results(typed(ingest(root, "--json").lines))
+    alone, other = results(typed(ingest(root, "--json").lines))
     assert (alone.repeats, alone.outcome) == (0, outcome)
     assert alone.reason == Reason("outcome", {"outcome": outcome})
-    assert (beside.repeats, beside.value) == (1, pytest.approx(40.1))
+    assert (other.repeats, other.value) == (1, pytest.approx(40.1))
 
 
 BUSY = "the processors of this host are 51 % busy before the run: something else computes here"
@@ -350,7 +350,7 @@ CALM = "the driver is 550.1, and was 535.1 in repeat 1"
     [
         ({"disturbances": ["other work"]}, ["other work"], None, False),
         ({"disturbances": ["other work"], "accept_disturbed": True}, ["other work"], None, True),
-        # As runners wrote them before disturbances had a key of their own.
+        # Earlier runners wrote disturbances among the warnings.
         ({"warnings": [CALM, BUSY]}, [BUSY], [CALM], False),
         ({"warnings": [f"node 1: {BUSY}"]}, [f"node 1: {BUSY}"], None, False),
         (
@@ -374,7 +374,7 @@ def test_a_disturbed_run_is_read_and_not_published(
     made_runs.write(root / "a/b/c/1", **more)
     called = ingest(root, "--json")
     (line,) = called.lines
-    # It is no problem: nothing about the run is wrong, and nobody has to mend it.
+    # A disturbed run is not a problem, because the user need not change anything.
     assert (called.code, called.problems) == (0, [])
     assert line["figures"]["sustained"]["value"] == pytest.approx(40.1)
     found = line.get("disturbances")
@@ -387,8 +387,8 @@ HOST = "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read
 )
 
 
-def test_the_machine_is_told_beside_its_gpus(root: Path, ingest: Ingest) -> None:
-    """Each figure is of its own file, and the devices are those of the GPUs."""
+def test_telemetry_of_the_machine_is_added_to_that_of_its_gpus(root: Path, ingest: Ingest) -> None:
+    """Each figure comes from its own file, and the devices are the GPUs."""
     files = {"telemetry.csv": gpus(8, 1000), "telemetry-host.csv": HOST}
     made_runs.write(root / "a/b/c/1", devices=2, files=files)
     called = ingest(root, "--json", "--out", root.parent / "docs")
@@ -400,7 +400,7 @@ def test_the_machine_is_told_beside_its_gpus(root: Path, ingest: Ingest) -> None
     assert (found["printers"]["energy_j"], found["printers"]["cpu_mean"]) == ("nvidia_smi_csv", "host_csv")
 
 
-def test_what_is_measured_of_a_whole_gpu_is_not_given_for_a_slice_of_it(root: Path, ingest: Ingest) -> None:
+def test_figures_of_a_whole_gpu_are_absent_for_a_slice_of_it(root: Path, ingest: Ingest) -> None:
     folder = root / "a/b/c/1"
     made_runs.write(folder, devices=2, files={"telemetry.csv": gpus(8, 1000)})
     said = json.loads((folder / "run.json").read_text())

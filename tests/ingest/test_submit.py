@@ -1,4 +1,4 @@
-"""`submit` and `accept`: which runs are packed or refused, and which files a pull request may add."""
+"""`submit` and `accept`: runs that are packed or refused, and files that a pull request may add."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from perfledger.ingest import accept, submit
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.errors import UsageError
 from perfledger.schema.submission import MANIFEST, identity, submitter_of
-from tests.ingest.made_trees import held
+from tests.ingest.made_trees import unpacked
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A real run of ours, undisturbed.
+#: An undisturbed real run of ours.
 SOURCE = ROOT / "raw_logs/resnet50/pytorch/cpu-n1d1-bs16-fp32/3"
 
 
@@ -74,13 +74,13 @@ def test_a_sound_run_is_packed_and_accepted(
     assert "[warn] round" in printed
     assert "[fail]" not in printed
     assert f"git add --force {sound.place} " in printed
-    assert held(out) == written(sound), "the same runs give the same bytes"
+    assert unpacked(out) == written(sound), "the same runs give the same bytes"
     assert "fail" not in states(accept.check(out / sound.place)).values()
     assert set(sound.files) == {MANIFEST, "resnet50/pytorch/case/1/run.json", "resnet50/pytorch/case/1/train.log"}
     assert submitter_of(f"{sound.place}/resnet50/pytorch/case/1/train.log") == "ada"
 
 
-def test_a_submission_of_the_same_id_with_other_files_is_kept(sound: submit.Packed, tmp_path: Path) -> None:
+def test_a_submission_with_the_same_id_and_other_files_is_not_overwritten(sound: submit.Packed, tmp_path: Path) -> None:
     folder = submit.save(sound, tmp_path)
     assert submit.save(sound, tmp_path) == folder
     (folder / MANIFEST).write_bytes(b"mine")
@@ -101,7 +101,7 @@ def test_runs_that_were_submitted_are_not_packed_again(sound: submit.Packed, tmp
         submit.pack([tmp_path], "ada")
 
 
-def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> None:
+def test_names_are_redacted_and_hashes_are_updated(run: Path, tmp_path: Path) -> None:
     append(run, "writing to /home/lovelace/checkpoints on 10.1.2.3")
     packed = submit.pack([run], "ada")
     assert not packed.refused, packed.checks
@@ -122,7 +122,7 @@ def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> Non
         ({"files": {"train.log": {"sha256": "0" * 64}}}, "figures"),
     ],
 )
-def test_what_is_refused(
+def test_unsuitable_runs_are_refused(
     run: Path, tmp_path: Path, values: dict[str, Any], check: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit(run, **values)
@@ -141,7 +141,7 @@ UNCOUNTED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("values", "why"), [each[:2] for each in UNCOUNTED])
-def test_a_run_that_no_result_would_count_is_left_out(
+def test_a_run_that_would_not_count_is_left_out(
     run: Path,
     sound: submit.Packed,
     tmp_path: Path,
@@ -149,18 +149,18 @@ def test_a_run_that_no_result_would_count_is_left_out(
     why: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    # As the documented way leaves a trial next to the runs that are submitted.
+    # The documentation leaves a trial next to the submitted runs.
     other = run.with_name("2")
     shutil.copytree(run, other)
     edit(other, **values)
     assert main(["submit", str(run.parent), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 0
     assert f"left out: {other}: {why}" in capsys.readouterr().out
-    assert held(tmp_path / "out") == written(sound)
+    assert unpacked(tmp_path / "out") == written(sound)
     with pytest.raises(UsageError, match=re.escape(f"{other}: {why}")):
         submit.pack([other], "ada")
 
 
-def test_many_runs_that_are_left_out_are_counted_and_not_all_named(run: Path) -> None:
+def test_the_message_about_many_excluded_runs_counts_them(run: Path) -> None:
     edit(run, smoke=True)
     for number in range(2, 8):
         shutil.copytree(run, run.with_name(str(number)))
@@ -171,7 +171,7 @@ def test_many_runs_that_are_left_out_are_counted_and_not_all_named(run: Path) ->
 
 
 @pytest.mark.parametrize(("values", "check"), [(each[0], each[2]) for each in UNCOUNTED])
-def test_a_run_that_no_result_would_count_is_not_accepted(
+def test_a_run_that_would_not_count_is_not_accepted(
     run: Path, values: dict[str, Any], check: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(submit, "_why_left_out", lambda _run: "")
@@ -182,14 +182,14 @@ def test_a_run_that_no_result_would_count_is_not_accepted(
 def test_a_key_is_refused_and_never_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = "ghp" + "_" + "k3T9" * 9
     append(run, f"token {key}")
-    # Redaction would take it out; who has it in a log must know, and revoke it.
+    # Redaction would remove the key, but its owner must know that a log contains it, and revoke it.
     assert main(["submit", str(run), "--submitter", "ada"]) == 2
     printed = capsys.readouterr()
     assert "[fail] keys: resnet50/pytorch/case/1/train.log:" in printed.out
     assert key not in printed.out + printed.err
 
 
-def test_wrong_calls(tmp_path: Path) -> None:
+def test_wrong_calls_end_the_command(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no run"):
         submit.pack([tmp_path], "ada")
     with pytest.raises(UsageError, match="--submitter"):
@@ -198,7 +198,7 @@ def test_wrong_calls(tmp_path: Path) -> None:
         accept.check(tmp_path)
 
 
-# ---- what a pull request may do ----
+# ---- pull requests ----
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def accepted(root: Path) -> tuple[int, str]:
     return code, out.getvalue() + errors.getvalue()
 
 
-def test_a_sound_pull_request_and_its_preview(clone: Path, tmp_path: Path) -> None:
+def test_a_sound_pull_request_is_accepted_and_has_a_preview(clone: Path, tmp_path: Path) -> None:
     commit(clone)
     words = ["accept", str(clone), "--base", "base", "--bring", str(tmp_path / "base")]
     done = subprocess.run([sys.executable, "-m", "ingest", *words], cwd=ROOT, capture_output=True, check=False)
@@ -249,24 +249,24 @@ def test_a_pull_request_without_a_submission_is_left_to_others(clone: Path) -> N
     assert accepted(clone)[0] == 0
 
 
-def test_elsewhere(clone: Path) -> None:
+def test_files_outside_the_submission_are_refused(clone: Path) -> None:
     (clone / "README.md").write_text("y", "utf-8")
     (clone / "raw_logs/resnet50").mkdir()
     (clone / "raw_logs/resnet50/train.log").write_text("y", "utf-8")
     commit(clone)
-    code, told = accepted(clone)
+    code, output = accepted(clone)
     assert code == 1
-    assert "README.md: lies elsewhere" in told
-    assert "raw_logs/resnet50/train.log: lies elsewhere" in told
+    assert "README.md: lies elsewhere" in output
+    assert "raw_logs/resnet50/train.log: lies elsewhere" in output
 
 
 def test_a_line_break_in_a_name_does_not_end_the_line(clone: Path) -> None:
     (clone / "raw_logs/submitted/x\n# APPROVED by maintainers\n~~~~").write_text("y", "utf-8")
     commit(clone)
-    code, told = accepted(clone)
+    code, output = accepted(clone)
     assert code == 1
-    assert r"raw_logs/submitted/x\n# APPROVED by maintainers\n~~~~: lies elsewhere" in told
-    assert not [line for line in told.splitlines() if line.startswith(("#", "~"))]
+    assert r"raw_logs/submitted/x\n# APPROVED by maintainers\n~~~~: lies elsewhere" in output
+    assert not [line for line in output.splitlines() if line.startswith(("#", "~"))]
 
 
 @pytest.mark.parametrize(("login", "code", "said"), [
@@ -281,8 +281,8 @@ def test_the_folder_must_name_the_author(
 ) -> None:
     commit(clone)
     monkeypatch.setenv(accept.AUTHOR_VARIABLE, login)
-    found, told = accepted(clone)
-    assert (found, said in told) == (code, True), told
+    found, output = accepted(clone)
+    assert (found, said in output) == (code, True), output
 
 
 def test_an_earlier_submission_stays(clone: Path) -> None:
@@ -291,12 +291,12 @@ def test_an_earlier_submission_stays(clone: Path) -> None:
     log = next(submission(clone).rglob("train.log"))
     log.write_text(log.read_text("utf-8") + "x", "utf-8")
     commit(clone)
-    code, told = accepted(clone)
-    assert (code, "changes or removes a file" in told) == (1, True)
+    code, output = accepted(clone)
+    assert (code, "changes or removes a file" in output) == (1, True)
 
 
 @pytest.mark.parametrize("what", ["link", "extra", "altered", "renamed", "script", "manifest"])
-def test_what_is_not_as_the_manifest_says(clone: Path, what: str) -> None:
+def test_files_that_differ_from_the_manifest_are_refused(clone: Path, what: str) -> None:
     folder = submission(clone)
     log = next(folder.rglob("train.log"))
     if what == "link":
@@ -313,13 +313,13 @@ def test_what_is_not_as_the_manifest_says(clone: Path, what: str) -> None:
     else:
         (folder / MANIFEST).write_text("{}", "utf-8")
     commit(clone)
-    code, told = accepted(clone)
-    assert code == 1, told
-    assert "[fail]" in told
+    code, output = accepted(clone)
+    assert code == 1, output
+    assert "[fail]" in output
 
 
 def add(folder: Path, name: str, data: bytes) -> None:
-    """Add a file that the manifest states, so that its name alone is wrong."""
+    """Add a file and its entry in the manifest, so that only its name is wrong."""
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(data)
     path = folder / MANIFEST
@@ -329,7 +329,7 @@ def add(folder: Path, name: str, data: bytes) -> None:
     folder.rename(folder.with_name(identity({each: one["sha256"] for each, one in document["files"].items()})))
 
 
-def test_the_workflow_runs_nothing_of_the_head() -> None:
+def test_the_workflow_runs_no_code_of_the_pull_request() -> None:
     text = (ROOT / ".github/workflows/submission.yml").read_text("utf-8")
     assert "pull_request_target" not in text
     assert "secrets." not in text

@@ -1,4 +1,4 @@
-"""Submitted results: they are no repeats of those measured here, and each page and file says whose they are."""
+"""Submitted results: they are not repeats of our own, and each page and file names their author."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.ingest.made_logs import run_json, seg
-from tests.ingest.made_trees import held, write_run
+from tests.ingest.made_trees import unpacked, write_run
 
 PLACE = "submitted/ada/0123456789ab/seg/paddleseg/case"
 
 
-def test_whose_result_it_is(tmp_path: Path, ingest: Callable[..., Any]) -> None:
+def test_pages_and_files_name_the_author_of_a_result(tmp_path: Path, ingest: Callable[..., Any]) -> None:
     root, out = tmp_path / "raw_logs", tmp_path / "docs"
     write_run(root, "seg/paddleseg/case/1", seg([5.0] * 12), run=run_json(repeat=1, argv=["python", "train.py"]))
     write_run(root, f"{PLACE}/1", seg([7.0] * 12), run=run_json(repeat=1))
@@ -39,14 +39,14 @@ def test_whose_result_it_is(tmp_path: Path, ingest: Callable[..., Any]) -> None:
         assert [here in text for name, text in runs.items() if name.startswith("seg-")] == [True]
         assert [mark in text for name, text in runs.items() if name.startswith("submitted-")] == [True]
         assert any(mark in text for path, text in pages.items() if "models" in path.parts)
-    explorer = b"".join(held(out / "data/explorer").values())
+    explorer = b"".join(unpacked(out / "data/explorer").values())
     assert b"submitted by ada" in explorer
 
 
-def test_a_run_page_names_the_source_of_its_layout_and_no_one_where_nobody_knows(
+def test_a_run_page_names_the_source_of_its_layout_and_nobody_without_one(
     tmp_path: Path, ingest: Callable[..., Any]
 ) -> None:
-    """A log without a run.json may be anybody's: its page does not claim that the site's publisher measured it."""
+    """The author of a log without a run.json is unknown, so its page does not name the site's publisher."""
     root, out = tmp_path / "logs", tmp_path / "docs"
     for number, owner in enumerate(("theirs", "unknown")):
         log = root / owner / "case" / "train.log"

@@ -1,4 +1,4 @@
-"""Spellings of one model are one model, and of two models never."""
+"""Spellings of models: each belongs to exactly one model."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from perfledger.ingest.common.toml_file import FileError
 
 
 @pytest.mark.parametrize("spelled", ["ResNet50", "resnet50", "ResNet-50 v1.5", "ResNet50V1.5"])
-def test_spellings_of_one_model(spelled: str) -> None:
+def test_spellings_of_a_model_give_its_name(spelled: str) -> None:
     assert suites.model(spelled) == "ResNet-50 v1.5"
     assert suites.suite(spelled) == "resnet50"
 
 
 @pytest.mark.parametrize("spelled", ["DeepLabV3", "ResNet-101", "BERT-large", "bert_config_large", "FCN"])
 def test_another_model_keeps_its_name(spelled: str) -> None:
-    """DeepLabV3 is DeepLabV3+ without the decoder; to fold the plus away would put two networks into one table."""
+    """DeepLabV3 is DeepLabV3+ without the decoder, so the plus must not be ignored."""
     assert suites.model(spelled) == spelled
     assert suites.suite(spelled) is None
 
@@ -34,14 +34,12 @@ def test_another_model_keeps_its_name(spelled: str) -> None:
         ("frameworks.horovod_synthetic", "ResNet50", "ResNet50"),  # of Keras
     ],
 )
-def test_a_printed_word_is_a_model_of_ours_only_where_the_suite_declares_it(
-    format_id: str, printed: str, name: str
-) -> None:
+def test_a_printed_word_is_a_model_only_if_the_suite_declares_it(format_id: str, printed: str, name: str) -> None:
     assert suites.model_printed(format_id, printed) == name
     assert suites.suite_of_name(name) == ("resnet50" if name == "ResNet-50 v1.5" else None)
 
 
-def test_every_declared_format_exists_and_every_name_is_one_of_the_suite() -> None:
+def test_every_declared_format_and_name_exists() -> None:
     from perfledger.parsers.engine.registry import formats
 
     ids = {each.id for each in formats()}
@@ -50,9 +48,7 @@ def test_every_declared_format_exists_and_every_name_is_one_of_the_suite() -> No
     assert {format_id for each in declared for format_id in each} <= ids
 
 
-def test_a_declared_name_that_is_no_model_of_the_suite_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_declared_name_that_is_not_in_the_suite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (suites.SUITES / "gpt.toml").read_text("utf-8")
     (tmp_path / "gpt.toml").write_text(text.replace("[words]", '[printed]\n"a.b" = { x = "GPT-9" }\n\n[words]'))
     monkeypatch.setattr(suites, "SUITES", tmp_path)

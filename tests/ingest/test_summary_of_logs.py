@@ -1,4 +1,4 @@
-"""From made-up logs to the results of a model's page: other batch sizes, accumulation and memory, as logs say."""
+"""From made-up logs to the results of a model's page: batch sizes, accumulation and memory of the logs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from perfledger.ingest.site.render.table import Cell
 from perfledger.ingest.site.result_lines import slices
 
 WORDS = words.load()
-#: As the front page of 2021 prints them for 32 GPUs and FP32.
+#: Figures of the front page of 2021 for 32 GPUs and FP32.
 PADDLE = {32: 3379.9, 48: 4160.7}
 PYTORCH = {(32, 16): 3994.05, (48, 16): 3973.97, (32, 1): 2836.7, (48, 1): 3179.96}
 
 
 def paddle(root: Path, batch: int, speed: float, steps: int) -> None:
-    """Write a log that says itself whether it accumulates."""
+    """Write a log that states its accumulation."""
     arguments = f"Namespace(adam_epsilon=1e-06, batch_size={batch}, gradient_merge_steps={steps}, use_amp=False)"
     lines = nlp_bert([(20 * i, speed / 32) for i in range(1, 12)], batch=batch)
     write_run(root, f"bert/paddle/bs{batch}-{steps}/1", [arguments, *lines], run=case("PaddlePaddle", batch))
@@ -44,13 +44,13 @@ def case(framework: str, batch: int, **other: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
-    """Return the throughput of each framework and batch size as they are read."""
+    """Return the throughput of each framework and batch size in a reader's form."""
     root = tmp_path_factory.mktemp("logs")
     for batch, speed in PADDLE.items():
         paddle(root, batch, speed, 1)
     for (batch, steps), speed in PYTORCH.items():
         pytorch(root, batch, speed, steps)
-    # One that had to lower its batch size, as the log of the larger one tells.
+    # This framework had to reduce its batch size: the log of the larger one ran out of memory.
     paddle(root, 40, 3500.0, 16)
     oom = run_json(framework="PaddlePaddle", batch_size=48, model="BERT-base", nodes=4, devices=32, hardware="made-up")
     write_run(

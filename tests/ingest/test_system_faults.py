@@ -106,7 +106,9 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: Ingest, times: int) -> None:
+def test_a_full_disk_of_any_size_ends_the_run_and_the_next_completes_it(
+    tree: Path, whole: dict[str, bytes], ingest: Ingest, times: int
+) -> None:
     top = tree.parent / "disk"
     kib = sum(-(-len(data) // 4096) * 4 for data in whole.values())
     for size in spread(range(8, kib), max(1, times)):
@@ -191,7 +193,7 @@ def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str
     for runs in [2, 4] * (times // 4) or [4]:
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
-        with lock.held(out):  # so that they all wait, whichever is the fastest
+        with lock.unpacked(out):  # so that they all wait, whichever is the fastest
             calls = [start(tree.parent / f"said{each}", tree, "--out", out) for each in range(runs)]
             said = f"ingest: {out}: another process is writing there; waiting"
             for each in calls:
@@ -205,14 +207,14 @@ def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
     at = tmp_path / "said"
 
     def hold() -> None:
-        with lock.held(tmp_path / "docs"):
+        with lock.unpacked(tmp_path / "docs"):
             at.with_name("held").touch()
             time.sleep(600)
 
     call = start(at, before=hold)
     assert wait(at.with_name("held").exists)
     call.kill()
-    with lock.held(tmp_path / "docs"):
+    with lock.unpacked(tmp_path / "docs"):
         assert (tmp_path / ".perfledger/docs/lock").is_file()
 
 
@@ -375,17 +377,11 @@ def dies_over(*names: str, number: int = signal.SIGSEGV) -> Callable[[Path], Any
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
-    ("names", "number", "said"),
-    [
-        (("4",), signal.SIGSEGV, "the process that read it ended (SIGSEGV)"),
-        (("4",), signal.SIGKILL, "the process that read it ended (SIGKILL)"),
-        (("1", "2", "9"), signal.SIGBUS, "the process that read it ended (SIGBUS)"),
-    ],
+    ("names", "number"), [(("4",), signal.SIGSEGV), (("4",), signal.SIGKILL), (("1", "2", "9"), signal.SIGBUS)]
 )
 def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
-    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, names: Sequence[str], number: int, said: str,
-    jobs: int,
-) -> None:  # fmt: skip
+    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, names: Sequence[str], number: int, jobs: int
+) -> None:
     logs = tmp_path / "logs"
     for repeat in range(1, 10):
         write_run(logs, f"seg/case/{repeat}", SLOW + b"#%d\n" % repeat, run=run_json(batch_size=2, repeat=repeat))
@@ -397,7 +393,8 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
         called = ingest(logs, "--out", out, "--json", "--jobs", jobs)
     assert called.code == 1
     assert [each.partition(": ")[0] for each in called.problems] == lost
-    assert all(said in each for each in called.problems)
+    reason = f"the process that read it ended ({signal.Signals(number).name})"
+    assert all(reason in each for each in called.problems)
     assert [each for each in called.lines if each["path"] not in lost] == [
         each for each in whole if each["path"] not in lost
     ]
@@ -585,7 +582,7 @@ def test_a_linked_folder_is_read_under_its_own_name(tree: Path, ingest: Ingest) 
     assert all(each["published"] for each in called.lines)
 
 
-def test_3000_levels_of_folders(tree: Path, ingest: Ingest) -> None:
+def test_3000_levels_of_folders_are_a_problem(tree: Path, ingest: Ingest) -> None:
     here = os.open(tree, os.O_RDONLY)
     for _ in range(3000):
         os.mkdir("d", dir_fd=here)
@@ -612,7 +609,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
+def test_34_odd_names_are_read(tree: Path, ingest: Ingest) -> None:
     """All files are in one folder, and each name is also that of a folder."""
     odd = tree / "odd"
     for number, name in enumerate(NAMES):
@@ -661,7 +658,7 @@ def measured(times: int, tree: Path) -> Callable[..., tuple[int, list[str], int]
 Measured = Callable[..., tuple[int, list[str], int]]
 
 
-def test_a_sparse_file_of_10_gib(measured: Measured, tree: Path) -> None:
+def test_a_sparse_file_of_10_gib_needs_little_memory(measured: Measured, tree: Path) -> None:
     with (tree / "sparse.log").open("wb") as stream:
         stream.truncate(10 << 30)
     code, problems, peak = measured("--json")
@@ -669,7 +666,7 @@ def test_a_sparse_file_of_10_gib(measured: Measured, tree: Path) -> None:
     assert peak < 150
 
 
-def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
+def test_a_line_of_1_gib_needs_little_memory(measured: Measured, tree: Path) -> None:
     block = (SLOW.splitlines()[0][:60] * (1 << 15))[: 1 << 20]
     with (tree / "line.log").open("wb") as stream:
         stream.writelines([block] * 1024)
@@ -678,7 +675,7 @@ def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
     assert peak < 256
 
 
-def test_50000_small_logs(measured: Measured, tree: Path) -> None:
+def test_50000_small_logs_are_published(measured: Measured, tree: Path) -> None:
     shutil.rmtree(tree)
     for number in range(50_000):
         run = run_json(batch_size=2, repeat=number + 1)

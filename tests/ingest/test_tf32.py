@@ -1,4 +1,4 @@
-"""FP32 under NVIDIA's containers: TF32 by default on devices that have it, unless something says otherwise."""
+"""FP32 in NVIDIA's containers may be TF32 on devices that have it, unless the log or run.json states the precision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log(amp: str = "False", more: str = "", before: str = "") -> list[str]:
 
 
 def run_of(tmp_path: Path, ingest: Callable[..., Called], lines: list[str], **stated: Any) -> dict[str, Any]:
-    """Return the run of a log with a run.json that states its hardware, and what is given."""
+    """Return the run of a log with a run.json that states the hardware and further facts."""
     variables = stated.pop("environment_variables", None)
     document: dict[str, Any] = {"schema": "perfledger.run/1", "case": {"hardware": "A100-SXM4-40GB"} | stated}
     document |= {"environment_variables": variables} if variables else {}
@@ -66,13 +66,13 @@ def test_fp32_of_a_container_may_be_tf32(tmp_path: Path, ingest: Callable[..., C
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_what_is_said_of_it_counts(
+def test_a_stated_precision_counts(
     tmp_path: Path, ingest: Callable[..., Called], lines: list[str], stated: dict[str, Any], precision: str
 ) -> None:
     assert run_of(tmp_path, ingest, lines, **stated)["case"]["precision"] == precision
 
 
-def test_the_pages_say_why(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_pages_explain_the_precision(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     write_run(
         tmp_path / "logs", "a/1", log(), run={"schema": "perfledger.run/1", "case": {"hardware": "A100-SXM4-40GB"}}
     )
@@ -83,7 +83,7 @@ def test_the_pages_say_why(tmp_path: Path, ingest: Callable[..., Called]) -> Non
     assert "默认允许 TF32" in (tmp_path / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
 
 
-def test_it_is_a_group_of_its_own_with_the_peak_of_tf32() -> None:
+def test_the_precision_is_a_separate_group_with_the_peak_of_tf32() -> None:
     assert PRECISION_GROUPS["fp32_tf32"] == ("fp32_tf32",)
     assert peak_of("A100-SXM4-40GB", "fp32_tf32") == peak_of("A100-SXM4-40GB", "tf32") == 156.0
     assert peak_of("V100-SXM2-32GB", "fp32_tf32") is None
@@ -98,5 +98,5 @@ def test_it_is_a_group_of_its_own_with_the_peak_of_tf32() -> None:
         ("RTX 2080 Ti", False),        ("AMD MI300X", False),
     ],
 )  # fmt: skip
-def test_devices_that_have_it(hardware: str, there: bool) -> None:
+def test_which_devices_have_tf32(hardware: str, there: bool) -> None:
     assert has_tf32(hardware) == there

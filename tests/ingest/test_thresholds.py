@@ -448,12 +448,14 @@ def listed(rows: Sequence[Row]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("decide", "given", "answer"), listed(OF_LOGS))
-def test_threshold_of_logs(decide: Callable[..., object], given: Any, answer: object, tmp_path: Path) -> None:
+def test_a_threshold_of_logs_has_its_value(
+    decide: Callable[..., object], given: Any, answer: object, tmp_path: Path
+) -> None:
     assert decide(*given, tmp_path) == answer
 
 
 @pytest.mark.parametrize(("decide", "given", "answer"), listed(OF_NUMBERS))
-def test_threshold_of_numbers(decide: Callable[..., object], given: Any, answer: object) -> None:
+def test_a_threshold_of_numbers_has_its_value(decide: Callable[..., object], given: Any, answer: object) -> None:
     assert decide(*given) == answer
 
 

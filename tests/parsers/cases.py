@@ -20,7 +20,7 @@ _FAILED = re.compile(r"(?m)^FAILED \S+::test_case\[([^/\]]+)/([^\]]+)\]")
 @click.command()
 @click.option("--delete", is_flag=True, help="Delete the logs and the tables of these cases.")
 def main(delete: bool) -> None:
-    """Print the failed cases that pytest's output on stdin names, with what they say."""
+    """Print the failed cases in pytest's output on stdin, and their descriptions."""
     for format_id, name in _FAILED.findall(sys.stdin.read()):
         click.echo(f"{format_id}/{name}: {golden.cases_of(format_id)[name]['says']}")
         if delete:

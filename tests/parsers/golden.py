@@ -138,15 +138,15 @@ def main(format_id: str, log: Path | None, case: tuple[str, ...], origin: str, c
 
 
 def rules_of(session: Session) -> Sequence[str]:
-    """Return the rules that a format must give figures for: only its own where a summary alone gives a speed."""
+    """Return the rules that a format must give figures for; only `reported` if only a summary has a speed."""
     has_speeds = any(SPEEDS & set(each.columns) for each in session.records if each.reading.span != "run" and len(each))
     return RULES if has_speeds else ("reported",)
 
 
 def draft(session: Session, folder: Path, case: Mapping[str, int]) -> dict[str, str]:
-    """Return the three tables of a session as text by file name; cells that stay the same keep the text they have.
+    """Return the three tables of a session as text by file name; unchanged cells keep their text.
 
-    Figures are those of the table that the folder has, or those of the case if it states numbers.
+    The figures are those in the folder's table, or those of the case if it states numbers.
     """
     facts = dict(session.facts)
     quoted = [(name, each.value, each.line) for name, each in facts.items()]
@@ -174,7 +174,7 @@ def columns_of(session: Session) -> tuple[str, ...]:
 
 
 def table(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table; none where there is no file."""
+    """Return the rows of a table, or an empty list without a file."""
     if not path.exists():
         return []
     with path.open(newline="") as stream:
@@ -222,7 +222,7 @@ def _rounded(value: object) -> str:
 
 
 def _text(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as text, with the text that the file has for cells that are the same."""
+    """Return a table as text; unchanged cells keep the text of the file."""
     before, stream = table(path), io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(head)

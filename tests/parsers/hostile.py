@@ -9,7 +9,7 @@ from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-#: Characters that a class or `.` is filled with, the most common in logs first.
+#: Characters for a class or `.`, in the order of their frequency in logs.
 _FILLERS = "0a -.\t"
 _REPEATS = {op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT}
 _LOOKS = {op.ASSERT, op.ASSERT_NOT}
@@ -41,7 +41,7 @@ def texts(pattern: str, size: int, examples: int, cuts: int, seed: int = 0) -> I
 
 
 def _pieces(tree: Any, chance: random.Random) -> Iterator[str]:
-    """Yield a text that fits a parsed pattern, token by token; what stands in lookaheads comes or not, by chance."""
+    """Yield a text that fits a parsed pattern, token by token; the text of a lookahead is added at random."""
     for kind, value in tree:
         if kind == op.LITERAL:
             yield chr(value)
@@ -64,7 +64,7 @@ def _pieces(tree: Any, chance: random.Random) -> Iterator[str]:
 
 
 def _member(members: Any, chance: random.Random) -> str:
-    """Return a character of a class: one of its own, or of a negated class a common one that it does not exclude."""
+    """Return a character that a class matches; for a negated class a common one."""
     compiled = re.compile(_class(members))
     found = [each for each in _FILLERS + "\nA%/|=" if compiled.fullmatch(each)]
     return chance.choice(found) if found else next(chr(n) for n in range(0x10000) if compiled.fullmatch(chr(n)))

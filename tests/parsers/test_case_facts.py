@@ -1,4 +1,4 @@
-"""Facts that part cases, in the spellings of their printers."""
+"""Facts that define cases, in the spellings of their printers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure
 
-#: Format, what is printed, and what it states.
+#: Format, printed text, and its facts.
 PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("dlperf.megatron", "  expert_model_parallel_size ...................... 4", {"expert_parallel": 4}),
     ("dlperf.megatron", "  context_parallel_size ........................... 2", {"context_parallel": 2}),
@@ -158,7 +158,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ),
     ("frameworks.nanogpt", "torchrun --standalone --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 1}),
     ("frameworks.nanogpt", "torchrun --nproc_per_node=8 \\\n  --nnodes=$N train.py", {"devices_per_node": 8}),
-    # What the command leaves out stands in the environment.
+    # The environment has facts that the command does not state.
     ("frameworks.nanogpt", "+ export PET_NNODES=2\n+ torchrun --nproc_per_node=8 train.py", {"nodes": 2}),
     ("frameworks.nanogpt", "PET_NPROC_PER_NODE=4 PET_NNODES='3' torchrun a.py", {"devices_per_node": 4, "nodes": 3}),
     ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
@@ -174,7 +174,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         {"devices": 2},
     ),
     ("frameworks.tf_estimator", "Number of replicas in sync: 4", {"devices": 4}),
-    # The file of the configuration is printed before the configuration that the run is made with.
+    # The configuration's file is printed before the configuration of the run.
     (
         "frameworks.detectron2",
         (
@@ -233,7 +233,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         "[2026-11-20 10:00:00,000] [    INFO] - ***** Running training *****",
         {"framework": "PaddlePaddle"},
     ),
-    # The benchmarks made of the trainer print other lines of the steps.
+    # Benchmarks that use the trainer print other lines of the steps.
     (
         "paddle.nlp_bert",
         (
@@ -270,7 +270,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
 
 @pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
 def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
-    # Without what the golden log itself states above its records: the last value before them counts.
+    # The golden log's own facts are removed, because the last value before the records counts.
     golden = log_of(format_id)
     lines = golden.read_text("utf-8").split("\n")
     first = min(each.lines([0])[0] for each in read(golden).sessions[0].records if len(each))
@@ -330,7 +330,7 @@ def test_a_figure_that_a_wrapper_contradicts_is_withheld(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("own", "steps"), [(b"  num_accumulation_steps: 16", 16), (b"  other: 16", 704)])
-def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulation(
+def test_the_launchers_trace_counts_if_the_trainer_does_not_state_accumulation(
     tmp_path: Path, own: bytes, steps: int
 ) -> None:
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
@@ -349,7 +349,7 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
             "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 1",
             {"devices": 30, "pipeline_parallel": 3, "tensor_parallel": 5},
         ),
-        # What is called tensor parallel shares sequences here, and cuts no weights.
+        # "Tensor parallel" divides sequences here, and not weights.
         (
             "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 10",
             {"devices": 30, "pipeline_parallel": 3},
@@ -371,7 +371,7 @@ def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, fou
         ("dp=2, pp=3, tp=5", 30),
         ("dp=2,\n    pp=3,\n    tp=5,\n    pp_engine=<a.B object at 0x7f>,\n    context_parallel_size=4", 120),
         ("dp=2, pp=3, tp=5, expert_parallel_size=1, context_parallel_size=4, enabled_moe=True", 120),
-        # In 2024 experts had devices of their own; later releases had them first, and then not.
+        # In 2024 experts had separate devices. Later releases list them first, and then share the devices.
         ("dp=2, pp=3, tp=5, recompute_layer=False, expert_parallel_size=4", 120),
         ("dp=2, pp=3, tp=5, expert_parallel_size=4, context_parallel_size=1", None),
     ],

@@ -1,4 +1,4 @@
-"""A log that somebody changed gives the figure of the whole log or none: one property for all formats and changes."""
+"""A changed log gives the figure of the original log or none: one property for all formats and changes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from perfledger.schema.records import Figure, NoFigure
 from tests.parsers import golden
 
 Lines = list[bytes]
-#: What a change makes of a log: of its lines, the numbers of those with records, and a source of chance.
+#: A change of a log: it gets the lines, the numbers of lines with records, and a random generator.
 Change = Callable[[Lines, list[int], random.Random], Lines]
 
-#: How far a figure may be from that of the whole log.
+#: Largest relative difference from the figure of the original log.
 TOLERANCE = 0.02
 
 
@@ -58,7 +58,7 @@ def interleave(lines: Lines, records: list[int], rng: random.Random) -> Lines:
 
 
 def damage(lines: Lines, records: list[int], rng: random.Random) -> Lines:
-    """Change one digit of one record between others: nothing follows the last one that could contradict it."""
+    """Change one digit of a record, but not of the last one, since no later record could contradict it."""
     row = rng.choice(records[1:-1] or records) - 1
     line = bytearray(lines[row])
     digits = [place for place, byte in enumerate(line) if chr(byte).isdigit()]
@@ -69,7 +69,7 @@ def damage(lines: Lines, records: list[int], rng: random.Random) -> Lines:
 
 
 def cut(lines: Lines, records: list[int], rng: random.Random) -> Lines:
-    """Cut the log off within the last of two thirds of its records."""
+    """Cut the log within the record that is two thirds through it."""
     return b"\n".join(lines[: records[2 * len(records) // 3]])[: -rng.randint(1, 60)].split(b"\n")
 
 
@@ -77,14 +77,14 @@ def head(lines: Lines, records: list[int], rng: random.Random) -> Lines:
     return [b"# my run", b"", b"$ python train.py", b"", *lines]
 
 
-#: How often each change is tried with each log.
+#: Number of tries of each change with each log.
 CHANGES: dict[Change, int] = {
     drop: 5, drop_a_third: 1, repeat: 1, repeat_some: 1, reverse: 1, append: 1, interleave: 1, damage: 5, cut: 5,
     head: 1,
 }  # fmt: skip
-#: Changes that move the figure of a format further. Where lines tell seconds, but not of how many steps, and where
-#: means are undone, nothing shows that a line is missing or repeated. A digit stands alone if it tells the samples or
-#: the seconds of an epoch, a bar or a summary.
+#: Formats whose figure a change may move further. A missing or repeated line cannot be detected if lines print seconds
+#: without steps, or running means. A wrong digit cannot be detected in the only samples or seconds of an epoch, bar or
+#: summary.
 MOVED = {
     damage: {
         "dlperf.megatron", "frameworks.autoresearch", "frameworks.big_vision", "frameworks.coqui", "frameworks.dlrm",
@@ -108,13 +108,13 @@ MOVED = {
         "frameworks.torchtune",
     },
 }  # fmt: skip
-#: Reasons that concern what is left of a log, and no line of it.
+#: Reasons that are about the whole log and name no line.
 WITHOUT_LINE = {"no_records", "not_settled", "too_few_records", "too_short"}
 LOGS = {path.parent.name: path for path in golden.logs()}
 
 
 class Answer(NamedTuple):
-    """What a session gives: its format, its figure or None, the speeds of its records, and why there is no figure."""
+    """Result of a session: format, figure or None, extreme speeds of its records, and the reason without a figure."""
 
     format: str
     figure: float | None
@@ -159,8 +159,8 @@ def record_lines(data: bytes, path: Path) -> list[int]:
 
 @pytest.mark.parametrize("format_id", LOGS)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.__name__)
-def test_a_changed_log_gives_the_figure_of_the_whole_or_none(format_id: str, change: Change, tmp_path: Path) -> None:
-    """Records of a golden log are few, and differ: the figure is that of the whole log, or between its records."""
+def test_a_changed_log_gives_the_original_figure_or_none(format_id: str, change: Change, tmp_path: Path) -> None:
+    """Golden logs have few, different records, so a figure between the speeds of the records is right, too."""
     data, path = LOGS[format_id].read_bytes(), tmp_path / "train.log"
     (first, *_) = golden.table(golden.GOLDEN / format_id / "figures.csv")
     case = {name: int(first[name]) for name in golden.NUMBERS if first.get(name)}

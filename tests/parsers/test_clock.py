@@ -1,4 +1,4 @@
-"""Clocks as printed to seconds: only differences count, and a leap over midnight is one."""
+"""Printed clocks become seconds: only differences count, and a clock may pass midnight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOMENTS = st.datetimes(dt.datetime(1990, 1, 1), dt.datetime(2106, 1, 1))
         (b"1999-12-31 23:59:59.999999", dt.datetime(1999, 12, 31, 23, 59, 59, 999999)),
     ],
 )
-def test_clock_spellings(printed: bytes, moment: dt.datetime) -> None:
+def test_each_spelling_of_a_clock_is_read(printed: bytes, moment: dt.datetime) -> None:
     assert clocks([printed])[0] == pytest.approx(moment.replace(tzinfo=dt.UTC).timestamp(), abs=1e-6)
 
 
@@ -51,14 +51,14 @@ def test_differences_are_exact_to_a_microsecond(moments: list[dt.datetime]) -> N
         b"00:00:05." + b"5" * 19,
     ],
 )
-def test_no_date_is_nan(printed: bytes) -> None:
+def test_text_that_is_not_a_date_is_nan(printed: bytes) -> None:
     found = clocks([b"2023-01-01 00:00:00", printed, b"2023-01-01 00:00:10"])
     assert math.isnan(found[1])
     assert found[2] - found[0] == 10
     assert math.isnan(clocks([printed])[0])
 
 
-def test_every_day_of_the_calendar_and_no_other_is_a_date() -> None:
+def test_exactly_the_days_of_the_calendar_are_dates() -> None:
     for year in (1900, 1970, 1972, 2000, 2023, 2024, 2100):
         dates = [(month, day) for month in range(15) for day in range(34)]
         found = clocks([b"%04d-%02d-%02d 00:00:00" % (year, *each) for each in dates])
@@ -72,8 +72,8 @@ def test_every_day_of_the_calendar_and_no_other_is_a_date() -> None:
 
 @pytest.mark.parametrize("impossible", [b"2023-13-01 00:00:00", b"2023-02-30 00:00:00", b"0000-00-00 00:00:00"])
 @pytest.mark.parametrize("count", [500, 501, 5_000])
-def test_one_impossible_date_among_many_is_nan_alone(impossible: bytes, count: int) -> None:
-    """NumPy 2.4.6 crashes when it casts more than 500 strings of which one is no date."""
+def test_only_the_impossible_date_among_many_is_nan(impossible: bytes, count: int) -> None:
+    """NumPy 2.4.6 crashes when it casts more than 500 strings and one is not a date."""
     printed = [b"2023-01-01 00:%02d:%02d" % divmod(each % 3600, 60) for each in range(count)]
     printed[count // 2] = impossible
     for found in (clocks(printed), stamps(b"".join(each + b" x\n" for each in printed), range(0, 22 * count, 22))):
@@ -81,7 +81,7 @@ def test_one_impossible_date_among_many_is_nan_alone(impossible: bytes, count: i
         assert found[-1] - found[0] == (count - 1) % 3600
 
 
-#: Spellings of a logger's stamp, with what stands around it on the line.
+#: Spellings of a logger's stamp, with the text around it on the line.
 SPELLINGS = (
     ("", "%Y-%m-%d %H:%M:%S,123 - x"),
     ("[", "%Y/%m/%d %H:%M:%S] ppcls INFO: ips: 3"),
@@ -96,7 +96,7 @@ SPELLINGS = (
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(SPELLINGS), st.lists(MOMENTS, min_size=1, max_size=6), st.booleans())
-def test_lines_that_begin_alike_have_the_clocks_that_each_has_alone(
+def test_lines_with_equal_beginnings_have_the_same_clocks_as_alone(
     spelling: tuple[str, str], moments: list[dt.datetime], ended: bool
 ) -> None:
     before, after = spelling
@@ -104,21 +104,21 @@ def test_lines_that_begin_alike_have_the_clocks_that_each_has_alone(
     text = b"\n".join(lines) + b"\n" * ended
     places = [sum(len(each) + 1 for each in lines[:at]) + len(line) // 2 for at, line in enumerate(lines)]
     found = stamps(text, places)
-    # Behind a line of another form, they are read one by one.
+    # After a line of another form, lines are read one by one.
     apart = stamps(b"x\n" + text, [0, *(each + 2 for each in places)])
     assert math.isnan(apart[0])
     assert np.array_equal(found, apart[1:], equal_nan=True)
 
 
-def test_clock_with_a_date_over_midnight_and_new_year() -> None:
+def test_clock_with_a_date_may_pass_midnight_and_new_year() -> None:
     found = clocks([b"2023-12-31 23:59:59.500000", b"2024-01-01 00:00:00.250000"])
     assert found[1] - found[0] == pytest.approx(0.75, abs=1e-6)
 
 
 @pytest.mark.parametrize("date", ["", "0128 "])
 @pytest.mark.parametrize("gap", [60, 7_199, 43_000, 45_000, 70_000, 79_199])
-def test_clock_without_a_date_runs_on_over_midnight(gap: int, date: str) -> None:
-    """Up to two hours less than a day between two lines, over and over, by a clock whose date stands still."""
+def test_clock_without_a_date_continues_after_midnight(gap: int, date: str) -> None:
+    """Two lines may be up to 22 hours apart, several times in a row, and the printed date does not change."""
     moments = [52_153 + gap * each for each in range(6)]
     printed = [f"{date}{each // 3600 % 24:02}:{each // 60 % 60:02}:{each % 60:02}.250000".encode() for each in moments]
     assert unwrapped(clocks(printed)).tolist() == pytest.approx([clocks(printed)[0] + gap * each for each in range(6)])
@@ -129,7 +129,7 @@ def test_clock_without_a_date_may_be_set_back() -> None:
     assert [each - found[0] for each in found] == [0, -3599, -3598]
 
 
-def test_clock_without_a_year_runs_on_over_new_year() -> None:
+def test_clock_without_a_year_continues_after_new_year() -> None:
     found = unwrapped(clocks([b"1231 23:59:59.5", b"0101 00:00:00.5"]))
     assert found[1] - found[0] == 1
 

@@ -1,4 +1,4 @@
-"""The contract refuses what a format must not do, with the reason."""
+"""The contract of formats: words of patterns, conditions, and messages about invalid formats."""
 
 from __future__ import annotations
 
@@ -63,9 +63,7 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
         (rb"ab\d|cdef", ()),
     ],
 )
-def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
-    pattern: bytes, words: tuple[tuple[bytes, ...], ...]
-) -> None:
+def test_literals_are_words_in_every_match_of_a_pattern(pattern: bytes, words: tuple[tuple[bytes, ...], ...]) -> None:
     assert literals(re.compile(pattern)) == words
 
 
@@ -84,12 +82,12 @@ def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
         (lacks(b"tokens", says(b"llama", b"length")), b"tokens", False),
     ],
 )
-def test_a_condition_is_decided_by_what_a_text_says(where: Condition, text: bytes, met: bool) -> None:
-    said = {each for each in where.clues() if each.may_stand_in(distinct_lines(text)) and each.regex.search(text)}
-    assert where.is_met(said) is met
+def test_a_condition_depends_on_the_text(where: Condition, text: bytes, met: bool) -> None:
+    found = {each for each in where.clues() if each.may_stand_in(distinct_lines(text)) and each.regex.search(text)}
+    assert where.is_met(found) is met
 
 
-def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
+def test_the_words_of_a_reading_are_in_every_sample_that_it_matches() -> None:
     samples = [samples_of(each.id) for each in registry.formats()]
     lines = [one.line for each in samples for one in (*each.line, *each.miss)]
     readings = [reading for each in registry.formats() for reading in each.readings]
@@ -98,7 +96,7 @@ def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
     assert all(reading.may_stand_in(distinct_lines(line)) for reading, line in found)
 
 
-def test_distinct_lines_hold_every_word_and_each_line_once() -> None:
+def test_distinct_lines_are_the_lines_without_numbers_and_repeats() -> None:
     text = b"epoch 1, step 10: ips 3.5\nepoch 1, step 20: ips 12.5\nDone in 7 s\nepoch 2, step 10: ips 3.25"
     assert distinct_lines(text) == b"epoch , step : ips .\nDone in  s"
     assert Chunk(text, 1, 0, len(text), 3).distinct == distinct_lines(text)
@@ -117,7 +115,7 @@ def test_distinct_lines_hold_every_word_and_each_line_once() -> None:
         (rb"(?<![^\r\n])ips*", b"ip xip\nipss", [0, 7]),
     ],
 )
-def test_a_pattern_that_looks_behind_matches_the_same_with_its_word_first(
+def test_a_compiled_pattern_with_a_lookbehind_matches_at_the_same_places(
     pattern: bytes, text: bytes, places: list[int]
 ) -> None:
     assert [match.start() for match in compiled(pattern).finditer(text)] == places
@@ -135,7 +133,9 @@ def test_a_pattern_that_looks_behind_matches_the_same_with_its_word_first(
         ),
     ],
 )
-def test_a_word_behind_an_indent_is_found_where_a_line_begins(pattern: bytes, text: bytes, values: list[bytes]) -> None:
+def test_a_pattern_with_an_indent_matches_only_at_the_start_of_a_line(
+    pattern: bytes, text: bytes, values: list[bytes]
+) -> None:
     assert [match[1] for match in searched(pattern).finditer(text)] == values
     assert [match[1] for match in compiled(pattern, re.MULTILINE).finditer(text)] == values
 
@@ -183,7 +183,7 @@ def test_a_private_column_is_consumed_by_the_verbs() -> None:
     assert list(SessionRecords(records.table, 0, 0).columns) == ["duration"]
 
 
-def test_a_verb_that_makes_an_unknown_column_is_refused() -> None:
+def test_a_verb_with_an_unknown_column_is_refused() -> None:
     def wrong(columns: Columns) -> Kept:
         return np.arange(len(columns["_begin"])), {"speed": columns["_begin"]}
 
@@ -203,7 +203,7 @@ def test_a_gap_may_end_with_one_label_of_several() -> None:
     assert pattern.findall(b"two=1 begin two=2 two=3 one=4") == [b"2"]
 
 
-def test_a_gap_ends_at_the_label_and_never_passes_a_new_beginning() -> None:
+def test_a_gap_ends_at_its_label_and_not_after_a_new_beginning() -> None:
     pattern = re.compile(rb"begin " + up_to(rb"label=", rb"begin ") + rb"(\d)")
     assert pattern.findall(b"begin a label=1 label=2\nbegin b\nlabel=3\n") == [b"1"]
     assert pattern.search(b"begin a begin b label=4")[0] == b"begin b label=4"  # type: ignore[index]
@@ -214,7 +214,7 @@ def test_a_module_without_a_format_is_refused() -> None:
         list(registry._load("engine", "", Format))
 
 
-def test_a_pattern_that_is_none_is_refused() -> None:
+def test_an_invalid_pattern_is_refused() -> None:
     with pytest.raises(FormatError, match="is no pattern"):
         _ = Pause("evaluation", rb"valid(: ").regex
 

@@ -56,13 +56,15 @@ def test_every_fifteenth_step_of_a_hundred_ends_at_ninety(tmp_path: Path) -> Non
         (3, 100, Counters("step", 100, 100, reached=True)),
     ],
 )
-def test_the_last_step_of_the_last_epoch(epoch: int, step: int, expected: Counters, tmp_path: Path) -> None:
+def test_only_the_last_step_of_the_last_epoch_reaches_the_end(
+    epoch: int, step: int, expected: Counters, tmp_path: Path
+) -> None:
     lines = [f"epoch {e}/3 step {s}/100 at 8.5" for e in (1, 2, 3) for s in (50, 100) if (e, s) <= (epoch, step)]
     assert of(EPOCHS, lines, tmp_path) == expected
 
 
 def test_the_end_of_an_epoch_is_not_that_of_the_run(tmp_path: Path) -> None:
-    """How many epochs there are to be is not known."""
+    """The number of planned epochs is unknown."""
     pattern = rb"epoch <epoch> step <step>/<total_steps> at <throughput>"
     lines = [f"epoch 0 step {each}/100 at 8.5" for each in (50, 100)]
     assert of(pattern, lines, tmp_path) is None
@@ -75,12 +77,12 @@ def test_the_begin_of_the_last_epoch_is_not_its_end(tmp_path: Path) -> None:
     assert of(pattern, ["epoch 2/3 step 10 at 8.5"], tmp_path) == Counters("epoch", 2, 3, reached=False)
 
 
-def test_records_of_whole_epochs(tmp_path: Path) -> None:
+def test_the_record_of_the_last_epoch_reaches_the_end(tmp_path: Path) -> None:
     pattern = rb"epoch <epoch>/<total_epochs> at <throughput>"
     assert of(pattern, ["epoch 3/3 at 8.5"], tmp_path, span="epoch") == Counters("epoch", 3, 3, reached=True)
 
 
-def test_a_total_that_a_fact_states(tmp_path: Path) -> None:
+def test_a_fact_may_state_the_total(tmp_path: Path) -> None:
     pattern = rb"step <step> at <throughput>"
     assert of(pattern, ["step 7 at 8.5"], tmp_path) is None
     assert of(pattern, ["step 7 at 8.5"], tmp_path, {"total_steps": 9}) == Counters("step", 7, 9, reached=False)

@@ -1,4 +1,4 @@
-"""Printed decimals become the float that Python reads, and NaN where there is none."""
+"""Printed decimals become the float that Python reads, and other words become NaN."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORDS = [
     b"007.50", b"12:30", b"1e400", b"-1e400", b"1e-400", b"9007199254740993", b"18446744073709551616", b"null", b"[1]",
     b"1]", b"-0",
 ]  # fmt: skip
-#: With all digits, with more than there are, and with as many as printers print.
+#: Formats with all digits, with more digits than a float has, and with as many as printers print.
 FORMS = st.sampled_from(["r", ".20e", ".5f", ".3g"])
 
 
@@ -48,13 +48,13 @@ def numbers(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(numbers(), max_size=60))
-def test_each_number_is_what_float_reads(printed: list[bytes]) -> None:
+def test_each_number_equals_pythons_float(printed: list[bytes]) -> None:
     agree(printed)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), numbers()), max_size=20))
-def test_each_word_is_what_float_reads(printed: list[bytes]) -> None:
+def test_each_word_equals_pythons_float(printed: list[bytes]) -> None:
     agree(printed)
 
 
@@ -62,7 +62,7 @@ def test_empty_list_of_numbers() -> None:
     assert floats([]).tolist() == []
 
 
-def test_separators_of_thousands() -> None:
+def test_separators_of_thousands_are_read() -> None:
     printed = [b"7,500", b"1,234,567.5", b"980"]
     assert floats(printed).tolist() == [7500, 1234567.5, 980]
     assert floats(printed * 20).tolist() == [7500, 1234567.5, 980] * 20
@@ -73,7 +73,7 @@ def test_separators_of_thousands() -> None:
     assert math.isnan(mixed[1])
 
 
-def test_lengths_of_time_in_words() -> None:
+def test_lengths_of_time_become_seconds() -> None:
     printed = [b"2:10", b"1:02:03", b"1 day, 0:00:01", b"9 days, 21:49:18", b"38.0", b"00:00:00.5"]
     assert lengths(printed).tolist() == [130, 3723, 86401, 856158, 38, 0.5]
     assert lengths([b"38.0", b"12"]).tolist() == [38, 12]
@@ -85,5 +85,5 @@ def test_numbers_shortened_for_people_are_read() -> None:
     assert math.isnan(floats([b"K"])[0])
 
 
-def test_the_last_digit_counts_what_stands_behind_it() -> None:
+def test_the_last_digit_has_the_unit_of_the_number() -> None:
     assert [last_digit(each) for each in (b"394.18", b"412", b"107K", b"1.25K")] == [0.01, 1, 1000, 10]

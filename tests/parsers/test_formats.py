@@ -1,4 +1,4 @@
-"""Every sample must yield its values and every near-miss nothing, and no format may read another's sample."""
+"""Every sample gives its values, near-misses give none, and no format reads a sample of another."""
 
 import math
 import re
@@ -77,7 +77,7 @@ def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
 
 
 def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
-    """Return what every reading quotes of a text: the reading's number, and the printed figures by column."""
+    """Return number and printed figures of each reading that matches a text."""
     return [
         (number, {name: printed for name, printed in match.groupdict().items() if printed is not None})
         for number, reading in enumerate(each.readings)
@@ -87,7 +87,7 @@ def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
 
 @pytest.mark.parametrize(("each", "sample"), SAMPLES)
 def test_a_sample_cut_anywhere_yields_no_other_figure(each: Format, sample: Sample) -> None:
-    """A figure at the end of a cut file may lack digits: it is quoted whole, or with six decimals and more, or not."""
+    """A figure at the end of a cut file is complete, has at least six decimals, or is not read."""
     line = sample.line.rstrip(b"\r\n")
     whole = quoted(each, line + b"\n")
     assert whole == quoted(each, (line + b"\n").replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
@@ -104,7 +104,7 @@ def test_near_miss_yields_nothing(each: Format, miss: NearMiss) -> None:
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_no_format_reads_anothers_sample(each: Format) -> None:
-    """A format that stands over another reads lines of its family: whose log it is, the claims settle."""
+    """A format that is over others may read their lines; claims then decide which format a log has."""
     others = [other for other in FORMATS if other.id != each.id and each.id not in other.over]
     samples = [samples_of(other.id) for other in others]
     lines = [one.line for found in samples for one in (*found.line, *found.miss)]
@@ -135,7 +135,7 @@ def test_a_pause_is_found_in_its_own_line_and_in_no_record(each: Format, reading
     assert not any(reading.finder.search(line) for line in lines)
     records = [one.line for one in samples_of(each.id).line if reading.finder.search(one.line)]
     assert records
-    # A sample may hold the line before the record.
+    # A sample may contain the line before the record.
     assert [line for line in records if pause.regex.search(line[reading.finder.search(line).start() :])] == []  # type: ignore[union-attr]
 
 

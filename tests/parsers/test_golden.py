@@ -1,4 +1,4 @@
-"""Golden logs: every record, fact and figure that was worked out beside them, however the log reaches us."""
+"""Golden logs give their expected records, facts and figures, also with tags, other line ends, or compressed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from perfledger.parsers.engine.registry import by_id, formats
 from perfledger.schema.records import Figure, NoFigure
 
 FORMATS = [each.id for each in formats()]
-#: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
+#: Printers without a start line, or whose golden log has none; only their steps show that a second run begins.
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
@@ -38,7 +38,7 @@ SILENT = {
     "paddle.paddlex",
     "paddle.reproduction", "paddle.science", "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
-#: Formats with a figure whose arithmetic nobody has written into `hand` yet. Do not add to them.
+#: Formats with a figure whose `hand` is still empty. Do not add formats.
 NOT_BY_HAND = {
     "dlperf.oneflow_bert", "dlperf.oneflow_resnet50", "dlperf.oneflow_wdl", "frameworks.ai_toolkit", "frameworks.caffe",
     "frameworks.centernet", "frameworks.chinese_clip", "frameworks.detectron1", "frameworks.detectron2",
@@ -50,7 +50,7 @@ NOT_BY_HAND = {
     "ngc.pytorch_maskrcnn", "ngc.pytorch_transformer", "ngc.tensorflow2_electra", "paddle.clas_static", "paddle.hapi",
     "paddle.hub",
 }  # fmt: skip
-#: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
+#: Printers whose start line is that of a related printer. Keras is recognised by its first bar.
 ALIKE = {
     "dlperf.oneflow_insightface": "dlperf.oneflow_bert",
     "dlperf.oneflow_resnet50": "dlperf.oneflow_bert",
@@ -85,7 +85,7 @@ def test_every_format_has_a_golden_log() -> None:
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
-def test_records(format_id: str) -> None:
+def test_records_are_those_of_the_table(format_id: str) -> None:
     main, expected = session_of(format_id).main, table(format_id, "records.csv")
     assert expected
     assert len(main) == len(expected)
@@ -94,7 +94,7 @@ def test_records(format_id: str) -> None:
     for name in expected[0].keys() - {"line"}:
         printed = [each[name] for each in expected]
         if any(printed):
-            # What verbs add up is as exact as a sum.
+            # Sums of verbs have rounding errors.
             numbers = [float(each) for each in printed]
             assert main[name].tolist() == pytest.approx(numbers, rel=1e-15, abs=0, nan_ok=True), name
         else:
@@ -102,7 +102,7 @@ def test_records(format_id: str) -> None:
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
-def test_facts(format_id: str) -> None:
+def test_facts_are_those_of_the_table(format_id: str) -> None:
     facts = session_of(format_id).facts
     for each in table(format_id, "facts.csv"):
         found = facts[each["fact"]]
@@ -111,7 +111,7 @@ def test_facts(format_id: str) -> None:
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
-def test_figures(format_id: str) -> None:
+def test_figures_are_those_of_the_table(format_id: str) -> None:
     session, expected = session_of(format_id), table(format_id, "figures.csv")
     assert set(rules_of(session)) <= {each["rule"] for each in expected}
     stated = {key: each.value for key, each in session.facts.items() if key in UNLISTED}
@@ -137,7 +137,7 @@ Rows = list[dict[str, float]]
 
 
 def rows(sessions: tuple[Session, ...]) -> Rows:
-    """Every record of every reading, in order, as what its columns hold. NaN is left out: it equals nothing."""
+    """Return the columns of every record of every reading, in order, without NaN, which is not equal to itself."""
     found: Rows = []
     for records in (each for session in sessions for each in session.records):
         names = [name for name in COLUMNS if name in records]
@@ -192,15 +192,15 @@ def test_transport_changes_nothing(format_id: str, carry: Callable[[bytes], byte
 
 
 def is_part(found: dict[str, float], of: dict[str, float]) -> bool:
-    """Whether one record says what another does, to the sixth decimal, beyond which a cut is let pass."""
+    """Return whether another record has all values of this one, to the sixth decimal, since a cut may lose digits."""
     return all(math.isclose(value, of.get(name, math.nan), rel_tol=2e-6) for name, value in found.items())
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
 def test_cut_file_yields_no_other_number(format_id: str, tmp_path: Path) -> None:
-    """A file that is cut within its last lines holds the records of the whole, less the last ones.
+    """A file that is cut in its last lines has the first records of the whole file.
 
-    Here at every eleventh byte; test_formats cuts samples at every byte.
+    This test cuts at every eleventh byte; test_formats cuts samples at every byte.
     """
     text, expected = whole(format_id)
     path = tmp_path / "train.log"
@@ -209,13 +209,13 @@ def test_cut_file_yields_no_other_number(format_id: str, tmp_path: Path) -> None
         log = read(path)
         assert [each.format.id for each in log.claims] == [format_id], text[:end][-80:]
         for found in rows(log.sessions):
-            # A loss or an accuracy that stands behind the figure may be lost with the end of the line.
+            # A cut line may lack a loss or an accuracy after the figure.
             assert any(is_part(found, each) for each in expected), (found, text[:end][-80:])
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
-def test_two_runs_in_one_file(format_id: str, tmp_path: Path) -> None:
-    """A run that is appended to another is one of its own, where its printer announces itself."""
+def test_an_appended_run_is_a_session_if_its_printer_has_a_start_line(format_id: str, tmp_path: Path) -> None:
+    """Without a start line, the two runs are one session."""
     text, expected = whole(format_id)
     path = tmp_path / "train.log"
     path.write_bytes(text + text)

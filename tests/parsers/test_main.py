@@ -1,4 +1,4 @@
-"""`python -m parsers FORMAT LOG` and `python -m tests.parsers.golden FORMAT LOG`, as a contributor uses them."""
+"""The commands of contributors: `python -m parsers FORMAT LOG` and `python -m tests.parsers.golden FORMAT LOG`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_claim_records_and_facts_are_printed() -> None:
     ]
 
 
-def test_format_that_does_not_claim_the_log_is_told_why(tmp_path: Path) -> None:
+def test_the_output_explains_why_a_format_does_not_claim_a_log(tmp_path: Path) -> None:
     code, out = run("frameworks.detectron2", SEG)
     assert code == 0
     assert "claimed by paddle.seg" in out
@@ -55,7 +55,7 @@ def test_format_that_does_not_claim_the_log_is_told_why(tmp_path: Path) -> None:
     )
 
 
-def test_unknown_format_names_those_that_are_close() -> None:
+def test_the_message_about_an_unknown_format_lists_similar_ones() -> None:
     code, out = run("paddle.segg", SEG)
     assert code == 2
     assert "there is no parsers/paddle/segg.py" in out
@@ -92,7 +92,7 @@ def draft(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_a_golden_folder_is_overwritten_on_request_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_golden_folder_is_overwritten_only_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golden, "GOLDEN", tmp_path)
     log = tmp_path / "acme.log"
     log.write_bytes((NANOGPT / "made-up.log").read_bytes())

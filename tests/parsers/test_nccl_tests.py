@@ -1,4 +1,4 @@
-"""nccl-tests: bus bandwidth is size over time by the formula of the operation, at the largest size alone."""
+"""nccl-tests: bus bandwidth is size over time by the formula of the operation, only at the largest size."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def row(microseconds: float, size: int = 8 * GIB, wrong: str = "0") -> str:
 
 
 @pytest.fixture
-def told(tmp_path):
-    def tell(rows, time="time", tag="", listed=DEVICES):
+def sessions_of(tmp_path):
+    def sessions(rows, time="time", tag="", listed=DEVICES):
         ranks = "".join(RANK.format(n=n) for n in range(listed))
         text = HEAD.format(ranks=ranks, time=time) + "".join(rows) + "# Avg bus bandwidth    : 1.5 \n"
         path = tmp_path / "train.log"
         path.write_text("".join(tag + line for line in text.splitlines(keepends=True)))
         return read(path).sessions
 
-    return tell
+    return sessions
 
 
 def sustained(session):
@@ -49,21 +49,21 @@ def sustained(session):
 
 
 @pytest.mark.parametrize("tag", ["", "[1,0]<stdout>:"])
-def test_the_figure_is_the_bus_bandwidth_of_each_device_at_the_largest_size(told, tag):
+def test_the_figure_is_the_bus_bandwidth_of_each_device_at_the_largest_size(sessions_of, tag):
     rows = [text for took in TIMES for text in (row(9999, GIB), row(took))]
-    (session,) = told(rows, tag=tag)
+    (session,) = sessions_of(rows, tag=tag)
     facts = {name: each.value for name, each in session.facts.items()}
     case = {"model": "all_reduce", "devices": DEVICES, "batch_size": 8, "precision": "bf16"}
     assert facts.items() >= case.items()
     figure = sustained(session)
-    # Two of ten tables are left out as warm-up; each of the others weighs alike.
+    # Two of ten tables are warm-up, and the others have equal weight.
     of_device = sum(8 * GIB / each / 1000 * 14 / 8 for each in TIMES[2:]) / 8
     assert isinstance(figure, Figure)
     assert (figure.used, figure.scope) == (8, "job")
     assert figure.value / DEVICES == pytest.approx(of_device, rel=1e-4)
 
 
-def test_devices_are_those_of_the_last_rank_however_much_the_library_prints_after_it(tmp_path):
+def test_devices_follow_from_the_last_rank_after_any_output_of_the_library(tmp_path):
     rows = "".join(row(took) for took in TIMES)
     library = "".join(f"node1:14840:14840 [0] NCCL INFO Channel {n:02d}/1024 : 0 1 2 3 4 5 6 7\n" for n in range(1024))
     head = HEAD.format(ranks="".join(RANK.format(n=n) for n in range(DEVICES)) + library, time="time")
@@ -73,21 +73,21 @@ def test_devices_are_those_of_the_last_rank_however_much_the_library_prints_afte
     assert session.facts["devices"].value == DEVICES
 
 
-def test_rows_that_are_wrong_do_not_count(told):
+def test_rows_that_are_wrong_do_not_count(sessions_of):
     bad = {"wrong": "3"}
-    (session,) = told([row(took, **(bad if n % 2 else {})) for n, took in enumerate(TIMES * 2)])
+    (session,) = sessions_of([row(took, **(bad if n % 2 else {})) for n, took in enumerate(TIMES * 2)])
     assert len(session.main) == 10
     for every in ([row(took, **bad) for took in TIMES], [row(9999, GIB), *(row(took, **bad) for took in TIMES)]):
-        assert not [each for session in told(every) for each in session.records if len(each)]
+        assert not [each for session in sessions_of(every) for each in session.records if len(each)]
 
 
-def test_a_table_alone_is_the_tools_own_figure(told):
-    (session,) = told([row(9999, GIB), row(TIMES[0])])
+def test_a_table_alone_is_the_tools_own_figure(sessions_of):
+    (session,) = sessions_of([row(9999, GIB), row(TIMES[0])])
     case = {name: each.value for name, each in session.facts.items()}
     figure = rules.figure("reported", session, case)
     assert isinstance(figure, Figure)
     assert figure.value / DEVICES == pytest.approx(8 * GIB / TIMES[0] / 1000 * 14 / 8, rel=1e-4)
-    (repeated,) = told(map(row, TIMES))
+    (repeated,) = sessions_of(map(row, TIMES))
     assert not isinstance(rules.figure("reported", repeated, case), Figure)
 
 
@@ -117,30 +117,32 @@ def test_tables_before_2022_have_no_root(amd, tmp_path):
     assert figure.value / DEVICES == pytest.approx(8 * GIB / TIMES[0] / 1000 * 14 / 8, rel=1e-4)
 
 
-def test_results_that_were_not_checked_count(told):
-    (session,) = told([row(took, wrong="N/A") for took in TIMES])
+def test_results_that_were_not_checked_count(sessions_of):
+    (session,) = sessions_of([row(took, wrong="N/A") for took in TIMES])
     assert sustained(session).used == 8
 
 
-def test_times_of_the_processor_are_no_bandwidth(told):
-    assert not [each for session in told(map(row, TIMES), time="cputime") for each in session.records if len(each)]
+def test_times_of_the_processor_give_no_bandwidth(sessions_of):
+    assert not [
+        each for session in sessions_of(map(row, TIMES), time="cputime") for each in session.records if len(each)
+    ]
 
 
-def test_a_difference_below_the_tools_own_bound_is_no_wrong_result(told):
-    """Older releases print the largest difference in place of the number of wrong elements."""
+def test_a_difference_below_the_tools_bound_is_not_a_wrong_result(sessions_of):
+    """Older releases print the largest difference instead of the number of wrong elements."""
     for printed, right in (("1e-03", 10), ("0e+00", 10), ("2e-02", 0), ("1e+00", 0)):
-        found = told([row(took, wrong=printed) for took in TIMES])
+        found = sessions_of([row(took, wrong=printed) for took in TIMES])
         assert sum(len(each) for session in found for each in session.records) == right
     single = [row(took, wrong="1e-03").replace("bfloat16", "   float") for took in TIMES]
-    assert not [each for session in told(single) for each in session.records if len(each)]
+    assert not [each for session in sessions_of(single) for each in session.records if len(each)]
 
 
-def test_of_several_operations_the_sum_counts(told):
+def test_the_sum_of_several_operations_counts(sessions_of):
     both = [text for took in TIMES for text in (row(took), row(2 * took).replace("     sum", "    prod"))]
-    (session,) = told(both)
-    (alone,) = told(map(row, TIMES))
+    (session,) = sessions_of(both)
+    (alone,) = sessions_of(map(row, TIMES))
     assert sustained(session).value == sustained(alone).value
-    (other,) = told([row(took).replace("     sum", "     max") for took in TIMES])
+    (other,) = sessions_of([row(took).replace("     sum", "     max") for took in TIMES])
     assert sustained(other).value == sustained(alone).value
 
 
@@ -154,22 +156,22 @@ def test_of_several_operations_the_sum_counts(told):
         ("minBytes 6442450944 maxBytes 6442450944 step: 0(bytes)", 6 * GIB - 96, 6),
     ],
 )
-def test_the_largest_message_need_not_be_the_limit_nor_whole_gibibytes(told, monkeypatch, limits, size, gib):
-    """It is the last that the step reaches, rounded down to what every device gets its part of."""
+def test_the_largest_message_need_not_be_the_limit_nor_whole_gibibytes(sessions_of, monkeypatch, limits, size, gib):
+    """The largest message is the last that the step reaches, rounded down to a multiple of the devices."""
     asked = "minBytes 8589934592 maxBytes 8589934592 step: 1048576(bytes)"
     monkeypatch.setitem(globals(), "HEAD", HEAD.replace(asked, limits))
-    (session,) = told([row(took * size / (8 * GIB), size) for took in TIMES])
+    (session,) = sessions_of([row(took * size / (8 * GIB), size) for took in TIMES])
     assert sustained(session).used == 8
     assert (session.facts["batch_size"].value if "batch_size" in session.facts else None) == gib
 
 
-def test_amds_copy_tests_rccl(told):
-    (session,) = told(["rccl-tests: Version develop:0123abc\n", *map(row, TIMES)])
+def test_amds_copy_names_rccl(sessions_of):
+    (session,) = sessions_of(["rccl-tests: Version develop:0123abc\n", *map(row, TIMES)])
     assert session.facts["framework"].value == "RCCL"
 
 
 @pytest.mark.parametrize("library", ["NCCL", "CUDA"])
-def test_a_failure_of_the_library_is_one_of_the_run(library, tmp_path):
+def test_a_failure_of_the_library_is_a_failure_of_the_run(library, tmp_path):
     path = tmp_path / "train.log"
     head = HEAD.format(ranks="".join(RANK.format(n=n) for n in range(DEVICES)), time="time")
     path.write_text(

@@ -43,25 +43,25 @@ def of(text: bytes, end_line: int = 0, progress: Counters | None = None, records
 
 @pytest.mark.parametrize("said", OOM)
 @pytest.mark.parametrize("records", [0, 30])
-def test_out_of_memory(said: bytes, records: int) -> None:
+def test_a_message_about_missing_memory_is_oom(said: bytes, records: int) -> None:
     assert of(RECORD * 3 + said + b"\n", records=records) == Ending("oom", 4)
 
 
 @pytest.mark.parametrize("said", CRASH)
 @pytest.mark.parametrize("records", [0, 30])
-def test_a_crash(said: bytes, records: int) -> None:
+def test_a_crash_is_a_failure(said: bytes, records: int) -> None:
     assert of(RECORD + said + b"\n", records=records) == Ending("failed", 2)
 
 
 @pytest.mark.parametrize("said", STOPPED)
-def test_stopped_by_a_signal(said: bytes) -> None:
+def test_a_run_stopped_by_a_signal_is_truncated_or_failed(said: bytes) -> None:
     assert of(RECORD + said + b"\n").outcome == "truncated"
     assert of(said + b"\n", records=0).outcome == "failed"
 
 
 @pytest.mark.parametrize("said", [*OOM, *CRASH, *STOPPED])
 def test_messages_after_the_end_do_not_count(said: bytes) -> None:
-    """Launchers complain when the others leave; the printer had said that it was done."""
+    """Launchers may print errors after the program has printed its end."""
     assert of(RECORD + said + b"\n", end_line=1) == Ending("completed", 1)
 
 

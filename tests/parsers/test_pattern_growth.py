@@ -1,4 +1,4 @@
-"""No pattern may take time that grows faster than the text: a line of a log can be eight MiB long."""
+"""The time of each pattern grows linearly with the text, because a line of a log may have 8 MiB."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import unstyled
 from perfledger.schema.redaction.rules import every_rule
 
-#: A text of this size shows which patterns are worth a measurement: those that take longer than noise.
+#: Size of a text that shows which patterns take longer than noise, and are measured.
 SMALL, NOISE_SECONDS = 4_000, 0.0002
-#: What the largest text takes at least of a pattern that was slow on the small one and is quadratic.
+#: Least time of a quadratic pattern on the largest text if it was slow on the small one.
 SLOW_SECONDS = 0.03
-#: Larger than every bounded gap, so that a bound has its effect. A linear pattern takes 4 times as long for 4 times the
-#: text, a quadratic one 16 times.
+#: Sizes of texts, larger than every bounded gap. For 4 times the text a linear pattern takes 4 times as long, and a
+#: quadratic one 16 times.
 SIZES, MOST_GROWTH = (24_000, 96_000), 8.0
 ATTACKS = Path(__file__).resolve().parents[3] / "shared" / "trust" / "patterns.json"
 
 
 class Used(NamedTuple):
-    """A pattern, and the method by which the code applies it to a text."""
+    """A pattern, and the method that the code applies to a text."""
 
     pattern: Any
     method: str = "finditer"
@@ -65,7 +65,7 @@ def of_format(each: Format) -> Iterator[Used]:
 
 
 def of_module(name: str) -> Iterator[Used]:
-    """Yield the patterns that a module holds; one that is only matched at a place is not searched for here either."""
+    """Yield the patterns of a module; a pattern that the code only matches at a place is not searched here."""
     module = importlib.import_module(name)
     source = inspect.getsource(module)
     for variable, value in vars(module).items():
@@ -104,7 +104,7 @@ OWNERS["launchers"] = lambda: iter([Used(openings.launch())])
 
 @cache
 def known_attacks() -> tuple[dict[str, str], ...]:
-    """Attacks that worked once, where the file is at hand."""
+    """Return attacks that once worked, if their file exists."""
     return tuple(each["attack"] for each in json.loads(ATTACKS.read_text())) if ATTACKS.exists() else ()
 
 
@@ -124,7 +124,7 @@ def texts(pattern: Any, size: int) -> list[Any]:
 
 
 def texts_of_rows(rows: Rows, size: int) -> list[bytes]:
-    """Return texts of lines that begin as rows, without an end, nested and with what other formats print."""
+    """Return texts of lines that begin like rows: without an end, nested, or with other formats' text."""
     begin = rows.prefix.removeprefix("^").encode()
     keys = b", ".join(b'"%s": 1' % path.split("|")[0].rstrip("?").encode() for _, path in rows.columns)
     inside = [keys + b"}\n", keys + b"}", b"'a': (", b'"a": {', b"'", b"\\'", b"nan, "]
@@ -135,7 +135,7 @@ def texts_of_rows(rows: Rows, size: int) -> list[bytes]:
 
 
 def seconds(apply: Callable[[Any], object], text: Any, repeats: int) -> float:
-    """Return the least CPU time of some measurements: noise only ever adds."""
+    """Return the smallest CPU time of several measurements, since noise only adds time."""
     taken = []
     for _ in range(repeats):
         begun = time.process_time()
@@ -145,7 +145,7 @@ def seconds(apply: Callable[[Any], object], text: Any, repeats: int) -> float:
 
 
 def slowest_texts(used: Used, size: int) -> list[int]:
-    """Return the numbers of the texts that take longest, and longer than noise."""
+    """Return the numbers of the slowest texts that take longer than noise."""
     taken = {
         at: seconds(used.apply, text, 2)
         for at, text in enumerate(texts(used.pattern, size))
@@ -155,13 +155,13 @@ def slowest_texts(used: Used, size: int) -> list[int]:
 
 
 def _grows_on(used: Used, at: int, size: int, taken: float) -> bool:
-    """Return whether the next text takes too long as well: what else the machine did once, it will not do again."""
+    """Return whether the next text takes too long as well, which a busy machine hardly causes twice."""
     return seconds(used.apply, texts(used.pattern, 4 * size)[at], 1) > MOST_GROWTH * taken
 
 
 @cache
 def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) -> tuple[float, str]:
-    """Return the ratio of times for four times a text, and how that text begins; 0 where no text shows bad growth."""
+    """Return the ratio of times for four times a text, and its beginning, or 0 if no text shows bad growth."""
     for at in slowest_texts(used, small_size):
         small, large = (texts(used.pattern, size)[at] for size in sizes)
         before, after = seconds(used.apply, small, 2), seconds(used.apply, large, 1)
@@ -171,7 +171,7 @@ def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) 
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_time_grows_with_the_text_and_no_faster(owner: str) -> None:
+def test_time_grows_linearly_with_the_text(owner: str) -> None:
     runaway = [
         f"{getattr(used.pattern, 'pattern', used.pattern)!r}: {ratio:.0f} times the time for 4 times the text {text}. "
         "Let its gap end where the pattern begins again (parsers.contract.up_to), or bound it."

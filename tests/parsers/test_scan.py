@@ -1,4 +1,4 @@
-"""The scanner: chunks of any size give the same text, and lines are numbered as the file has them."""
+"""The scanner: chunks of any size give the same text and line numbers, and tags and noise are removed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_chunks_follow_each_other(tmp_path: Path, size: int) -> None:
 
 
 def grep_numbers(path: Path, pattern: str) -> list[int]:
-    """Line numbers as `grep -n` prints them."""
+    """Return the line numbers that `grep -n` prints."""
     done = subprocess.run(["grep", "-an", pattern, path], capture_output=True, check=True)
     return [int(each.partition(b":")[0]) for each in done.stdout.splitlines() if each.partition(b":")[0].isdigit()]
 
@@ -85,8 +85,8 @@ def test_records_and_their_lines_do_not_depend_on_chunks(
     assert (session.first_line, session.last_line) == (1, 50)
 
 
-def test_line_numbers_of_many_chunks(tmp_path: Path) -> None:
-    """Several MiB of real size, with noise before every record."""
+def test_line_numbers_are_right_after_many_chunks(tmp_path: Path) -> None:
+    """The log has several MiB, with noise before every record."""
     path = tmp_path / "train.log"
     path.write_bytes(b"".join(b"noise %d\n" % i * (i % 3) + RECORD % (i, i + 1) + b"\n" for i in range(20_000)))
     assert path.stat().st_size > 3 * scan.CHUNK
@@ -107,7 +107,7 @@ def test_compressed_logs_are_the_same_log(tmp_path: Path) -> None:
     assert one.main.lines([0, 1999, 3999]) == other.main.lines([0, 1999, 3999]) == [2, 4000, 8000]
 
 
-def test_zst_is_read_or_reported(tmp_path: Path) -> None:
+def test_zst_is_read_or_the_message_names_the_missing_package(tmp_path: Path) -> None:
     path = tmp_path / "train.log.zst"
     try:
         import zstandard
@@ -192,7 +192,7 @@ STAMPS = {
 
 @pytest.mark.parametrize("kind", STAMPS)
 @pytest.mark.parametrize("inner", [b"", b"[rank3]: ", b"[1,3]<stdout>:"])
-def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: bytes) -> None:
+def test_a_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: bytes) -> None:
     path = tmp_path / "train.log"
     lines = [STAMPS[kind] + inner + each for each in (b"epoch 1 loss: 2.5", b"", b"name : r50", b"GPU 0: V100")]
     path.write_bytes(b"\r\n".join(lines) + b"\r\n")
@@ -212,7 +212,7 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
     "text",
     [
         b"10: loss 2.5\n" * 4 + b"Saving the model\n" * 6,
-        # A quarter, a half and three quarters through it stands a number, but most lines have none.
+        # Lines at a quarter, a half and three quarters have a number, but most lines do not.
         (b"Saving model\n" * 10 + b"10: loss 2.5\n" * 8) * 3 + b"Saving model\n" * 10,
         b"epoch: 1, step: 10\n" * 9,
         b"Transformer | epoch 0 | step 20 |\n" * 9,
@@ -223,7 +223,7 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"".join(b"%d:loss 2.5\n" % step for step in (10, 20, 30)),
         b"".join(b"%d\t2.5\n" % step for step in [*range(10)] * 2),
         b"| 20 | 640 | 10240 |\n" * 9,
-        # Not all lines are indented as the first one.
+        # Not all lines have the indent of the first one.
         b"    loss: 2.5\n  epoch: 1\n" * 9,
         b"  loss: 2.5\n" * 9 + b"done\n",
         b"[0][loss]:0.5\n" * 9,
@@ -239,15 +239,15 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"[2026-11-20 01:02:03]  50%|##  | 5/10\n" * 4 + b"loss 2.5\n" * 6,
     ],
 )
-def test_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> None:
+def test_a_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(text)
     assert text_of(path, 1 << 20) == text
 
 
 @pytest.mark.parametrize("tag", [b"%d: ", b"[rank%d]: "])
-def test_label_behind_a_bar_that_is_redrawn_is_removed(tmp_path: Path, tag: bytes) -> None:
-    """A bar of another program stands before some lines; what follows a label and looks like one is the program's."""
+def test_a_label_after_a_redrawn_bar_is_removed(tmp_path: Path, tag: bytes) -> None:
+    """Some lines begin with a bar of another program. A second label on a line stays."""
     path = tmp_path / "train.log"
     lines = [tag % rank + RECORD % (10 * i, i + 1) for i in range(6) for rank in (0, 3, 11)]
     lines[7] = b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + lines[7]
@@ -260,8 +260,8 @@ def test_label_behind_a_bar_that_is_redrawn_is_removed(tmp_path: Path, tag: byte
     assert session.main.ranks().tolist() == [0, 3, 11] * 6
 
 
-def test_label_behind_every_carriage_return_is_removed(tmp_path: Path) -> None:
-    """SkyPilot ends lines at carriage returns."""
+def test_a_label_after_every_carriage_return_is_removed(tmp_path: Path) -> None:
+    """SkyPilot adds a label after each carriage return."""
     path = tmp_path / "train.log"
     label = b"(worker1, rank=1, pid=77, ip=10.0.0.9) "
     parts = (b"loss 2.5\n", b"\r", b"  0%|    | 0/9\r", b" 11%|#   | 1/9\r", b"done (x, pid=7) \n", b"end\n")
@@ -270,7 +270,7 @@ def test_label_behind_every_carriage_return_is_removed(tmp_path: Path) -> None:
 
 
 def test_lines_of_gitlab_keep_their_blanks(tmp_path: Path) -> None:
-    """A blank follows the number of the stream, or a `+`, and then none."""
+    """The number of the stream is followed by a blank, or by a `+` without a blank."""
     path = tmp_path / "train.log"
     begins, goes_on = (b"2026-11-20T01:02:03.123456Z 01O" + each for each in (b" ", b"+"))
     path.write_bytes(begins + b"  name: r50\n" + goes_on + b" of 90\n" + goes_on + b"epochs\n" + begins + b"\n")
@@ -281,7 +281,7 @@ BAR = " {:3}%|█   | {}/300 [{:02}:{:02}<09:00,  {:.2f}s/it]\n"
 
 
 def bar_of_trainer(*labels: bytes) -> bytes:
-    """Return a log of the Hugging Face Trainer on hosts with these labels: in turns, step n takes n seconds."""
+    """Return a log of the Hugging Face Trainer on hosts with these labels, in turns; step n takes n seconds."""
     lines = [b"***** Running training *****\n", b"  Total optimization steps = 300\n"]
     lines += [BAR.format(n // 3, n, *divmod(n * (n + 1) // 2, 60), n).encode() for n in range(1, 31)]
     return b"".join(
@@ -318,8 +318,8 @@ DATES = {
 
 
 @pytest.mark.parametrize("kind", DATES)
-def test_date_is_taken_off_bars_alone(tmp_path: Path, kind: str) -> None:
-    """On other lines it may be the clock of their records."""
+def test_a_date_is_removed_only_from_bars(tmp_path: Path, kind: str) -> None:
+    """On other lines the date may be the clock of their records."""
     path = tmp_path / "train.log"
     path.write_bytes(bar_of_trainer(DATES[kind]))
     log = path.read_bytes().splitlines(keepends=True)
@@ -330,7 +330,7 @@ def test_date_is_taken_off_bars_alone(tmp_path: Path, kind: str) -> None:
     assert session.main.lines([0, 29]) == [3, 32]
 
 
-def test_clock_of_dated_records_between_bars_stays(tmp_path: Path) -> None:
+def test_the_clock_of_dated_records_between_bars_stays(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     record = b"2026-11-20 11:50:%02d [INFO]\t" + RECORD.partition(b"\t")[2] + b"\n"
     bar = b"2026-11-20 11:50:%02d  50%%|##  | 5/10 [00:05<00:05,  1.00it/s]\n"
@@ -339,14 +339,14 @@ def test_clock_of_dated_records_between_bars_stays(tmp_path: Path) -> None:
     assert (session.main.stamps() - session.main.stamps()[0]).tolist() == [float(n) for n in range(20)]
 
 
-def test_date_is_taken_off_the_bar_of_torchtune(tmp_path: Path) -> None:
+def test_a_date_is_removed_from_the_bar_of_torchtune(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     bar = "1|{0}|Loss: 1.25e-05:  {0:2}%|█   | {0}/99 [00:{0:02}<01:00,  1.00s/it]\n"
     path.write_bytes(b"".join(b"[2026-11-20 01:02:03] " + bar.format(n).encode() for n in range(1, 9)))
     assert text_of(path, 1 << 20) == "".join(bar.format(n) for n in range(1, 9)).encode()
 
 
-def test_two_ranks_on_one_line(tmp_path: Path) -> None:
+def test_two_ranks_on_one_line_are_separated(tmp_path: Path) -> None:
     """A missing newline puts the next rank's tag inside a line."""
     path = tmp_path / "train.log"
     path.write_bytes(
@@ -368,7 +368,7 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"\x1b]0;title\x07text", b"text"),
         (b"abc\x08\x08\x08xyz", b"xyz"),
         (b"\x08\x08x", b"x"),
-        # What is not drawn over stays, as at the end of a bar that goes back to its middle.
+        # Characters that are not overwritten stay, like the end of a bar that goes back to its middle.
         (b"[====] 9ms\x08\x08\x08\x08\x08\x08\x0849", b"[==49] 9ms"),
         (b"two\nlines\x08\x08\x08\x08\x08\x08\x08p\n", b"two\npines\n"),
         (b"1/9\x08\x08\x08\r9/9", b"1/9\r9/9"),
@@ -415,7 +415,7 @@ def test_longest_line_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("make", "code"), [("missing", "unreadable"), ("folder", "not_a_file"), ("empty", "empty")])
-def test_paths_that_are_no_readable_file(tmp_path: Path, make: str, code: str) -> None:
+def test_unreadable_paths_have_a_code(tmp_path: Path, make: str, code: str) -> None:
     path = tmp_path / "x"
     if make == "folder":
         path.mkdir()

@@ -1,4 +1,4 @@
-"""Sessions: appended logs, starts that never printed a step, and what belongs to which of them."""
+"""Sessions: appended logs, starts without a step, and the facts and endings of each session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def record(step: int, ips: float) -> bytes:
 
 
 def run(batch: int, *speeds: float) -> bytes:
-    """Return the log of a run, whose minute depends on its batch size."""
+    """Return the log of a run; its minute depends on its batch size."""
     return (
         BANNER.replace(b"13:14:00", b"13:%02d:00" % (batch % 60))
         + CONFIG % batch
@@ -39,20 +39,20 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
-def test_a_pause_lies_before_the_record_that_is_printed_after_it(tmp_path: Path) -> None:
+def test_a_pause_belongs_to_the_next_record(tmp_path: Path) -> None:
     evaluation = "step 3: train loss 1.0000, val loss 2.0000\n"
     line = "iter {}: loss 1.0000, time 100.00ms, mfu 1.00%\n"
     text = "tokens per iteration will be: 8\n" + evaluation
     text += "".join(line.format(step) + (evaluation if step in {0, 2, 3} else "") for step in range(4))
     (session,) = read(written(tmp_path, text.encode())).sessions
-    # The line before the first record takes no time from any; that after the last may belong to it.
+    # An evaluation before the first record is ignored. One after the last may belong to the last record.
     assert [each.row for each in session.records[0].stops()] == [1, 3, 4]
 
 
-@pytest.mark.parametrize("said", [CRASH, b""])
-def test_settings_of_a_program_that_took_no_step_do_not_count(said: bytes, tmp_path: Path) -> None:
-    # Without its banner nothing tells where the second program begins.
-    log = read(written(tmp_path, CONFIG % 8 + said + CONFIG % 16 + record(10, 1) + record(20, 2)))
+@pytest.mark.parametrize("end", [CRASH, b""])
+def test_settings_of_a_program_without_a_step_do_not_count(end: bytes, tmp_path: Path) -> None:
+    # The second program prints no banner.
+    log = read(written(tmp_path, CONFIG % 8 + end + CONFIG % 16 + record(10, 1) + record(20, 2)))
     (session,) = log.sessions
     assert one_run(session) is None
     assert session.facts["batch_size"].value == 16
@@ -81,7 +81,7 @@ def test_lines_that_a_logger_prints_twice_count_once_in_each_appended_run(tmp_pa
 
 
 def test_ranks_that_all_start_make_one_session(tmp_path: Path) -> None:
-    """Every rank prints the banner, tagged; the run is appended twice."""
+    """Every rank prints the banner with a tag, and the log contains two runs."""
     lines = run(8, 1.0, 2.0).splitlines(keepends=True)
     tagged = b"".join(b"[1,%d]<stdout>:%s" % (rank, line) for line in lines for rank in (2, 0, 1))
     assert [len(each.main) for each in read(written(tmp_path, tagged * 2)).sessions] == [6, 6]
@@ -95,32 +95,32 @@ def test_starts_without_records_are_sessions(tmp_path: Path) -> None:
     assert found[0].ending.line == 9
 
 
-def test_ranks_that_announce_themselves_at_once_are_one_run(tmp_path: Path) -> None:
-    """Without tags: the same line again within a second, before any record."""
+def test_a_banner_that_repeats_within_a_second_is_of_another_rank(tmp_path: Path) -> None:
+    """The ranks have no tags, and have not printed a record."""
     second = BANNER.replace(b"13:14:00", b"13:14:01")
     (session,) = read(written(tmp_path, BANNER + CONFIG % 8 + second + CONFIG % 8 + record(10, 1.0))).sessions
     assert (session.first_line, len(session.main), session.facts["batch_size"].value) == (1, 1, 8)
 
 
 @pytest.mark.parametrize("between", [b"", record(10, 1.0)])
-def test_an_announcement_after_a_record_or_two_seconds_is_another_run(between: bytes, tmp_path: Path) -> None:
+def test_a_banner_after_a_record_or_two_seconds_begins_another_run(between: bytes, tmp_path: Path) -> None:
     later = BANNER if between else BANNER.replace(b"13:14:00", b"13:14:02")
     found = read(written(tmp_path, BANNER + CONFIG % 8 + between + later + CONFIG % 8 + record(10, 1.0))).sessions
     assert [len(each.main) for each in found] == [len(between) // len(record(10, 1.0)), 1]
 
 
-def test_log_of_starts_alone(tmp_path: Path) -> None:
+def test_a_log_without_records_is_a_session(tmp_path: Path) -> None:
     found = read(written(tmp_path, run(8))).sessions
     assert [(len(each.main), each.ending.outcome) for each in found] == [(0, "unread")]
 
 
 def test_records_before_the_first_start_are_a_session(tmp_path: Path) -> None:
-    """The head of the log is gone; what is left of that run is not the next one's."""
+    """The start of the log is missing."""
     found = read(written(tmp_path, record(80, 7.0) + record(90, 8.0) + run(8, 1.0))).sessions
     assert [each.main["throughput"].tolist() for each in found] == [[7.0, 8.0], [1.0]]
 
 
-def test_noise_before_the_first_start_is_no_session(tmp_path: Path) -> None:
+def test_noise_before_the_first_start_is_not_a_session(tmp_path: Path) -> None:
     found = read(written(tmp_path, b"+ python train.py\nnoise\n" + run(8, 1.0))).sessions
     assert len(found) == 1
     assert (found[0].first_line, found[0].facts["batch_size"].line) == (1, 8)
@@ -133,13 +133,8 @@ def test_facts_belong_to_one_session(tmp_path: Path) -> None:
     assert "batch_size" not in found[1].facts
 
 
-def test_crash_belongs_to_one_session(tmp_path: Path) -> None:
-    found = read(written(tmp_path, run(8, 1.0) + CRASH + run(8, 2.0))).sessions
-    assert [each.ending.outcome for each in found] == ["oom", "truncated"]
-
-
-def test_the_log_of_twenty_starts() -> None:
-    """A public log of PaddleClas: 20 starts appended to one file, of which five printed a step."""
+def test_a_real_log_of_twenty_starts_has_twenty_sessions() -> None:
+    """In a public log of PaddleClas 20 starts are appended, and five of them printed a step."""
     name = "ppcls/robinbg__PaddleClas__train.log"
     path = corpus(f"public/{name}")
     row = next(each for each in expected("expected-public") if each["file"] == name)
@@ -159,7 +154,7 @@ def test_the_log_of_twenty_starts() -> None:
 
 @pytest.mark.parametrize("filler", [0, 9000, 20_000, 40_000])
 def test_the_line_of_a_crash_does_not_depend_on_chunks(tmp_path: Path, filler: int) -> None:
-    """Around one and two MiB, where the last lines lie in one chunk or in two."""
+    """Logs of about one and two MiB have their last lines in one chunk or in two."""
     data = run(8, 1.0, 2.0) + b"some warning that is printed for every step of the training\n" * filler + CRASH
     (session,) = read(written(tmp_path, data)).sessions
     assert (session.ending.outcome, session.ending.line) == ("oom", data.count(b"\n"))
@@ -179,10 +174,10 @@ NODES = b"LAUNCH INFO 2026-11-20 13:13:59,033 nnodes: %d\n"
 
 
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20])
-def test_a_session_begins_with_what_stands_before_its_start(
+def test_a_session_begins_with_the_lines_of_its_launcher(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The launcher prints the number of machines before the program announces itself."""
+    """The launcher prints the number of machines before the program prints its banner."""
     monkeypatch.setattr(chunks, "__defaults__", (size,))
     log = LAUNCH + NODES % 1 + run(8, 1.0, 2.0) + b"saved\n" + LAUNCH + NODES % 4 + run(16, 3.0, 4.0)
     first, second = read(written(tmp_path, log)).sessions
@@ -199,8 +194,8 @@ def test_a_crash_before_the_next_launch_stays_with_its_session(tmp_path: Path) -
     assert second.facts["nodes"].value == 4
 
 
-def test_what_follows_a_start_without_a_step_is_not_the_next_sessions(tmp_path: Path) -> None:
-    """Nothing says whether the launcher's lines are of the first start or of the second."""
+def test_lines_after_a_start_without_a_step_do_not_belong_to_the_next_session(tmp_path: Path) -> None:
+    """The launcher's lines may be of the first start or of the second."""
     log = run(8) + LAUNCH + NODES % 4 + run(16, 3.0)
     first, second = read(written(tmp_path, log)).sessions
     assert "nodes" in first.facts
@@ -211,7 +206,7 @@ WARNING = b"some warning that is printed for every step of the training\n"
 
 
 def test_facts_are_looked_for_in_the_whole_session(tmp_path: Path) -> None:
-    """Neither in the first MiB nor in the last lines."""
+    """The fact is neither in the first MiB nor in the last lines."""
     data = BANNER + WARNING * 40_000 + CONFIG % 8 + record(10, 1.0) + WARNING * 40_000
     (session,) = read(written(tmp_path, data)).sessions
     assert (session.facts["batch_size"].value, session.facts["batch_size"].line) == (8, 40_006)
@@ -224,7 +219,7 @@ def test_the_end_is_looked_for_in_the_whole_session(tmp_path: Path) -> None:
     assert (session.ending.outcome, session.ending.line) == ("completed", 3)
 
 
-def test_a_fact_that_is_stated_anew_after_steps_is_of_another_run(tmp_path: Path) -> None:
+def test_a_fact_that_changes_after_steps_shows_another_run(tmp_path: Path) -> None:
     log = CONFIG % 8 + record(10, 1.0) + CONFIG % 8 + record(20, 1.0) + CONFIG % 16 + record(30, 1.0)
     (session,) = read(written(tmp_path, log)).sessions
     restated = session.stated.restated
@@ -233,14 +228,14 @@ def test_a_fact_that_is_stated_anew_after_steps_is_of_another_run(tmp_path: Path
     assert (restated.first.line, restated.second.line) == (5, 17)
 
 
-def test_a_fact_that_is_stated_twice_before_the_first_step_is_of_one_run(tmp_path: Path) -> None:
-    """A configuration may be printed before and after what overrides it."""
+def test_a_fact_may_change_before_the_first_step(tmp_path: Path) -> None:
+    """A configuration may be printed before and after it is overridden."""
     (session,) = read(written(tmp_path, BANNER + CONFIG % 16 + CONFIG % 8 + record(10, 1.0))).sessions
     assert session.stated.restated is None
 
 
-def test_bars_without_a_name_are_no_records(tmp_path: Path) -> None:
-    """A complete bar of caching stands between the arguments and the start, in both runs."""
+def test_bars_of_other_tasks_are_not_records(tmp_path: Path) -> None:
+    """Both runs print a complete bar of caching between the arguments and the start."""
 
     def trained(batch: int) -> bytes:
         return (
@@ -261,7 +256,7 @@ def test_bars_without_a_name_are_no_records(tmp_path: Path) -> None:
 
 
 def test_facts_are_looked_for_between_many_records(tmp_path: Path) -> None:
-    """Beyond the first MiB the lines of records are left out of the search; the numbers of the others stay."""
+    """After the first MiB, lines of records are not searched, and the other lines still have their numbers."""
     records = b"".join(record(10 * each, 1.0) for each in range(20_000))
     late = b"[2026/11/20 13:14:00] ppcls INFO: train with paddle 2.4.1 and device Place(gpu:0)\n"
     (session,) = read(written(tmp_path, CONFIG % 8 + records + late + records + CONFIG % 16 + record(1, 1.0))).sessions
@@ -277,8 +272,8 @@ LONG = b"x" * 10_000 + b"\n"
 
 @pytest.mark.parametrize("lines", [0, 90, 300])
 @pytest.mark.parametrize(("store", "scope"), [(b"local", "job"), (b"dist_sync", "node")])
-def test_a_condition_is_decided_by_the_whole_session(lines: int, store: bytes, scope: str, tmp_path: Path) -> None:
-    """MXNet's speeds are of a worker if its store is distributed, wherever the log says so."""
+def test_a_condition_depends_on_the_whole_session(lines: int, store: bytes, scope: str, tmp_path: Path) -> None:
+    """MXNet's speeds are per worker if a line anywhere in the log shows a distributed store."""
     speed = b"INFO:root:Epoch[0] Batch [%d]\tSpeed: 640.00 samples/sec\taccuracy=0.5\n"
     log = speed % 20 + speed % 40 + LONG * lines + b"kv_store='%s'\n" % store + speed % 60
     (session,) = read(written(tmp_path, log)).sessions
@@ -286,7 +281,7 @@ def test_a_condition_is_decided_by_the_whole_session(lines: int, store: bytes, s
 
 
 @pytest.mark.parametrize("lines", [0, 300])
-def test_a_condition_may_be_met_by_lines_of_several_chunks(
+def test_a_condition_may_depend_on_lines_of_several_chunks(
     lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chunks, "__defaults__", (1,))

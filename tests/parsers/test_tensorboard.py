@@ -76,13 +76,13 @@ def test_scalars_of_tensorflow_2_are_read_and_other_tensors_are_not(tmp_path: Pa
     assert found == ['"a" value=0.125', '"b" value=0.125', '"c" value=0.1']
 
 
-def test_several_values_of_an_event_and_negative_steps(tmp_path: Path) -> None:
+def test_an_event_may_have_several_values_and_a_negative_step(tmp_path: Path) -> None:
     content = header() + event(1, -1, field(5, simple("a", 1.0) + simple("b", float("nan"))))
     found = [line.partition(" step=")[2] for line in text(tmp_path, content).decode().splitlines()]
     assert found == ['-1 series=1 tag="a" value=1.0', '-1 series=2 tag="b" value=nan']
 
 
-def test_large_records_are_passed_over(tmp_path: Path) -> None:
+def test_large_records_are_skipped(tmp_path: Path) -> None:
     data = field(4, bytes(17 << 20))
     length = struct.pack("<Q", len(data))
     graph = length + masked(length) + data + bytes(4)
@@ -178,7 +178,7 @@ def test_points_by_epoch_are_not_steps(tmp_path: Path) -> None:
     assert steps(log) == []
 
 
-def test_arguments_and_the_figure_of_the_trainer_of_hugging_face(tmp_path: Path) -> None:
+def test_events_of_the_hugging_face_trainer_have_facts_and_a_figure(tmp_path: Path) -> None:
     stated = json.dumps(
         {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, "bf16": True, "max_steps": 200}, indent=2
     )

@@ -1,4 +1,4 @@
-"""What a speed counts, where the printer says it elsewhere: tokens, clips, one device, or one phase of a step."""
+"""Units of speeds that follow from other lines: tokens, clips, one device, or one phase of a step."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ WHOLE = (
 ACTOR = COMMAND % "--actor_model_name_or_path facebook/opt-1.3b --critic_model_name_or_path x"
 
 
-#: What the hybrid engine prints of a whole step, from one generation to the next.
+#: Line of the hybrid engine about a whole step, from one generation to the next.
 ENGINE = (
     "|E2E latency=5.00s |Gather latency=0.00s (0.00%) |Generate time=1.75s (35.00%) |Training time=2.00s (40.00%) "
     "|Others=1.25 (25.00%)|CurSamplesPerSec=12.80 |AvgSamplesPerSec=12.50"
 )
 
 
-def test_of_three_phases_the_whole_step_counts(tmp_path: Path) -> None:
-    # Generation and training take 3.81 s; the scoring between them is in neither.
+def test_the_whole_step_counts_if_it_has_three_phases(tmp_path: Path) -> None:
+    # Generation and training take 3.81 s, without the scoring between them.
     lines = [each for step in range(1, 9) for each in (ENGINE, TIMER.format(step), WHOLE)]
     session = session_of(tmp_path, ACTOR, *lines)
     assert session.facts["model"].value == "opt-1.3b"
@@ -78,18 +78,18 @@ def test_of_three_phases_the_whole_step_counts(tmp_path: Path) -> None:
     assert (found.value, found.unit, found.scope) == (12.8, "samples/s", "job")
 
 
-def test_generation_and_training_alone_are_no_whole_step(tmp_path: Path) -> None:
+def test_generation_and_training_alone_give_no_figure(tmp_path: Path) -> None:
     lines = [each for step in range(1, 9) for each in (TIMER.format(step), WHOLE)]
     found = rules.figure("median", session_of(tmp_path, ACTOR, *lines), {"devices": 4})
     assert isinstance(found, NoFigure)
     assert found.reason.args == {"missing": "whole_step"}
 
 
-def test_without_it_there_is_no_figure_of_three_phases(tmp_path: Path) -> None:
+def test_three_phases_without_the_whole_step_give_no_figure(tmp_path: Path) -> None:
     session = session_of(tmp_path, ACTOR, *map(TIMER.format, range(1, 9)))
     assert isinstance(rules.figure("median", session, {"devices": 4}), NoFigure)
 
 
-def test_the_timer_counts_where_one_network_is_trained(tmp_path: Path) -> None:
+def test_the_timer_counts_if_one_network_is_trained(tmp_path: Path) -> None:
     lines = [COMMAND % "--model_name_or_path facebook/opt-350m", *map(TIMER.format, range(1, 9))]
     assert figure(session_of(tmp_path, *lines)).value == 90.8

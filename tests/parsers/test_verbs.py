@@ -1,4 +1,4 @@
-"""Verbs: what each does with the rows of a table."""
+"""Verbs: the rows and columns that each makes of a table."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_facts_are_private_columns() -> None:
 
 
 @pytest.mark.parametrize("verb", [verbs.only("step"), verbs.states("step"), verbs.undo_mean("step")])
-def test_no_rows_remain_no_rows(verb: Verb) -> None:
+def test_an_empty_table_stays_empty(verb: Verb) -> None:
     rows, made = applied((verb,), {"step": np.empty(0)}, {})
     assert len(rows) == len(made["step"]) == 0
 
@@ -127,7 +127,7 @@ def test_no_rows_remain_no_rows(verb: Verb) -> None:
     ],
     ids=["inner", "nodes", "another"],
 )
-def test_first_drawn_tells_bars_apart(step: list[int], clock: list[int], rows: list[int]) -> None:
+def test_first_drawn_separates_bars(step: list[int], clock: list[int], rows: list[int]) -> None:
     columns = {"step": step, "clock": clock, "total_steps": [9] * len(step)}
     kept, _ = applied((verbs.first_drawn,), {name: np.array(each, np.float64) for name, each in columns.items()}, {})
     assert kept.tolist() == rows
@@ -142,7 +142,7 @@ def test_first_drawn_tells_bars_apart(step: list[int], clock: list[int], rows: l
         (20, 2.0, {}, [20, 40, 60, 80, 100]),
         # An optimizer works longer every 20 steps, and begins with such a step.
         (20, 42.0, {}, []),
-        # Nothing says that a checkpoint follows step 50, and no period shows.
+        # One slow record shows no period of checkpoints.
         (50, 2.0, {}, []),
     ],
     ids=["stated", "epoch", "period", "optimizer", "unknown"],

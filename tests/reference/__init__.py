@@ -1,4 +1,4 @@
-"""The figures of every real log that can be reached, and what moved since they were accepted.
+"""The figures of every real log on this machine, and the differences from the accepted figures.
 
 `figures.csv` has one row per run. It contains paths and figures, never lines of a log. Rows of logs that are not on
 this machine are skipped and counted.
@@ -111,7 +111,7 @@ def row_of(tree: Tree, run: Run) -> Row:
 
 
 def _reason(found: Reason) -> str:
-    """Return the code of a reason, and the number that the log does not state if that is the reason."""
+    """Return the code of a reason, and the name of the missing number if a number is missing."""
     return " ".join([found.code, *([found.args["missing"]] if "missing" in found.args else [])])
 
 
@@ -125,7 +125,7 @@ def key_of(row: Row) -> Key:
 
 
 def accepted(path: Path = FIGURES) -> dict[Key, Row]:
-    """Return the rows that were accepted last; none if there is no file yet."""
+    """Return the last accepted rows, or an empty table without a file."""
     if not path.exists():
         return {}
     with path.open(newline="", encoding="utf-8") as stream:
@@ -172,7 +172,7 @@ def _told(row: Row) -> str:
 
 
 def _changes(before: Row, now: Row) -> Iterator[str]:
-    """Yield what differs between two rows of a run, the headline first."""
+    """Yield the differences between two rows of a run, the headline first."""
     figure = ("rule", "value", "unit", "scope", "reason")
     if any(before[name] != now[name] for name in figure):
         ratio = (

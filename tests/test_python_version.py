@@ -67,7 +67,7 @@ def posing(folder: Path, version: str) -> Path:
 
 
 def run(python: str | Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run our modules in an empty folder, in which files that they write are found."""
+    """Run our modules in an empty folder, so that a test can list the files that they write."""
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [str(python), *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

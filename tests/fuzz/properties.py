@@ -90,7 +90,7 @@ def _said(found: Sequence[Run]) -> Counter[str]:
 
 
 def labels(text: bytes) -> list[int]:
-    """Return the ranks of the tags and labels that are taken off the lines of a text."""
+    """Return the ranks of the tags and labels that are removed from the lines of a text."""
     return [rank for chunk in clean(iter([(text, 1, 0, 0)]), Noise()) for _, rank in chunk.tags]
 
 
@@ -136,7 +136,7 @@ def _numbers(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 def _misquoted(path: Path) -> Iterator[str]:
-    """Yield records whose number is not on the line that they name, or is another number there."""
+    """Yield records whose number differs from that on the line that they name."""
     try:
         log = read(path)
     except ScanError:

@@ -103,7 +103,7 @@ def test_logs_that_were_read_wrongly_are_read_correctly(log: Path) -> None:
     assert not_slow(properties.broken(log)) == []
 
 
-def test_a_mutation_is_the_same_whenever_it_is_made() -> None:
+def test_seed_and_number_determine_a_mutation() -> None:
     logs = mutations.goldens()
     for number in range(40):
         first, again = (mutations.mutation(1, number, logs) for _ in range(2))
@@ -125,7 +125,7 @@ def test_a_figure_that_moves_is_found(tmp_path: Path) -> None:
     assert mutations.kind_of(properties.moved(before, path)) == "moved"
 
 
-def test_a_problem_of_another_run_says_why_a_figure_is_lost(tmp_path: Path) -> None:
+def test_a_problem_of_another_run_may_explain_a_lost_figure(tmp_path: Path) -> None:
     path, whole = tmp_path / "train.log", log_of("frameworks.axolotl").read_bytes()
     without_bars = b"".join(each for each in whole.splitlines(keepends=True) if b"%|" not in each)
     path.write_bytes(whole + without_bars)
@@ -135,7 +135,7 @@ def test_a_problem_of_another_run_says_why_a_figure_is_lost(tmp_path: Path) -> N
 
 
 def test_lines_with_labels_of_their_own_are_not_labelled(tmp_path: Path) -> None:
-    """Of two stamps the first is a label: the second, which was taken for one before, becomes the clock."""
+    """The first of two stamps is a label, and the second, which was read as a label before, becomes the clock."""
     log = log_of("frameworks.internlm")
     lines = [each for each in log.read_bytes().splitlines(keepends=True) if each.startswith(b"2026-11-20T")]
     text = b"".join([*lines[:3], *lines[-2:]])
@@ -158,7 +158,7 @@ def test_a_cut_line_stays_cut(name: str) -> None:
         ("frameworks.minillm", b"\n\n"),
     ],
 )
-def test_what_is_between_the_lines_of_two_runs_moves_no_figure(format_id: str, end: bytes, tmp_path: Path) -> None:
+def test_bytes_between_the_lines_of_two_runs_move_no_figure(format_id: str, end: bytes, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(log_of(format_id).read_bytes() * 2)
     before = properties.runs(path)

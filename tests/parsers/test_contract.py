@@ -220,7 +220,7 @@ def test_an_invalid_pattern_is_refused() -> None:
 
 
 @pytest.mark.parametrize("pattern", [rb"epochs = ([0-9]++)$", rb"epochs = ([0-9]++)(?= \| steps = |$)"])
-def test_blanks_may_stand_before_the_end_of_a_line_wherever_a_pattern_asks_for_it(pattern: bytes) -> None:
+def test_the_end_of_a_line_in_a_pattern_matches_after_blanks(pattern: bytes) -> None:
     text = b"epochs = 1\nepochs = 2 \t\nepochs = 3\r\nepochs = 4 x\n"
     assert [match[1] for match in searched(pattern).finditer(text)] == [b"1", b"2", b"3"]
     assert searched(rb"costs ([0-9]++)\$[$]").search(b"costs 5$$")

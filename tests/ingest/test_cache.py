@@ -82,7 +82,7 @@ def test_an_unwritable_cache_changes_no_result(tmp_path: Path) -> None:
 
 @pytest.fixture
 def days(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Let each cache that is opened be one of a later day."""
+    """Advance the clock by two days whenever it is read."""
     now = count(1)
     monkeypatch.setattr("time.time", lambda: 2.0 * 86400 * next(now))
     return now
@@ -99,8 +99,8 @@ def test_the_least_recently_used_entries_are_evicted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("days")
-def test_what_only_was_read_is_as_used_as_what_was_written(tmp_path: Path) -> None:
-    """A build reads with a cache that it does not change, and notes later what it had from there."""
+def test_entries_that_were_only_read_count_as_used(tmp_path: Path) -> None:
+    """A build reads from an unchanged cache, and records later which entries it used."""
     path = tmp_path / "cache.sqlite"
     for key in ("a", "b", "c"):
         stored(path, {key: b"x" * 100}, 350)

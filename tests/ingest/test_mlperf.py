@@ -174,19 +174,21 @@ def test_events_after_the_run_are_ignored(dialect: str, tmp_path: Path) -> None:
     assert value(session) == pytest.approx(64.0)
 
 
+#: All epochs of a run, logged within milliseconds before its end.
+BURST = [
+    mllog(89.9 + each / 1000, key, epoch_num=each) for each in range(1, 9) for key in ("epoch_start", "epoch_stop")
+]
+
+
 def test_a_burst_of_epochs_within_the_run_gives_no_speed(tmp_path: Path) -> None:
-    burst = [mllog(89.9 + each / 1000, key, epoch_num=each)
-             for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
-    session = session_of([*head(), *whole([mllog(0, "train_samples", 640), *burst], 90)], tmp_path)
+    session = session_of([*head(), *whole([mllog(0, "train_samples", 640), *BURST], 90)], tmp_path)
     assert isinstance(figure(session), NoFigure)
     assert metrics_of(session)["time_to_train"].value == 1.5
 
 
 def test_blocks_give_the_speed_if_all_epochs_are_logged_in_a_burst(tmp_path: Path) -> None:
     """Gaudi logs blocks as they pass, and the tags of all epochs at the end."""
-    burst = [mllog(89.9 + each / 1000, key, epoch_num=each)
-             for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
-    session = session_of([*head(), *whole([*blocks_of_epochs(), *burst], 90)], tmp_path)
+    session = session_of([*head(), *whole([*blocks_of_epochs(), *BURST], 90)], tmp_path)
     assert value(session) == pytest.approx(64.0)
 
 

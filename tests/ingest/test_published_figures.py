@@ -482,12 +482,13 @@ def test_a_record_is_read(tmp_path: Path) -> None:
     assert (len(found.recorded), found.problems) == (1, ())
 
 
-def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
+def test_folders_in_place_of_files_and_bytes_that_are_not_utf_8_are_problems(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed" / "logs.jsonl").mkdir(parents=True)
     (path / "more.csv").mkdir()
+    (path / "other.csv").write_bytes(b"\xff\xfe\x00")
     found = publications.read([path])
-    assert [each.code for each in found.problems] == ["wrong_file"] * 2
+    assert [each.code for each in found.problems] == ["wrong_file"] * 3
     assert len(found.rows) == 1
 
 
@@ -498,14 +499,6 @@ def test_a_file_name_that_is_not_utf_8_is_accepted(tmp_path: Path) -> None:
     assert (
         publications.read([path]).digest != publications.read([folder(tmp_path / "other" / "published", [GOOD])]).digest
     )
-
-
-def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path: Path) -> None:
-    path = folder(tmp_path / "published", [GOOD])
-    (path / "more.csv").write_bytes(b"\xff\xfe\x00")
-    found = publications.read([path])
-    assert len(found.rows) == 1
-    assert [each.code for each in found.problems] == ["wrong_file"]
 
 
 def test_rows_have_addresses_of_pages_and_logs() -> None:

@@ -201,26 +201,25 @@ def of_two_ranks(
         (root / name).with_name("run.json").write_text(json.dumps(run_json(devices=devices, nodes=nodes)))
 
 
-@pytest.mark.parametrize("dated", [True, False])
+OF_RANKS = [
+    ("job/workerlog.0", "job/workerlog.1"),
+    ("job/rank_0/a.log", "job/rank_1/a.log"),
+    ("job/local_rank=0.log", "job/local_rank=1.log"),
+]
+OF_MACHINES = [("node0/a.log", "node1/a.log"), ("job/host_0.log", "job/host_1.log")]
+
+
 @pytest.mark.parametrize(
-    "names",
+    ("names", "more"),
     [
-        ("job/workerlog.0", "job/workerlog.1"),
-        ("job/rank_0/a.log", "job/rank_1/a.log"),
-        ("job/local_rank=0.log", "job/local_rank=1.log"),
+        *((names, {"dated": dated}) for names in OF_RANKS for dated in (True, False)),
+        *((names, {"devices": 16, "nodes": 2}) for names in OF_MACHINES),
     ],
-    ids=["file", "folder", "local rank"],
 )
-def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str], dated: bool) -> None:
-    of_two_ranks(tmp_path / "logs", names, dated=dated)
-    called = ingest(tmp_path / "logs", "--json")
-    assert problems(called) == {names[1]: [("other_log", names[0])]}
-    assert counted(called) == [names[0]]
-
-
-@pytest.mark.parametrize("names", [("node0/a.log", "node1/a.log"), ("job/host_0.log", "job/host_1.log")])
-def test_logs_of_the_machines_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str]) -> None:
-    of_two_ranks(tmp_path / "logs", names, devices=16, nodes=2)
+def test_logs_of_ranks_or_machines_of_one_job_are_one_run(
+    tmp_path: Path, ingest: Ingest, names: tuple[str, str], more: dict[str, Any]
+) -> None:
+    of_two_ranks(tmp_path / "logs", names, **more)
     called = ingest(tmp_path / "logs", "--json")
     assert problems(called) == {names[1]: [("other_log", names[0])]}
     assert counted(called) == [names[0]]

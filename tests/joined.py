@@ -125,7 +125,7 @@ def pairs(logs: Mapping[str, Sequence[Whole]]) -> Iterator[tuple[Whole, Whole]]:
 
 
 def answer(data: bytes, format_id: str, path: Path) -> str:
-    """Return how a made log is answered."""
+    """Return the answer of the checks to a joined log."""
     path.write_bytes(data)
     sessions = [each for each in read(path).sessions if each.format.id == format_id and len(each.main)]
     if names := [name for each in sessions if (name := found_by(each))]:
@@ -138,7 +138,7 @@ def answer(data: bytes, format_id: str, path: Path) -> str:
 @click.command()
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write the answer to each made log into a file.")
 def main(table: Path | None) -> None:
-    """Print how the checks answer logs of two runs, and whole logs."""
+    """Print the answers of the checks to logs of two runs and to whole logs."""
     logs, whole = whole_logs()
     rows = []
     with tempfile.TemporaryDirectory(prefix="joined-") as folder:

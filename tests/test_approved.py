@@ -1,4 +1,4 @@
-"""The wording of all messages, in one file that is reviewed as a diff; other tests compare codes."""
+"""The wording of all messages is in one file whose diff is reviewed; other tests compare codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
 from tests import approval
 
-#: Tables of messages, which are codes with arguments, and of the names in them.
+#: Tables of messages and of the names in their arguments.
 TABLES = ("missing", "problem", "reason")
 #: Example values of arguments for the approved file; other arguments appear as their names.
 EXAMPLES = {

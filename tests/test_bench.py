@@ -1,4 +1,4 @@
-"""The measurements run; how fast they are is not a matter of a test."""
+"""The measurements of `bench` run; tests do not compare their times."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_the_other_commands_of_the_core_work(core: Path, place: Path) -> None:
     assert run(core, place, "perfledger", "--version").stdout == f"perfledger {perfledger.__version__}\n"
 
 
-def test_nothing_heavy_is_imported(core: Path, place: Path) -> None:
+def test_heavy_packages_are_not_imported(core: Path, place: Path) -> None:
     done = run(core, place, "python", "-X", "importtime", "-m", "perfledger", "logs")
     imported = {each.rpartition("|")[2].strip().partition(".")[0] for each in done.stderr.splitlines()}
     assert "perfledger" in imported
@@ -217,7 +217,7 @@ def test_each_command_has_an_example(core: Path, place: Path) -> None:
         ("explain logs", "explain logs: is a folder"),
     ],
 )
-def test_a_wrong_call_says_what_to_do(core: Path, place: Path, command: str, said: str) -> None:
+def test_the_message_about_a_wrong_call_has_the_remedy(core: Path, place: Path, command: str, said: str) -> None:
     (place / "empty").mkdir()
     done = run(core, place, "perfledger", *command.split())
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""A Python that would misread logs is refused before anything is written: by make, by ingest, by whoever reads logs."""
+"""Make, ingest and the readers of logs refuse a Python that misreads logs, before they write a file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import perfledger.parsers as parsers
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEM = Path("/usr/bin/python3")
-#: Stands for a Python with the fault: whatever is looked for, nothing is found.
+#: A pattern engine with the fault: it finds no match.
 BLIND = "import re, runpy; re.match = lambda *_: None; runpy.run_module('{}', run_name='__main__')"
-#: Exits 0 where CPython issue 106052 is; written out, so that it does not follow what `parsers` tries.
+#: A program that exits with 0 if the Python has CPython issue 106052; it is independent of the check in `parsers`.
 FAULTY = r"import re; raise SystemExit(re.match(r'(?:[^\nb]++|b(?!atch))*+batch', 'xx by yy batch') is not None)"
-#: Says a version that is not its own, and cannot make a virtual environment: whoever asks for one has accepted it.
+#: A program that prints another version, and cannot make a virtual environment; a caller that asks for one accepted it.
 POSING = """#!/bin/sh
 case "$1" in
   --version) echo "Python {version}" ;;
@@ -99,7 +99,7 @@ def test_make_refuses_a_python_that_is_not_supported_yet(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("version", SUPPORTED)
-def test_make_takes_every_supported_python(version: str, tmp_path: Path) -> None:
+def test_make_accepts_every_supported_python(version: str, tmp_path: Path) -> None:
     ended = make(posing(tmp_path, version), tmp_path / "venv")
     assert f"with Python {version} ..." in ended.stdout
     assert "Perfledger needs" not in ended.stderr
@@ -120,7 +120,7 @@ def test_a_python_without_possessive_quantifiers_is_detected(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("module", ["ingest", "bench", "perfledger.parsers.engine.read"])
-def test_a_python_that_would_misread_logs_is_refused_before_all_else(module: str, tmp_path: Path) -> None:
+def test_a_python_that_misreads_logs_is_refused_first(module: str, tmp_path: Path) -> None:
     assert_refused(run(sys.executable, tmp_path, "-c", BLIND.format(module), str(tmp_path)), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The reference of real logs: what it says of a run that moved, and that nothing has moved unnoticed."""
+"""The reference of real logs: its sentences about moved runs, and a check that no figure has moved."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def moved(before: dict[str, str] | None, now: dict[str, str] | None) -> list[str
     return list(reference.moved({KEY: before} if before else {}, {KEY: now} if now else {}))
 
 
-def test_a_run_that_did_not_move_is_not_named() -> None:
+def test_a_run_that_did_not_move_is_not_listed() -> None:
     assert moved(ROW, dict(ROW)) == []
 
 
-def test_another_figure_is_named_with_its_ratio() -> None:
+def test_a_moved_figure_is_listed_with_its_ratio() -> None:
     (found,) = moved(ROW, ROW | {"value": "5.72"})
     assert found == (
         "raw_logs/a/train.log: 1.43 images/s (sustained, per job) -> 5.72 images/s (sustained, per job), 4 times"
     )
 
 
-def test_a_lost_figure_is_named_with_its_reason() -> None:
+def test_a_lost_figure_is_listed_with_its_reason() -> None:
     (found,) = moved(ROW, ROW | {"value": "", "unit": "", "scope": "", "reason": "too_short", "problems": "too_few"})
     assert found.endswith("-> no figure (too_short); problems none -> too_few")
 
 
-def test_new_and_lost_runs_are_named() -> None:
+def test_new_and_lost_runs_are_listed() -> None:
     assert moved(None, ROW) == ["raw_logs/a/train.log: is new, and gives 1.43 images/s (sustained, per job)"]
     assert "is not read any more" in moved(ROW, None)[0]
 
@@ -51,7 +51,7 @@ def test_a_log_that_is_not_here_is_skipped_and_a_removed_one_of_ours_is_not(tmp_
     assert reference.absent(before, {}, trees) == {reference.key_of(elsewhere)}
 
 
-def test_no_figure_of_the_shortest_logs_of_our_own_has_moved() -> None:
+def test_no_figure_of_our_shortest_logs_has_moved() -> None:
     """The shortest log of each model and format; `make reference` reads all logs."""
     tree = reference.Tree("raw_logs", reference.ROOT / "raw_logs")
     shortest: dict[tuple[str, str], Path] = {}

@@ -1,4 +1,4 @@
-"""Which tests each tier runs, and how skipped tests are summed up."""
+"""The tests of each tier, and the summary of skipped tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_file_with_a_marker_exists(name: str) -> None:
     assert name in FILES
 
 
-def test_what_reads_logs_of_others_is_found_through_helpers() -> None:
+def test_tests_that_read_public_logs_are_found_through_helpers() -> None:
     assert tiers._reads_corpus(of_corpus)
     assert tiers._reads_corpus(through_a_helper)
     assert tiers._reads_corpus(lambda: through_a_helper().read_text())
@@ -71,7 +71,7 @@ def test_skipped_tests_are_counted_by_their_remedy() -> None:
     assert tiers.remedies(reasons) == [("make corpus", 2), ("no root", 1)]
 
 
-def test_no_log_of_others_is_there_in_the_quick_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_quick_tier_has_no_public_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(corpus.TIER, "quick")
     assert not corpus.folder("public").exists()
     assert list(corpus.logs("public")) == []

@@ -1,4 +1,4 @@
-"""`python -m tests.wording`: words in texts of the site that readers stumble over, and what to write instead.
+"""`python -m tests.wording`: list words in texts of the site that readers stumble over, and their replacements.
 
 A part of `make check`: a list of words is a matter of style, and not a test.
 """
@@ -18,7 +18,7 @@ from perfledger.schema import vocabulary
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "report_templates"
 
-#: Ways of writing that readers stumble over; what each is instead. Code in backticks is not prose.
+#: Patterns that readers stumble over, and their replacements. Code in backticks is not prose.
 BANNED = {
     "en": {
         r"\b(?:stands?|stood) (?!for\b)": "is, appears",
@@ -62,7 +62,7 @@ OF_GPUS = re.compile(r"dlperf|perf|fluid|_|words\.toml: report\.")
 
 
 def bilingual(found: Any, where: str) -> Iterator[tuple[str, str, str]]:
-    """Yield where, language and text of each text in the two languages, however deep."""
+    """Yield place, language and text of each text in the two languages at any depth."""
     if isinstance(found, dict) and isinstance(found.get("en"), str) and isinstance(found.get("zh"), str):
         yield where, "en", found["en"]
         yield where, "zh", found["zh"]
@@ -71,7 +71,7 @@ def bilingual(found: Any, where: str) -> Iterator[tuple[str, str, str]]:
 
 
 def texts() -> Iterator[tuple[str, str, str]]:
-    """Yield where, language and text of everything that readers see."""
+    """Yield place, language and text of everything that readers see."""
     for key, entry in words.load().entries.items():
         yield f"words.toml: {key}", "en", entry["en"]
         yield f"words.toml: {key}", "zh", entry["zh"]
@@ -92,7 +92,7 @@ def texts() -> Iterator[tuple[str, str, str]]:
 
 
 def banned() -> Iterator[str]:
-    """Yield each banned word with its place and what is better."""
+    """Yield each banned word with its place and its replacement."""
     for where, language, text in texts():
         plain = re.sub(r"`[^`]*`|https?://\S+|\{[^}]*\}", "", text)
         for pattern, better in BANNED[language].items():
@@ -107,7 +107,7 @@ def cards() -> Iterator[str]:
 
 
 def main() -> int:
-    """Print what was found, and return 1 if there is any."""
+    """Print all findings, and return 1 if there is one."""
     found = [*banned(), *cards()]
     for each in found:
         print(each, file=sys.stderr)

@@ -28,7 +28,7 @@ def fetch(repository: str, wanted: Sequence[File], into: Path, forge: str = FORG
     """Check out the wanted files of one repository; no other file is downloaded.
 
     Returns:
-        A message for each file that is not what `files.csv` says.
+        A message for each file that differs from `files.csv`.
     """
     messages = []
     with tempfile.TemporaryDirectory(prefix="corpus-") as name:
@@ -46,10 +46,10 @@ def fetch(repository: str, wanted: Sequence[File], into: Path, forge: str = FORG
 
 
 def main(into: Path = FETCHED, forge: str = FORGE) -> int:
-    """Fetch what is missing.
+    """Fetch missing files.
 
     Returns:
-        0 where every file is there, 1 where one could not be fetched.
+        0 if every file is there, else 1.
     """
     missing: dict[str, list[File]] = defaultdict(list)
     for each in files():

@@ -16,7 +16,7 @@ from tests.corpus import ROOT
 from tests.fuzz import mutations, properties
 from tests.fuzz.mutations import Apart
 
-#: How many mutations of each kind are read by default: logs, long logs, and folders of logs.
+#: Default number of mutations of each kind: logs, long logs, and folders of logs.
 KINDS = {"short": 100_000, "long": 200, "folder": 10}
 #: Bytes of a long log.
 LEAST = 9 << 20
@@ -34,7 +34,7 @@ class Source:
     keep: Path
 
     def wrong(self, kind: str, number: int, command: str) -> list[str]:
-        """Read the mutation of that number; return what is wrong, and the path of its log."""
+        """Read a mutation by its number, and return its faults and the path of its log."""
         if kind == "folder":
             return self._wrong_folder(range(number * PER_FOLDER, (number + 1) * PER_FOLDER))
         least = LEAST if kind == "long" else 0

@@ -1,10 +1,10 @@
-"""Make a failing log small: take away lines, then parts of lines, as long as it still fails."""
+"""Make a failing log small: remove lines, then parts of lines, as long as it still fails."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-#: Readings that one log is worth.
+#: Largest number of readings of a log.
 _MOST = 500
 
 
@@ -26,7 +26,7 @@ def minimal(text: bytes, fails: Callable[[bytes], bool]) -> bytes:
 
 
 def _reduced(pieces: list[bytes], fails: Callable[[Sequence[bytes]], bool]) -> list[bytes]:
-    """Take away ever smaller stretches of pieces."""
+    """Remove stretches of pieces, which become smaller and smaller."""
     size = len(pieces) // 2
     while size:
         at = 0

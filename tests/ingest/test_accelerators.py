@@ -1,4 +1,4 @@
-"""Power and prices: what a file must state, and what a fault in it does."""
+"""Power and prices: the keys of accelerators.toml, and messages about faults in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_entry_is_found_by_the_name_of_the_hardware(tmp_path: Path) -> None:
     assert found([tmp_path]).of("A100") is None
 
 
-def test_without_a_file_nothing_is_stated(tmp_path: Path) -> None:
+def test_without_a_file_power_and_price_are_unknown(tmp_path: Path) -> None:
     assert found([tmp_path, tmp_path / "absent"]).by_name == {}
 
 

@@ -1,4 +1,4 @@
-"""Entries of changes.toml: what they must state, which results they are about, and what a fault in one does."""
+"""Entries of changes.toml: their keys, the results that they are about, and messages about faults."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ text = { en = "New data loader", zh = "新的数据加载器" }
 """
 
 
-def test_entries_keep_their_order(tmp_path: Path) -> None:
+def test_entries_are_in_the_order_of_the_file(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(ENTRY)
     read = found([tmp_path, tmp_path / "absent"])
     assert [each.text.zh for each in read.notes] == ["内核升级", "新的数据加载器"]
     assert read.problems == ()
 
 
-def test_an_entry_is_about_what_it_names(tmp_path: Path) -> None:
+def test_an_entry_is_about_the_results_that_it_names(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(ENTRY)
     first, second = found([tmp_path]).notes
     assert first.is_about("BERT-base", "pytorch", "h100-sxm5-80gb")
@@ -40,7 +40,7 @@ def test_an_entry_is_about_what_it_names(tmp_path: Path) -> None:
     assert not second.is_about("BERT-base", "any", "any")
 
 
-def test_a_day_lies_between_two_dates(tmp_path: Path) -> None:
+def test_a_day_between_two_dates_is_found(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(ENTRY)
     first, second = found([tmp_path]).notes
     assert first.is_between("2026-11-20", "2026-11-21")

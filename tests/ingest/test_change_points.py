@@ -1,4 +1,4 @@
-"""Change points: found where a level changes, and nowhere else."""
+"""Change points: one for each change of the level, and no others."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def noisy(levels: Sequence[tuple[int, float]], seed: int, spread: float = 0.01) 
 
 
 @given(st.integers(1, 40), st.floats(0.001, 1e9))
-def test_equal_values_have_none(count: int, value: float) -> None:
+def test_equal_values_have_no_change_points(count: int, value: float) -> None:
     assert change_points([value] * count) == ()
 
 
 @given(st.lists(st.floats(1, 1e6), max_size=ENOUGH - 1))
-def test_nothing_is_looked_for_in_few_values(values: list[float]) -> None:
+def test_few_values_have_no_change_points(values: list[float]) -> None:
     assert change_points(values) == ()
 
 
@@ -51,7 +51,7 @@ def test_a_level_has_at_least_three_values() -> None:
 
 
 @pytest.mark.parametrize("count", [10, 20, 60])
-def test_noise_alone_has_none(count: int) -> None:
+def test_noise_has_no_change_points(count: int) -> None:
     assert [seed for seed in range(40) if change_points(noisy([(count, 100)], seed))] == []
 
 
@@ -64,6 +64,6 @@ def test_the_scale_makes_no_difference(scale: int, seed: int, step: int) -> None
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_the_same_values_always_give_the_same(seed: int) -> None:
+def test_equal_values_give_equal_change_points(seed: int) -> None:
     values = noisy([(10, 100), (10, 97)], seed, 0.02)
     assert change_points(values) == change_points(list(values))

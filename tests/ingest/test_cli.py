@@ -20,7 +20,7 @@ Ingest = Callable[..., Called]
 PROMISED = {"path", "session", "format", "outcome", "observations", "case", "environment", "figures", "problems"}
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_no_heavy_package() -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "ingest", "--help"],
         cwd=ROOT,
@@ -113,7 +113,7 @@ def test_an_unknown_option_is_explained(ingest: Ingest, arguments: list[str]) ->
     assert "Usage: python -m ingest build" in called.err
 
 
-def test_pages_are_not_written_where_logs_are_read(tree: Path, ingest: Ingest) -> None:
+def test_pages_are_not_written_into_a_folder_of_logs(tree: Path, ingest: Ingest) -> None:
     """The next run would read the data of the pages as logs."""
     for out in (tree, tree / "docs"):
         called = ingest(tree, "--out", out)

@@ -1,4 +1,4 @@
-"""Logs read on a Dask cluster: the same bytes as here, whatever dies meanwhile."""
+"""Logs read on a Dask cluster give the same bytes as here, even if workers die."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
 Ingest = Callable[..., Called]
 ROOT = Path(__file__).resolve().parents[2]
-#: So that a tree of small logs is many batches.
+#: Size of a batch that makes a tree of small logs many batches.
 SMALL = 1
 #: A job without logs.
 EMPTY = LocalFolder("", (), (), "perfledger", {}, {})
-#: Ends a process that opens a file with this name, as a fault of a library or a lack of memory would.
+#: A sitecustomize that kills a process when it opens a log named "poison", like a crash or a lack of memory.
 POISON = """
 import os, signal, sys
 def end(event, args):
@@ -38,7 +38,7 @@ def end(event, args):
         os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(end)
 """
-#: Says that a log is being read, and waits, in the processes that read batches.
+#: A sitecustomize that writes a file when a log is read, and waits, in the processes that read batches.
 WAIT = """
 import os, pathlib, sys, time
 def wait(event, args):
@@ -92,10 +92,10 @@ def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
 
 
 def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Dask says it after a few workers: a batch that no worker survives is asked for again, folder by folder."""
+    """After a few workers died, Dask reports it, and the batch is requested again folder by folder."""
     folders = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
 
-    class Told:
+    class Future:
         def __init__(self, jobs: Sequence[LocalFolder]) -> None:
             self.jobs = jobs
 
@@ -104,8 +104,8 @@ def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypat
                 raise distributed.KilledWorker("task", None, 4)
             return [FolderRead({each.folder: []}) for each in self.jobs]
 
-    monkeypatch.setattr(Cluster, "_submit", lambda _, jobs: Told(jobs))
-    found = Cluster(None, "dask", None)._result(folders, Told(folders))  # type: ignore[arg-type]
+    monkeypatch.setattr(Cluster, "_submit", lambda _, jobs: Future(jobs))
+    found = Cluster(None, "dask", None)._result(folders, Future(folders))  # type: ignore[arg-type]
     assert [[*each.runs] for each in found] == [["0"], [], ["2"]]
 
 
@@ -113,7 +113,7 @@ def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypat
     ("where", "said"),
     [("tcp://127.0.0.1:9", "the cluster does not answer"), ("cluster", "give dask, or the address of a scheduler")],
 )
-def test_a_cluster_that_is_not_there_is_named(
+def test_the_message_about_a_missing_cluster_names_it(
     few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, where: str, said: str
 ) -> None:
     monkeypatch.setattr(cluster, "_ANSWER", 1)
@@ -124,14 +124,14 @@ def test_a_cluster_that_is_not_there_is_named(
     assert not (tmp_path / "docs" / "data").exists()
 
 
-def test_without_dask_the_remedy_is_named(few: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_without_dask_has_the_remedy(few: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     called = ingest(few, "--json", "--on", "dask")
     assert called.code == 2
     assert "pip install" in called.err
 
 
-def test_workers_that_lack_the_logs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_about_workers_without_the_logs_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROJECT_VARIABLE, os.devnull)
     (tmp_path / "logs").mkdir()
     sender = replace(cluster.sender_of("perfledger", [Path("logs"), Path("other")]), folder=str(tmp_path))
@@ -147,8 +147,7 @@ def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
         cluster.read_batch([EMPTY], sender)
 
 
-def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
-    """Logs in stores lie in no folder that workers share."""
+def test_a_worker_without_the_folder_reads_logs_in_stores() -> None:
     sender = replace(cluster.sender_of("perfledger", []), folder="/no/such/folder")
     assert cluster.read_batch([EMPTY], sender) == [FolderRead({"": []})]
 
@@ -165,7 +164,7 @@ def wait_for(path: Path) -> None:
     raise AssertionError(path)
 
 
-def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_written(
+def test_if_the_scheduler_ends_the_command_ends_and_writes_nothing(
     few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address_file = tmp_path / "scheduler.json"
@@ -193,7 +192,7 @@ def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_wri
     assert not (tmp_path / "docs" / "data").exists()
 
 
-def test_an_interruption_leaves_everything_as_it_was_and_no_process(
+def test_an_interruption_changes_no_file_and_leaves_no_process(
     few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, marker = tmp_path / "docs", tmp_path / "reading"
@@ -218,17 +217,17 @@ def test_an_interruption_leaves_everything_as_it_was_and_no_process(
     assert not reader.exists()
 
 
-# Last, since a cluster costs as long as it runs.
+# These tests are the last ones, since a running cluster makes others slow.
 
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
-    """Yield a cluster of two workers, which are processes of their own, and are started again where they die."""
+    """Yield a cluster of two worker processes, which start again if they die."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made:
         yield made
 
 
-def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
+def test_killing_a_worker_changes_no_output(
     many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed: list[int] = []

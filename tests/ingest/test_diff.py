@@ -132,7 +132,7 @@ def test_figures_that_only_their_spread_rounds_alike_are_shown_a_little_finer(be
     assert table(between(before, after), "Changed (1)")[0][1:3] == ["400.0 images/s ±10.6%", "402.0 images/s ±10.6%"]
 
 
-def test_it_reports_that_nothing_moved(between: Callable[..., str]) -> None:
+def test_a_report_without_changes_says_so(between: Callable[..., str]) -> None:
     lines = [*repeats(400.0), *repeats(80.0, name="b", devices=8)]
     last_digit = [{**each, "figures": json.loads(json.dumps(each["figures"]))} for each in lines]
     last_digit[0]["figures"]["sustained"]["value"] = 400.0000000001

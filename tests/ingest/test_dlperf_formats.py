@@ -466,7 +466,7 @@ def test_a_resumed_run_is_one_run(back: int, tmp_path: Path) -> None:
     assert value(line) == pytest.approx(PLAIN, rel=1e-6)
 
 
-def test_nothing_is_nan(tmp_path: Path) -> None:
+def test_no_figure_is_nan(tmp_path: Path) -> None:
     """In a tree of several formats each figure is a positive number or has a reason."""
     for model, lines in (
         ("rn50", gluon_cv(range(1, 60))),

@@ -148,7 +148,7 @@ def test_a_session_without_a_figure_is_explained(tmp_path: Path, ingest: Ingest,
     assert said in explained(ingest, log)
 
 
-def test_nothing_is_written(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explain_writes_no_file(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     log = write_run(tmp_path, "x/1", seg([4.0, 5.0]))
     monkeypatch.chdir(tmp_path)
     explained(ingest, log)

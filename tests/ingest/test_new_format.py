@@ -1,4 +1,4 @@
-"""`new-format`: from a log that no format reads to a format that reads it."""
+"""`new-format` drafts a format from a log that no format reads."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def made(project: Path) -> registry.Format:
     return registry._format_of(registry._loaded(project / "formats" / "ours.py"), "own.ours", registry.Format)
 
 
-def test_a_format_is_drafted_that_reads_the_log(project: Path, log: Path) -> None:
+def test_the_drafted_format_reads_the_log(project: Path, log: Path) -> None:
     report = new_format.create("ours", log, usual)
     assert "reads 20 of 20 such lines" in report
     format = made(project)
@@ -99,7 +99,7 @@ def test_answers_change_names_unit_and_scope(project: Path, log: Path) -> None:
         ('{{"step": {n}, "time": 1.{n}}}', '{{"step": {step}, "time": {step_seconds}}}'),
     ],
 )
-def test_units_that_no_template_converts_are_not_read_as_others(line: str, template: str, tmp_path: Path) -> None:
+def test_units_without_a_conversion_are_not_read_as_other_units(line: str, template: str, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"{line.format(n=n)}\n" for n in (3, 5, 4, 6)))
     found = proposals(path)[0]
@@ -107,7 +107,7 @@ def test_units_that_no_template_converts_are_not_read_as_others(line: str, templ
     assert Reading(template).finder.search(path.read_bytes())
 
 
-def test_a_time_that_only_grows_is_one_since_the_start(tmp_path: Path) -> None:
+def test_a_time_that_only_grows_is_read_as_time_since_the_start(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"Step {n}/90; ppl: {9 - n / 10}; 300/400 tok/s; {n * 7} sec\n" for n in range(1, 9)))
     assert [each.name for each in proposals(path)[0].numbers] == [
@@ -126,15 +126,13 @@ def test_a_time_that_only_grows_is_one_since_the_start(tmp_path: Path) -> None:
         (("1", "", "", "rack"), "'rack' is not one of job, node, device"),
     ],
 )
-def test_a_wrong_answer_is_named_and_nothing_is_written(
-    project: Path, log: Path, given: tuple[str, ...], reason: str
-) -> None:
+def test_after_a_wrong_answer_no_file_is_written(project: Path, log: Path, given: tuple[str, ...], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         new_format.create("ours", log, answers(*given))
     assert not (project / "formats").exists()
 
 
-def test_a_log_that_cannot_be_drafted_from_is_refused(project: Path, log: Path) -> None:
+def test_an_unsuitable_log_is_refused(project: Path, log: Path) -> None:
     other = project / "other.log"
     other.write_text("one\ntwo\nthree\n")
     with pytest.raises(UsageError, match="no line repeats with changing numbers"):

@@ -1,4 +1,4 @@
-"""`new-suite NAME`: a file that is of use at once, and says what a person still has to write."""
+"""`new-suite NAME` writes a valid file, and lists the texts that a person still has to write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", *
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    """Write runs of a model without a suite in three spellings, of another one, and of one that has a suite."""
+    """Write runs of a model without a suite in three spellings, of another such model, and of one with a suite."""
     folder = tmp_path / "runs"
     folder.mkdir()
     made = [
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) -> None:
+def test_the_file_has_names_and_words_of_the_models_runs(ledger: Path, folder: Path) -> None:
     said = new_suite.create("vgg16", ledger, folder)
     made = {each.id: each for each in model.suites(folder)}["vgg16"]
     assert (made.title.en, made.title.zh) == ("VGG-16", "VGG-16")
@@ -61,7 +61,7 @@ def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) ->
 
 
 def test_words_of_logs_are_declared_with_their_format(tmp_path: Path, folder: Path) -> None:
-    """Without that the runs would stay on the page of their own name."""
+    """Otherwise the runs would stay on a separate page."""
     stated = [{"model": {"value": each, "source": "log", "where": "line 1"}} for each in ("VGG-16", "vgg16")]
     said = [builders.edited(run(each["model"]["value"]), format="a.b", facts=each) for each in stated]
     (tmp_path / "a.jsonl").write_text("".join(text_of(each) + "\n" for each in [*said, run("VGG 16")]), "utf-8")
@@ -79,12 +79,12 @@ def test_without_runs_a_file_is_written_and_names_models_without_a_suite(ledger:
     assert "models/squeeze-net/" in said
 
 
-def test_without_a_ledger_it_is_written_too(tmp_path: Path, folder: Path) -> None:
+def test_without_a_ledger_a_file_is_written_too(tmp_path: Path, folder: Path) -> None:
     assert "written" in new_suite.create("squeeze-net", tmp_path / "nowhere", folder)
     assert (folder / "squeeze-net.toml").is_file()
 
 
-def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: Path) -> None:
+def test_the_file_explains_every_key_of_a_suite(tmp_path: Path, folder: Path) -> None:
     new_suite.create("squeeze-net", tmp_path, folder)
     lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
     for key in [
@@ -118,7 +118,7 @@ def test_missing_words_are_listed_by_line_until_they_are_written(tmp_path: Path,
     assert new_suite.unfilled(sorted(folder.glob("*.toml"))) == []
 
 
-def test_our_own_suites_have_words_of_their_own() -> None:
+def test_our_own_suites_have_all_words() -> None:
     assert new_suite.unfilled(suites.paths()) == []
 
 
@@ -147,7 +147,7 @@ def test_an_unusable_name_is_refused_with_a_remedy(tmp_path: Path, folder: Path,
 
 
 @pytest.mark.parametrize("name", ['a "quoted" \\ name', "del\x7f", "网络 16", "tab\there"])
-def test_a_model_of_any_spelling_makes_a_file_that_can_be_read(tmp_path: Path, folder: Path, name: str) -> None:
+def test_a_model_of_any_spelling_gives_a_valid_file(tmp_path: Path, folder: Path, name: str) -> None:
     (tmp_path / "a.jsonl").write_text(text_of(run(name)) + "\n", "utf-8")
     folded = "".join(each for each in suites.folded(name) if each.isascii()) or "x"
     new_suite.create(folded, tmp_path, folder)
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path, folder: Pat
         new_suite.create("squeeze-net", tmp_path, nowhere)
 
 
-def test_the_command_writes_it_and_the_next_call_says_what_is_left(
+def test_the_call_after_the_command_lists_missing_words(
     ingest: Any, ledger: Path, folder: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suites, "SUITES", folder)

@@ -507,7 +507,7 @@ def test_a_web_server_without_listings_gives_single_logs(tree: Path, ingest: Ing
     assert "cannot be listed" in refused.err
 
 
-def test_a_killed_server_is_named_and_what_was_written_stays(
+def test_the_message_about_a_killed_server_names_it_and_files_stay(
     tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
 ) -> None:
     """Objects that cannot be fetched are problems, and their earlier figures stay."""

@@ -283,7 +283,7 @@ def test_every_problem_of_logs_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_problem_says_more_than_its_cause(language: str) -> None:
+def test_the_message_of_every_problem_has_more_than_a_cause(language: str) -> None:
     """A second sentence or clause states the consequence or the remedy."""
     for key, entry in words.load().entries.items():
         if key.startswith("problem."):

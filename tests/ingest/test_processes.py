@@ -1,4 +1,4 @@
-"""Processes that work for the program: what they return, raise, and how their end is reported."""
+"""Worker processes: their results, their errors, and the report of their end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _raise(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
-def test_a_signal_is_named(number: signal.Signals, anew: bool) -> None:
+def test_a_signal_that_ends_a_worker_is_named(number: signal.Signals, anew: bool) -> None:
     with closing(Worker(signal.raise_signal if anew else _raise, anew=anew)) as worker:
         worker.give(number)
         death = worker.answer()
@@ -60,7 +60,7 @@ def test_a_worker_that_cannot_start_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_a_worker_that_is_busy_is_ended(anew: bool) -> None:
+def test_a_busy_worker_can_be_ended(anew: bool) -> None:
     worker = Worker(signal.pause if anew else lambda _: signal.pause(), anew=anew)
     worker.give(None)
     worker.close()

@@ -136,7 +136,7 @@ def test_the_name_of_a_folder_is_not_stated_with_the_folders_of_a_machine(
         assert line["case"].get("model") == model
 
 
-def test_an_output_log_alone_states_nothing_more(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_an_output_log_alone_has_no_further_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "output.log").write_text(SEG)
     (line,) = ingest(tmp_path / "logs", "--json").lines

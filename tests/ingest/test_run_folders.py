@@ -171,7 +171,7 @@ def test_an_uncollected_run_is_a_problem_and_not_a_run(root: Path, ingest: Inges
         assert "python -m runners collect" in page
 
 
-def test_an_uncollected_run_publishes_nothing_private(root: Path, ingest: Ingest) -> None:
+def test_an_uncollected_run_publishes_no_private_text(root: Path, ingest: Ingest) -> None:
     made_runs.write(root / "a/b/c/1")
     launched(root / "gpu7.corp/b/c/2")
     ingest(root, "--out", root.parent / "docs")
@@ -293,7 +293,7 @@ def test_an_environment_that_run_json_does_not_name_is_not_read(tmp_path: Path) 
     assert environment_json.details_of(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 
 
-def test_nothing_private_of_an_environment_is_published(root: Path, ingest: Ingest) -> None:
+def test_private_texts_of_an_environment_are_not_published(root: Path, ingest: Ingest) -> None:
     secret = {"packages_installed": ["x @ file:///home/somebody/x", "y @ https://me:word@example.net/y"]}
     text = json.dumps(made_runs.ENVIRONMENT | secret | {"infiniband": ["at 10.1.2.3"]})
     made_runs.write(root / "a/b/c/1", files={"environment.json": text}, warnings=["host gpu7.corp is slow"])

@@ -326,7 +326,7 @@ class TestClocks:
         assert (window["memory_peak_mib"], window["samples"], window["energy_j"]) == (5019, 10, 900)
         assert (window["first"], window["last"]) == ("2026-03-01T10:00:10.000", "2026-03-01T10:00:19.000")
 
-    def test_no_window_where_the_clocks_do_not_meet(self, tmp_path: Path) -> None:
+    def test_clocks_that_do_not_overlap_give_no_window(self, tmp_path: Path) -> None:
         lines = self.attach(tmp_path, steady(60), [self.line(3600 + 10, 3600 + 19)])
         found = lines[0]["telemetry"]
         assert (found["memory_peak_mib"], found["window"]) == (5059, None)

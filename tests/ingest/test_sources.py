@@ -1,4 +1,4 @@
-"""Whether pages are older than what they are made of, which the MkDocs hook asks before it builds."""
+"""The check for old pages, which the MkDocs hook calls before it builds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rename(log: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [edit, touch, add, rename, Path.unlink])
-def test_pages_are_old_once_a_log_changes(logs: Path, tmp_path: Path, change: Callable[[Path], object]) -> None:
+def test_pages_are_old_after_a_log_changes(logs: Path, tmp_path: Path, change: Callable[[Path], object]) -> None:
     docs = tmp_path / "docs"
     built(docs, logs)
     assert not sources.are_newer(docs, [logs], "perfledger")
@@ -73,7 +73,7 @@ def test_pages_that_are_missing_or_of_unknown_origin_are_old(logs: Path, tmp_pat
         assert sources.are_newer(docs, [logs], "perfledger"), broken
 
 
-def test_pages_of_other_logs_or_of_another_layout_are_left_alone(logs: Path, tmp_path: Path) -> None:
+def test_pages_of_other_logs_or_of_another_layout_are_not_old(logs: Path, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     built(docs, tmp_path / "others")
     assert not sources.are_newer(docs, [logs], "perfledger")

@@ -1,4 +1,4 @@
-"""Standings follow from results and their runs alone: no site is needed."""
+"""Standings follow from results and their runs, without a site."""
 
 from __future__ import annotations
 

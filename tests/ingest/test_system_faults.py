@@ -188,7 +188,7 @@ def begins(file: Path, text: str) -> bool:
     return file.exists() and file.read_text().startswith(text)
 
 
-def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str, bytes], times: int) -> None:
+def test_concurrent_runs_wait_for_each_other_and_print_it(tree: Path, whole: dict[str, bytes], times: int) -> None:
     out = tree.parent / "docs"
     for runs in [2, 4] * (times // 4) or [4]:
         shutil.rmtree(out, ignore_errors=True)
@@ -418,7 +418,7 @@ def test_telemetry_that_ends_its_reader_is_left_out(
     assert [each["figures"] for each in called.lines] == [each["figures"] for each in whole]
 
 
-def test_an_explanation_names_what_ended_its_reader(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explanation_names_the_signal_that_ended_its_reader(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explain, "read", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
     said = explain.text(tree / LOG, "train.log", layout.load("perfledger"))
     assert said.startswith("log        train.log\nnot read   train.log: was not read: the process that read it ended")

@@ -52,7 +52,7 @@ def simple(tag: str, value: float) -> bytes:
 
 
 def tensor(tag: str, content: bytes) -> bytes:
-    """Return a value as TensorFlow 2 writes it, with the plugin's name."""
+    """Return a value in the form of TensorFlow 2, with the plugin's name."""
     plugin = field(9, field(1, field(1, b"scalars")))
     return field(1, field(1, tag.encode()) + field(8, content) + plugin)
 
@@ -68,7 +68,7 @@ def events(points: Iterable[Point]) -> bytes:
 
 
 def trained(*more: str, every: int = 10, pace: float = 0.5, tag: str = "train/loss") -> list[Point]:
-    """Return 20 points of a loss, each followed by one of other tags, whose value is an epoch of 50 steps."""
+    """Return 20 points of a loss, each followed by a point with the epoch; an epoch has 50 steps."""
     found: list[Point] = []
     for step in range(every, 21 * every, every):
         at = pace * step

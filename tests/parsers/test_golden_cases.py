@@ -35,7 +35,7 @@ CASES = [
     for format_id in FORMATS
     for name in NAMES.findall((GOLDEN / format_id / "cases.toml").read_text())
 ]
-#: How much a value may differ from the one that was computed by hand, unless the case says more.
+#: Largest relative difference of a value from the one by hand, unless the case allows more.
 WITHIN = 1e-6
 #: Fields of a figure that a case may state in addition to its value.
 OF_FIGURES = ("used", "skipped", "first_line", "last_line", "unit", "scope")
@@ -68,7 +68,7 @@ def check_case(format_id: str, case: str, path: Path) -> None:
 
 @pytest.mark.parametrize("format_id", FORMATS)
 def test_line_ends_of_windows_change_nothing(format_id: str, tmp_path: Path) -> None:
-    """Two cases of each format are enough: the logs of all formats are read by the same code."""
+    """Two cases of each format are enough, because the same code reads the logs of all formats."""
     for case in list(cases_of(format_id))[:2]:
         (path,) = (GOLDEN / format_id).glob(f"{case}.*")
         other = tmp_path / path.name
@@ -77,7 +77,7 @@ def test_line_ends_of_windows_change_nothing(format_id: str, tmp_path: Path) -> 
 
 
 def case_of(facts: Facts, *tables: Table) -> Facts:
-    """Return the facts of the log and the further ones that the innermost table states."""
+    """Return the facts of the log and the additional ones of the innermost table."""
     added = next((each["case"] for each in tables if "case" in each), {})
     left_out = next((each["without"] for each in tables if "without" in each), ())
     return {name: value for name, value in facts.items() if name not in left_out} | added
@@ -89,7 +89,7 @@ def check_figure(session: Session, facts: Facts, table: Table) -> None:
 
 
 def check_headline(session: Session, facts: Facts, table: Table) -> None:
-    """Compare the figure that is published, or the one under a rule, after the witnesses have been heard."""
+    """Compare the published figure, or the figure under a rule, after the checks of all witnesses."""
     for each in listed(table["headline"]):
         found = measured(session, case_of(facts, each, table))
         compare(found.figures[each.get("rule", found.rule)], each)
@@ -123,7 +123,7 @@ def check_problem(session: Session, facts: Facts, table: Table) -> None:
 
 
 def check_run(session: Session, facts: Facts, table: Table) -> None:
-    """Compare the facts of the run, which some facts of the log give together; an empty one is absent."""
+    """Compare the facts of the run, also facts that follow from several facts of the log; an empty one is absent."""
     found = facts_of_run(session, RunJsonFile(), PathFacts("perfledger"))
     assert {name: found.value(name) or "" for name in table["run"]} == table["run"]
 

@@ -1,4 +1,4 @@
-"""Rows of JSON and of Python dictionaries are read by key, and quoted as they are printed."""
+"""Rows of JSON and Python dictionaries are read by key, and quoted unchanged."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_row_without_the_value_is_not_a_record(path: str, text: bytes) -> None
         ("!step[2]", True),
     ],
 )
-def test_a_condition_is_on_the_object(condition: str, found: bool) -> None:
+def test_a_condition_applies_to_the_object(condition: str, found: bool) -> None:
     assert len(values(Rows("DLLL ", condition, step="step[-1]"), LINE)) == found
 
 
@@ -117,7 +117,7 @@ def test_a_condition_is_on_the_object(condition: str, found: bool) -> None:
         ("stats: ", b'stats: x {"step": [1]}', []),
     ],
 )
-def test_the_prefix_says_where_a_row_begins(prefix: str, text: bytes, places: list[int]) -> None:
+def test_a_row_begins_at_its_prefix(prefix: str, text: bytes, places: list[int]) -> None:
     rows = Rows(prefix, step="step[-1]")
     found = list(rows.finditer(text))
     assert [each.start() for each in found] == places
@@ -141,7 +141,7 @@ def test_a_column_may_be_missing_if_it_is_marked() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "step[", "step[x]", "[1]", "step]"])
-def test_a_path_that_is_not_one_is_refused(path: str) -> None:
+def test_an_invalid_path_is_refused(path: str) -> None:
     with pytest.raises(FormatError, match="is not a path"):
         Rows("{", step=path).search(b'{"step": 1}')
 
@@ -167,7 +167,7 @@ def test_a_row_is_shown_with_its_columns() -> None:
     assert Reading(Rows('{"a":', loss="{train_|}{mlm_|}loss")).shape == '{"a":… …loss: {loss}}'
 
 
-def test_the_table_quotes_what_the_log_prints() -> None:
+def test_the_table_quotes_the_printed_values() -> None:
     text = b"\n".join([b"begin", LINE, LINE.replace(b"6.50", b'"nan"'), b"end"])
     table = ReadingTable(LogSource(Path("never-opened.log")), Reading(Rows("DLLL ", loss="data.train.loss")))
     table.store(Chunk(text, 1, 0, len(text), 4), Found.in_text(table.reading, text, 0, len(text)))
@@ -197,7 +197,7 @@ KINDS = [
 @pytest.mark.parametrize(
     "rows", [Rows("{", loss="data.loss", step="step[1]|step?"), Rows("^{", "!step[0]", loss="data.loss")]
 )
-def test_a_line_is_read_alike_alone_and_after_many_of_another_kind(first: bytes, rows: Rows) -> None:
+def test_a_line_gives_the_same_alone_and_after_many_of_another_kind(first: bytes, rows: Rows) -> None:
     lines = (
         [first] * MANY
         + [other for kind in KINDS for other in (kind, first)]
@@ -213,7 +213,7 @@ SCALARS = st.one_of(st.integers(), st.floats(), st.booleans(), st.none(), st.tex
 
 
 @given(st.dictionaries(KEYS, st.one_of(SCALARS, st.lists(SCALARS, max_size=3)), max_size=5), st.floats())
-def test_python_and_json_spell_the_same_row(others: dict[str, object], loss: float) -> None:
+def test_python_and_json_give_the_same_row(others: dict[str, object], loss: float) -> None:
     row = {**others, "loss": loss}
     for text in (repr(row), json.dumps(row)):
         found = Rows("{", loss="loss").search(text.encode())

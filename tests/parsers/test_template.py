@@ -1,4 +1,4 @@
-"""Templates of lines: what each sign finds, and what it passes over."""
+"""Templates of lines: the texts that each sign matches, and those that it does not match."""
 
 from __future__ import annotations
 

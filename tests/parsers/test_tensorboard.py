@@ -1,4 +1,4 @@
-"""Event files of TensorBoard: decoded from the public specification, by an encoder of the tests' own."""
+"""Event files of TensorBoard, made by an encoder that follows the public specification."""
 
 from __future__ import annotations
 
@@ -212,6 +212,6 @@ def test_events_of_the_hugging_face_trainer_have_facts_and_a_figure(tmp_path: Pa
         ("tfevents.csv", False),
     ],
 )
-def test_event_files_are_known_by_their_names(name: str, packed: bool) -> None:
+def test_event_files_are_recognised_by_their_names(name: str, packed: bool) -> None:
     assert is_packed(Path(name)) == packed
     assert plain_name(name) == name

@@ -1,4 +1,4 @@
-"""Packed logs: read like plain ones, in any part, and within limits of size, ratio and memory."""
+"""Packed logs are read like plain ones, within limits of size, ratio and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _zst(text: bytes) -> bytes:
 
 
 def _ipynb(text: bytes) -> bytes:
-    """Return a notebook of two cells that printed a text, half of it as the value of an expression."""
+    """Return a notebook of two cells that print the halves of a text; the second half is the value of an expression."""
     lines = text.decode().splitlines(keepends=True)
     half = len(lines) // 2
     stream = {"output_type": "stream", "name": "stderr", "text": lines[:half]}
@@ -49,8 +49,8 @@ def packed(folder: Path, suffix: str, text: bytes) -> Path:
     return path
 
 
-def told(log: Log) -> list[tuple[str, int, list[int], list[bytes]]]:
-    """Return format, number of records, and line and text of the first and the last, which are looked up again."""
+def records_of(log: Log) -> list[tuple[str, int, list[int], list[bytes]]]:
+    """Return format, number of records, and line and text of the first and last record, which are read again."""
     found = []
     for session in log.sessions:
         ends = [0, len(session.main) - 1] if len(session.main) else []
@@ -67,10 +67,10 @@ def test_every_suffix_has_a_test() -> None:
 @pytest.mark.parametrize("suffix", PACKERS)
 @pytest.mark.parametrize("times", [1, 80])
 def test_a_packed_log_reads_as_the_plain_one(tmp_path: Path, suffix: str, times: int) -> None:
-    """Also a log of several chunks and sessions, whose parts are looked up in any order."""
+    """A log of several chunks and sessions is tried, too, whose parts are read in any order."""
     plain = tmp_path / "train.log"
     plain.write_bytes(log_of("paddle.clas_static").read_bytes() * times)
-    assert told(read(packed(tmp_path, suffix, plain.read_bytes()))) == told(read(plain))
+    assert records_of(read(packed(tmp_path, suffix, plain.read_bytes()))) == records_of(read(plain))
 
 
 @pytest.mark.parametrize("suffix", sorted(PACKERS.keys() - {".ipynb"}))
@@ -83,7 +83,7 @@ def test_several_packed_files_in_one_are_read_to_the_end(tmp_path: Path, suffix:
 
 @pytest.mark.parametrize("suffix", PACKERS)
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"no " + data, lambda _: b"x"])
-def test_a_damaged_one_is_unreadable_with_its_cause(
+def test_a_damaged_packed_log_is_unreadable_with_its_cause(
     tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
 ) -> None:
     path = packed(tmp_path, suffix, log_of("paddle.clas_static").read_bytes() * 9)
@@ -94,7 +94,7 @@ def test_a_damaged_one_is_unreadable_with_its_cause(
     assert wrong.value.details["cause"]
 
 
-def test_a_crash_in_a_notebook_ends_what_it_printed(tmp_path: Path) -> None:
+def test_a_crash_in_a_notebook_is_after_its_output(tmp_path: Path) -> None:
     path = tmp_path / "train.ipynb"
     error = {
         "output_type": "error",
@@ -105,7 +105,7 @@ def test_a_crash_in_a_notebook_ends_what_it_printed(tmp_path: Path) -> None:
         assert stream.read() == b"loss: 2.5\nTraceback (most recent call last)\n\x1b[31mOutOfMemoryError\x1b[0m: CUDA\n"
 
 
-def test_two_open_logs_have_positions_of_their_own(tmp_path: Path) -> None:
+def test_two_open_logs_have_separate_positions(tmp_path: Path) -> None:
     path = packed(tmp_path, ".gz", b"0123456789")
     with open_log(path) as one, open_log(path) as two:
         assert (one.read(3), two.read(5), one.read(3)) == (b"012", b"01234", b"345")
@@ -120,7 +120,7 @@ def test_a_log_that_changed_is_unpacked_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_unpacking_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """Without end, as a bomb might be: no more is unpacked than a ratio allows, or what costs little."""
+    """A bomb may be endless, so at most a ratio to the packed size is unpacked, or a small size."""
     pieces = iter(itertools.count())
 
     def endless(_path: Path) -> Iterator[bytes]:

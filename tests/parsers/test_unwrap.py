@@ -25,13 +25,13 @@ def test_json_lines_are_read(key: str) -> None:
     assert restored("json", "[" + "\n,".join(rows) + "]\n") == LOG
 
 
-def test_an_answer_of_loki_is_put_in_the_order_of_time() -> None:
+def test_an_answer_of_loki_is_sorted_by_time() -> None:
     values = [[str(MIDNIGHT + at), each] for at, each in enumerate(LINES)]
     answer = {"status": "success", "data": {"result": [{"stream": {"pod": "a"}, "values": values[::-1]}]}}
     assert restored("loki", json.dumps(answer)) == LOG
 
 
-def test_entries_of_google_cloud_are_put_in_the_order_of_time() -> None:
+def test_entries_of_google_cloud_are_sorted_by_time() -> None:
     entries = [{"timestamp": f"2026-11-20T10:00:0{at}Z", "textPayload": each} for at, each in enumerate(LINES)]
     assert restored("gcloud", json.dumps([*entries[::-1], {"timestamp": "2026-11-20T10:00:00Z"}])) == LOG
 

@@ -1,6 +1,6 @@
-"""`python -m tests.reference`: recompute the figures of all real logs, and print what moved.
+"""`python -m tests.reference`: recompute the figures of all real logs, and print the figures that moved.
 
-With `--accept` what was computed becomes the reference.
+With `--accept` the computed figures become the reference.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def throughput(site: Site, framework: str) -> Table | None:
 
     def figure(of: tuple[str, PublishedLine]) -> Cell:
         mine = of[1].figures[framework]
-        return cell(mine.figure, mine.page, joined((of[1].unit, mine.batch)))
+        return cell(mine.figure, mine.page, joined((of[1].key.unit, mine.batch)))
 
     def source(of: tuple[str, PublishedLine]) -> Text:
         return of[1].figures[framework].about

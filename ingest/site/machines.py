@@ -56,18 +56,6 @@ SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/front.js")
 
 
 @dataclass(frozen=True)
-class LinePlace:
-    """The subject of a line, and the page of its model with the same choice."""
-
-    suite: str
-    group: str
-    devices: int
-    title: Text
-    page: str
-    case: tuple[Text, ...]
-
-
-@dataclass(frozen=True)
 class EntrantColumn:
     """A column of a table, such as a framework: its name, its page, and the id of its colour."""
 
@@ -105,25 +93,26 @@ class StandingEntry:
 class StandingLine:
     """A comparison: an entry per column (None without a figure), and its verdict as a word and a number.
 
-    `key` is its place among published figures. `detail` says what the number rests on; `marks` are the reasons for
-    caution.
+    `key` is its place among published figures, and `page` that of its model with the same choice. `detail` says what
+    the number rests on; `marks` are the reasons for caution.
     """
 
-    key: published_figures.Key
-    place: LinePlace
-    unit: str
+    key: published_figures.LineKey
+    title: Text
+    page: str
+    case: tuple[Text, ...]
     entries: tuple[StandingEntry | None, ...]
     kind: str
     sure: Text
-    number: Text
-    detail: Text
-    marks: tuple[Mark, ...]
-    chart: Text
+    number: Text = ""
+    detail: Text = ""
+    marks: tuple[Mark, ...] = ()
+    chart: Text = ""
 
     @property
     def facets(self) -> Facets:
         """Its names and values for the chips."""
-        return facets_of(group=self.place.group, devices=[self.place.devices])
+        return facets_of(group=self.key.group, devices=[self.key.devices])
 
 
 @dataclass(frozen=True)
@@ -144,7 +133,7 @@ class AxisTable:
     def usual_devices(self) -> int | None:
         """The number of devices that a table longer than a screen begins with: that of most lines."""
         compared = [each for each in self.lines if each.kind not in ("alone", "none", "published")]
-        counted = Counter(each.place.devices for each in compared or self.lines)
+        counted = Counter(each.key.devices for each in compared or self.lines)
         return max(counted, key=lambda each: (counted[each], each)) if counted.total() > SCREEN else None
 
 
@@ -239,27 +228,19 @@ def _table(site: Site, hardware: str, axis: str, found: Sequence[SuiteStanding])
 
 def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[StandingLine]) -> AxisTable:
     """Return a table of frameworks with what others published where it has no result of ours."""
-    theirs = {each.key: each for each in reversed(site.once(published_figures.lines).get(hardware, ()))}
+    theirs = {each.key: each for each in site.once(published_figures.lines).get(hardware, ())}
     counted = Counter(name for each in theirs.values() for name in each.figures)
     names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))
-    own = [_with_published(each, values, names, theirs.pop(each.key, None)) for each in lines]
-    rest = [_published_line(each, names) for each in reversed(theirs.values())]
-    return AxisTable(FRAMEWORK, tuple(_column(site, FRAMEWORK, each) for each in names), (*own, *rest), 0)
-
-
-def _with_published(
-    line: StandingLine, values: Sequence[str], names: Sequence[str], found: published_figures.PublishedLine | None
-) -> StandingLine:
-    own = dict(zip(values, line.entries, strict=True))
-    theirs = found.figures if found else {}
-    return replace(line, entries=tuple(own.get(each) or _published(theirs, each) for each in names))
-
-
-def _published_line(found: published_figures.PublishedLine, names: Sequence[str]) -> StandingLine:
-    suite, group, _, _, n, _ = found.key
-    place = LinePlace(suite, group, n, found.title, found.page, found.case)
-    entries = tuple(_published(found.figures, name) for name in names)
-    return StandingLine(found.key, place, found.unit, entries, "published", phrase("front.published"), "", "", (), "")
+    filled = []
+    for line in lines:
+        figures = theirs.pop(line.key).figures if line.key in theirs else {}
+        own = dict(zip(values, line.entries, strict=True))
+        filled.append(replace(line, entries=tuple(own.get(each) or _published(figures, each) for each in names)))
+    for each in theirs.values():
+        entries = tuple(_published(each.figures, name) for name in names)
+        sure = phrase("front.published")
+        filled.append(StandingLine(each.key, each.title, each.page, each.case, entries, "published", sure))
+    return AxisTable(FRAMEWORK, tuple(_column(site, FRAMEWORK, each) for each in names), tuple(filled), 0)
 
 
 def _published(found: Mapping[str, published_figures.PublishedFigure], framework: str) -> StandingEntry | None:
@@ -299,22 +280,29 @@ def _column(site: Site, axis: str, value: str) -> EntrantColumn:
 
 def line_of(site: Site, found: SuiteStanding, values: Sequence[str]) -> StandingLine:
     """Return the line of a standing, with an entry for each of some entrants."""
-    verdict, suite = found.verdict, found.suite
+    verdict, suite, group = found.verdict, found.suite, found.group
     by_entrant = {each.entrant: _entry(site, found, each) for each in _shown(found)}
     for row in (each for each in found.rows if entrant(each, found.axis) not in by_entrant):
         by_entrant[entrant(row, found.axis)] = _unranked(site, row)
     first = best_of_case(verdict).result if verdict.ranked else found.rows[0]
+    precision = {"precision": group} if group else {}
+    page = addresses.model_page(suite, hardware=found.hardware, devices=first.devices or 0, **precision)
+    framework, size = named(first.framework) if found.axis != FRAMEWORK else "", batch(first.batch_size)
+    case = (framework, group_name(group) if group else "", devices(first), size, suite.setting(first))
     return StandingLine(
-        key=(suite.id, found.group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit),
-        place=_place(found, first),
-        unit=verdict.unit,
+        key=published_figures.LineKey(
+            suite.id, group, suite.variant(first), first.nodes or 1, first.devices or 0, verdict.unit
+        ),
+        title=suite.name_of(first),
+        page=page,
+        case=tuple(each for each in case if each),
         entries=tuple(by_entrant.get(each) for each in values),
         kind=verdict.kind,
         sure=phrase(f"front.class_{'conditions' if _others_left_out(found) else verdict.kind}"),
         number=lead_in_words(found),
         detail=_detail(site, found),
         marks=marks(site, suite, verdict),
-        chart=phrase("front.per_device", model=suite.title, group=group_name(found.group)) if found.group else "",
+        chart=phrase("front.per_device", model=suite.title, group=group_name(group)) if group else "",
     )
 
 
@@ -328,17 +316,9 @@ def _unranked(site: Site, row: Row) -> StandingEntry:
     return StandingEntry(why, run_page(site, row))
 
 
-def _place(found: SuiteStanding, row: Row) -> LinePlace:
-    suite, group = found.suite, found.group
-    precision = {"precision": group} if group else {}
-    page = addresses.model_page(suite, hardware=found.hardware, devices=row.devices or 0, **precision)
-    framework = named(row.framework) if found.axis != FRAMEWORK else ""
-    case = (framework, group_name(group) if group else "", devices(row), batch(row.batch_size), suite.setting(row))
-    return LinePlace(suite.id, group, row.devices or 0, suite.name_of(row), page, tuple(each for each in case if each))
-
-
 def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEntry:
     row, verdict = candidate.result, found.verdict
+    first = best_of_case(verdict)
     left_out = next((each for each in verdict.left_out if each.candidate is candidate), None)
     best = verdict.ranked[0].figure.value if verdict.contrast and not left_out else None
     n = row.devices or 1
@@ -347,9 +327,11 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
         page=run_page(site, row),
         percent=100 * ((row.value or 0) / best) if best else None,
         is_outlined=bool(left_out) or verdict.kind in APART,
-        why=_why(found, left_out) if left_out else "",
+        why=left_out_reasons(left_out, first) if left_out else "",
         faster=tuple(
-            StandingEntry(written(each.candidate.result), run_page(site, each.candidate.result), why=_why(found, each))
+            StandingEntry(
+                written(each.candidate.result), run_page(site, each.candidate.result), why=left_out_reasons(each, first)
+            )
             for each in verdict.left_out
             if each.is_faster and each.candidate is not candidate and each.candidate.entrant == candidate.entrant
         ),
@@ -360,10 +342,6 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
         high=None if row.high is None else row.high / n,
         repeats=row.repeats,
     )
-
-
-def _why(found: SuiteStanding, left_out: LeftOut) -> Text:
-    return left_out_reasons(left_out, best_of_case(found.verdict))
 
 
 def _others_left_out(found: SuiteStanding) -> LeftOut | None:
@@ -379,7 +357,7 @@ def _detail(site: Site, found: SuiteStanding) -> Text:
     if verdict.contrast:
         return repeats(verdict.pair, verdict.contrast.more)
     if missed := overturning(verdict) or _others_left_out(found):
-        return _why(found, missed)
+        return left_out_reasons(missed, best_of_case(verdict))
     if verdict.kind == "units":
         first, second, *_ = dict.fromkeys(row.unit for row in found.rows if numbers.known(row.value))
         return phrase("front.units", first=first, second=second)
@@ -404,12 +382,12 @@ def selection(found: Sequence[Machine]) -> Selection | None:
 
 def chips(found: Sequence[Machine], shown: Sequence[Machine]) -> tuple[ChipGroup, ...]:
     """Return the chips of some hardware; those of hardware that is not shown lead to its page."""
-    every = [each.facets for machine in found for table in machine.tables for each in table.lines]
     table = found[0].first_table if found else None
     first = [each.facets for each in table.lines] if table else []
-    places = [each.place for machine in found for table in machine.tables for each in table.lines]
-    devices_of: dict[Value, Text] = {n: numbers.count(n) for n in sorted({each.devices for each in places}) if n}
-    groups: dict[Value, Text] = {each.group: group_name(each.group) for each in places if each.group}
+    lines = [each for machine in found for table in machine.tables for each in table.lines]
+    every = [each.facets for each in lines]
+    devices_of: dict[Value, Text] = {n: numbers.count(n) for n in sorted({each.key.devices for each in lines}) if n}
+    groups: dict[Value, Text] = {each.key.group: group_name(each.key.group) for each in lines if each.key.group}
     return (
         *([_hardware_chips(found, shown)] if len(found) > 1 else []),
         ChipGroup("axis", phrase("front.axis"), (*_axes(), _HARDWARE_AXIS), has_all=False),
@@ -447,6 +425,6 @@ def hits(found: Machine) -> Iterator[Hit]:
         for line in (each for each in table.lines if each.kind != "published"):
             there = [(each, column) for each, column in zip(line.entries, table.columns, strict=True) if each]
             best, column = max(there, key=lambda each: each[0].each or 0)
-            figure = phrase("front.cell", figure=best.figure, unit=line.unit)
+            figure = phrase("front.cell", figure=best.figure, unit=line.key.unit)
             text = phrase("front.hit", framework=column.name, figure=figure, verdict=listed((line.sure, line.number)))
-            yield Hit(listed((line.place.title, found.name, *line.place.case)), text, line.place.page)
+            yield Hit(listed((line.title, found.name, *line.case)), text, line.page)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
@@ -258,8 +259,15 @@ def _address(site: Site, row: Published) -> str | None:
 # ---- a line per place, for tables of frameworks ----
 
 
-#: A place: suite, group of precisions, variant of the model, machines, devices, and unit.
-Key = tuple[str, str, str, int, int, str]
+class LineKey(NamedTuple):
+    """What distinguishes the lines of one hardware; `group` is that of precisions, `variant` that of the model."""
+
+    suite: str
+    group: str
+    variant: str
+    nodes: int
+    devices: int
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -279,11 +287,10 @@ class PublishedFigure:
 class PublishedLine:
     """One model on a number of devices in a group of precisions: what others published, by framework."""
 
-    key: Key
+    key: LineKey
     title: Text
     page: str
     case: tuple[Text, ...]
-    unit: str
     figures: Mapping[str, PublishedFigure]
 
 
@@ -324,25 +331,23 @@ def _lines(site: Site, suite: Suite, found: Sequence[Published]) -> Iterator[Pub
     """Yield a line per group of precisions, variant of the model, and number of machines and devices."""
     groups = [*PRECISION_GROUPS, "unknown"]
 
-    def key_of(row: Published) -> Key:
+    def key_of(row: Published) -> LineKey:
         group, variant = precision_group(row.precision), suite.variant_of(row.model)
-        return (suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit)
+        return LineKey(suite.id, group, variant, row.nodes or 1, row.devices or 0, row.unit)
 
     by_place = by_key(found, key_of)
     for key in sorted(by_place, key=lambda each: (groups.index(each[1]), *each[2:])):
         yield _line(site, suite, key, by_place[key])
 
 
-def _line(site: Site, suite: Suite, key: Key, rows: Sequence[Published]) -> PublishedLine:
-    _, group, variant, nodes, devices, unit = key
-    page = addresses.comparison(suite, rows[0].hardware, group, devices)
+def _line(site: Site, suite: Suite, key: LineKey, rows: Sequence[Published]) -> PublishedLine:
+    page = addresses.comparison(suite, rows[0].hardware, key.group, key.devices)
     by_framework = by_key(rows, lambda row: row.framework)
     return PublishedLine(
         key=key,
-        title=variant or suite.title,
+        title=key.variant or suite.title,
         page=page,
-        case=(group_name(group), devices_on(devices or None, nodes)),
-        unit=unit,
+        case=(group_name(key.group), devices_on(key.devices or None, key.nodes)),
         figures={name: figure_of(site, page, each) for name, each in by_framework.items()},
     )
 

@@ -40,7 +40,7 @@ class Shown:
     @property
     def case(self) -> str:
         """The case in English."""
-        return " · ".join(WORDS.say("en", each) for each in self.line.place.case)
+        return " · ".join(WORDS.say("en", each) for each in self.line.case)
 
     def said(self, language: str = "en") -> str:
         """Return the verdict as a reader sees it."""

@@ -47,7 +47,7 @@ def answer(runs: Runs) -> Shown:
 
 def test_the_fastest_is_named_with_its_lead_over_the_next() -> None:
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 200.0), *of("PaddlePaddle", 320.0)])
-    assert (found.kind, found.first, found.line.unit) == ("clear", ("PyTorch", "400.4"), "images/s")
+    assert (found.kind, found.first, found.line.key.unit) == ("clear", ("PyTorch", "400.4"), "images/s")
     assert found.said() == "Clear | 1.25× PaddlePaddle | 3 runs each"
     assert found.said("zh") == "明显领先 | 1.25× PaddlePaddle | 各跑 3 次"
     assert found.percents == {"PyTorch": 100, "PaddlePaddle": 80, "TensorFlow": 50}
@@ -322,7 +322,7 @@ def test_a_table_of_hardware_without_our_results_has_every_published_throughput(
             shown = [
                 entry.published.figure
                 for each in table.lines
-                if (each.place.suite, each.place.group, each.place.devices, each.unit)
+                if (each.key.suite, each.key.group, each.key.devices, each.key.unit)
                 == (suite.id, group, devices, row.unit) and (entry := each.entries[column]) and entry.published
             ]  # fmt: skip
             ends = [[float(end.replace(",", "")) for end in each.split("–")] for each in shown]
@@ -338,6 +338,6 @@ def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_model
     for row in site.published.rows:
         if row.hardware and row.value is not None and row.suite in known and published_figures.is_shown(row):
             here = found[row.hardware]
-            lines = [each.place.suite for table in here.tables for each in table.lines]
+            lines = [each.key.suite for table in here.tables for each in table.lines]
             models = [each.text for each in here.models]
             assert row.metric != "throughput" or row.suite in lines or known[row.suite].title in models, row

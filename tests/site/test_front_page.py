@@ -126,7 +126,7 @@ def test_the_framework_that_leads_most_often_comes_first() -> None:
     )  # fmt: skip
     assert [each.name for each in found.columns] == ["B", "A", "C"]
     assert [percents(each) for each in found.lines] == [[75, 100, None], [100, 33, 3], [100, 33, None]]
-    assert [each.place.devices for each in found.lines] == [1, 4, 8]
+    assert [each.key.devices for each in found.lines] == [1, 4, 8]
     assert [each.kind for each in found.lines] == ["clear"] * 3
 
 
@@ -137,7 +137,7 @@ def test_a_close_row_says_so_and_a_row_of_two_units_has_no_share() -> None:
     )  # fmt: skip
     close, apart = found.lines
     assert percents(close) == [100, 100, 25]
-    assert (WORDS.say("en", close.sure), close.unit) == ("Too close", "images/s")
+    assert (WORDS.say("en", close.sure), close.key.unit) == ("Too close", "images/s")
     assert WORDS.say("en", apart.sure) == "Not comparable"
     assert {WORDS.say("en", each.figure) for each in apart.entries if each} <= {
         "400.4", "300.3", "400.4 words/s", "300.3 tokens/s",
@@ -158,7 +158,7 @@ def test_a_figure_with_a_reason_for_caution_says_it() -> None:
 def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter() -> None:
     _, alone = table_of(*some("A", 400.0, devices=8), *some("A", 50.0)).lines
     assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only result", [None])
-    page, _, asked = alone.place.page.partition("?")
+    page, _, asked = alone.page.partition("?")
     assert page == "models/resnet50/index.md"
     assert parse_qs(asked) == {"hardware": [builders.HARDWARE], "devices": ["8"], "precision": ["fp32"]}
 

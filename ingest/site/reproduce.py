@@ -25,7 +25,7 @@ from perfledger.ingest.site.model import Site, Suite, framework_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.run_tables import case_text, source_of
-from perfledger.schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
+from perfledger.schema.plans import EXAMPLE_DATA, Plan
 from perfledger.schema.records import Run, text_of, to_json
 from perfledger.schema.vocabulary import CASE
 
@@ -53,27 +53,38 @@ class Executed:
 class CommandBlock:
     """One recipe, or the commands of runs without one.
 
-    `again` has a line per case that runs it again, and `more` counts the cases left out. `hosts` and `data` say whether
-    the reader has to fill them in. `facts` are source, image and launcher; `install` are the steps of the set-up, and
-    `setup` the command that runs them. Only plans have `told`, the recipe's own words; the data set's `folder` and the
-    `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
+    `again` has a line per case that runs it again, and `more` counts the cases left out. `facts` are source, image and
+    launcher; `install` are the steps of the set-up, and `setup` the command that runs them. Only plans have `told`, the
+    recipe's own words; the data set's `folder` and the `layout` in it; and the `planned` commands of the trainer, in
+    the order of `again`.
     """
 
     title: Text
     again: tuple[str, ...]
     more: int
-    hosts: bool
-    data: bool
     facts: tuple[Text, ...]
     install: tuple[str, ...]
     setup: str
-    template: str
-    executed: tuple[Executed, ...]
-    late: bool
+    executed: tuple[Executed, ...] = ()
     told: Bilingual | None = None
     folder: str = ""
     layout: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> bool:
+        """Whether the reader has to name machines."""
+        return any("HOST1" in each for each in self.again)
+
+    @property
+    def data(self) -> bool:
+        """Whether the reader has to name the folder of the data set."""
+        return any(EXAMPLE_DATA in each for each in self.again)
+
+    @property
+    def late(self) -> bool:
+        """Whether commands have words that only the machine itself can fill in."""
+        return any(_LATE.search(each) for each in (*self.planned, *(each.code for each in self.executed)))
 
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
@@ -85,12 +96,16 @@ def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
 def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
     """Return a block per recipe of a suite, with the cases of its plan that no block of runs contains."""
     runs = (run.recipe for run in site.runs_of(suite) if run.published and run.recipe)
-    run_cases = {(recipe.name, frozenset(recipe.case.items())) for recipe in runs}
+    run_cases = {_name(recipe.name, recipe.case) for recipe in runs}
     left = (
-        replace(plan, cases=tuple(each for each in plan.cases if (plan.recipe, _choices(each)) not in run_cases))
+        replace(plan, cases=tuple(each for each in plan.cases if _name(plan.recipe, each.choices) not in run_cases))
         for plan in site.plans_of(suite)
     )
     return [_of_plan(each) for each in left if each.cases]
+
+
+def _name(recipe: str, choices: Mapping[str, str]) -> tuple[object, ...]:
+    return recipe, *sorted(choices.items())
 
 
 def command(run: Run) -> str:
@@ -154,22 +169,17 @@ def _key(run: Run) -> str:
 def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
     recipe = runs[0].recipe
     commands = _executed(site, runs)
-    lines = [*dict.fromkeys(filter(None, map(command, runs)))]
+    lines = _distinct(runs, command)
     about = {"framework": named(framework_of(runs[0])), "cases": len(_distinct(runs, _case)), "runs": len(runs)}
-    title = phrase("reproduce.recipe", name=recipe.name, **about) if recipe else phrase("reproduce.stated", **about)
     shown = commands[:1] if recipe else commands[:COMMANDS_SHOWN]
     return CommandBlock(
-        title=title,
+        title=phrase("reproduce.recipe", name=recipe.name, **about) if recipe else phrase("reproduce.stated", **about),
         again=tuple(lines[:CASES_SHOWN]),
         more=max(0, len(lines) - CASES_SHOWN) if recipe else len(commands) - len(shown),
-        hosts=any("HOST1" in each for each in lines[:CASES_SHOWN]),
-        data=bool(recipe and recipe.data),
         facts=tuple(_facts(runs)),
         install=recipe.setup if recipe else (),
         setup=_setup(recipe.name, runs[0].case.nodes or 1) if recipe else "",
-        template=shlex.join(recipe.command if recipe else ()),
         executed=tuple(shown),
-        late=any(_LATE.search(each.code) for each in shown),
     )
 
 
@@ -200,19 +210,13 @@ def _chinese() -> Mapping[str, dict[str, str]]:
 def _of_plan(plan: Plan) -> CommandBlock:
     shown, data_set = plan.cases[:CASES_SHOWN], plan.data_set
     tool = tool_of(plan)
-    again = tuple(command_of(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown)
     return CommandBlock(
         title=phrase("reproduce.plan", framework=plan.framework, name=plan.recipe, cases=len(plan.cases)),
-        again=again,
+        again=tuple(command_of(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown),
         more=len(plan.cases) - len(shown),
-        hosts=any("HOST1" in each for each in again),
-        data=any(each.data for each in shown),
         facts=tuple(_facts_of_plan(plan)),
         install=plan.setup,
         setup=_setup(plan.recipe, min(each.nodes for each in plan.cases)),
-        template="",
-        executed=(),
-        late=any(_LATE.search(each.command) for each in shown),
         told=described(plan),
         folder=data_set.below.replace("{data}", EXAMPLE_DATA),
         layout=data_set.layout,
@@ -225,10 +229,6 @@ def tool_of(plan: Plan) -> str:
     return _CONTAINER_TOOL if plan.image else ""
 
 
-def _choices(case: PlanCase) -> frozenset[tuple[str, str]]:
-    return frozenset(case.choices.items())
-
-
 def _facts_of_plan(plan: Plan) -> Iterable[Text]:
     if source := " @ ".join(filter(None, (plan.source.repository, plan.source.commit))):
         yield phrase("reproduce.source", source=source)
@@ -238,12 +238,9 @@ def _facts_of_plan(plan: Plan) -> Iterable[Text]:
         yield phrase("reproduce.launcher", launcher=plan.launcher)
     if plan.packages:
         yield phrase("reproduce.packages", packages=listed(plan.packages))
-    if data := ", ".join(filter(None, _stated(plan.data_set))):
+    stated = plan.data_set
+    if data := ", ".join(filter(None, (stated.name, stated.address, stated.checksum))):
         yield phrase("reproduce.data_set", data=data)
-
-
-def _stated(data: DataSet) -> Sequence[str]:
-    return data.name, data.address, data.checksum
 
 
 def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:

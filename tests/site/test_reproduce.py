@@ -70,7 +70,6 @@ def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
     assert said(block.title) == "PyTorch, recipe resnet50-pytorch (configurations: 2, runs: 6)"
     assert block.install == tuple(TOLD["recipe"]["setup"])
     assert block.setup == "python -m runners setup resnet50-pytorch --on local"
-    assert block.template == "python train.py --batch-size '{batch_size}'"
     assert [(each.code, each.run.text) for each in block.executed] == [
         ("OMP_NUM_THREADS=1 python train.py --batch-size 128", "a-128-1")
     ]
@@ -107,7 +106,7 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
     assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
         (f"python train.py --batch-size {size}", [f"1 × {size}, FP32"]) for size in (128, 64)
     ]
-    assert (block.setup, block.template, block.install) == ("", "", ())
+    assert (block.setup, block.install) == ("", ())
 
 
 def test_a_run_of_which_no_command_is_known_has_no_block() -> None:
@@ -153,7 +152,6 @@ def test_the_pages_say_how_to_run_it_again(whole: Path, page: str, language: str
     assert AGAIN in blocks
     assert EXECUTED in blocks
     assert "\n".join(TOLD["recipe"]["setup"]) in blocks
-    assert "python train.py --batch-size '{batch_size}'" in blocks
     assert "python -m runners setup resnet50-pytorch --on ssh:HOST1,HOST2" in html.unescape(written)
     text = read(whole / language / page)
     for fact in (f"example/trainer @ {'d' * 40}", f"example.org/torch:1@sha256:{'c' * 64}"):

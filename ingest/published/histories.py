@@ -1,4 +1,4 @@
-"""Figures that others published, over time: those of one case in several editions, and the best of each edition.
+"""Figures that others published, over time: those of one case in several editions.
 
 The changes get no verdict, since a published figure rarely states how often it was measured. A figure that a publisher
 prints again later is not a new point. If an edition prints several figures of one case, the highest counts.
@@ -66,24 +66,6 @@ def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[PrintedH
     return [history(part) for alike in found.values() for part in _by_options(alike) if len(part) > 1]
 
 
-def of_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[PrintedPoint, ...]]:
-    """Return the highest figures of each edition, by framework, chip and devices, if several sources have figures.
-
-    They are not the history of one case: hardware, batch sizes and options may differ.
-    """
-    found: dict[Hashable, dict[Hashable, PrintedPoint]] = {}
-    for each in (each for each in points if each.figure.value):
-        row = each.printed
-        editions = found.setdefault((*_job(each)[:-1], _chip(row.hardware)), {})
-        edition = (row.source, each.date, group(row.precision), row.unit)
-        editions[edition] = _higher(editions.get(edition), each)
-    several = (each.values() for each in found.values() if len({one.printed.source for one in each.values()}) > 1)
-    return [
-        tuple(sorted(each, key=lambda one: (one.date, one.printed.source, group(one.printed.precision))))
-        for each in several
-    ]
-
-
 def _point(row: Published, source: Publisher) -> PrintedPoint | None:
     if (pages := source.pages_of(row)) is None:
         return None
@@ -95,11 +77,6 @@ def _point(row: Published, source: Publisher) -> PrintedPoint | None:
 def _job(point: PrintedPoint) -> tuple[Hashable, ...]:
     row = point.printed
     return (row.model, library(row.framework), row.nodes or 1, row.devices, row.unit)
-
-
-def _chip(hardware: str) -> str:
-    """Return what a device is called without its form and memory: `V100` of `Tesla V100` and `V100-SXM2-16GB`."""
-    return (hardware.partition("-")[0].split() or [""])[-1]
 
 
 def _higher(known: PrintedPoint | None, other: PrintedPoint) -> PrintedPoint:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute.candidates import THROUGHPUT, measured, measured_in
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import Measured
-from perfledger.ingest.compute.history import Better, HistoryPoint, Moment, history
+from perfledger.ingest.compute.history import HistoryPoint, Moment, history
 from perfledger.ingest.compute.results import SCORED
 from perfledger.ingest.published import histories
-from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
+from perfledger.ingest.published.histories import PrintedHistory
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite
@@ -49,27 +50,22 @@ class OwnHistory:
 
 @dataclass(frozen=True)
 class ModelHistory:
-    """The histories of a model: of our results, of cases that one publisher printed in several editions, of editions.
-
-    `editions` are the highest figures of each, if several sources have some of one framework.
-    """
+    """The histories of a model: of our results, and of cases that one publisher printed in several editions."""
 
     own: tuple[OwnHistory, ...]
     published: tuple[PrintedHistory, ...]
-    editions: tuple[tuple[PrintedPoint, ...], ...]
 
     @property
     def frameworks(self) -> set[str]:
         """The frameworks of all points."""
-        printed = [each.point for moments in self.published for each in moments]
-        printed += [point for points in self.editions for point in points]
-        return {each.row.framework or "" for each in self.own} | {each.printed.framework for each in printed}
+        printed = {each.point.printed.framework for moments in self.published for each in moments}
+        return printed | {each.row.framework or "" for each in self.own}
 
 
 def model_histories(site: Site) -> Mapping[str, ModelHistory]:
     """Return the histories of the models that have some: figures of several days, versions, rounds or editions."""
     found = {suite.id: _of_model(site, suite) for suite in site.shown}
-    return {name: each for name, each in found.items() if each.own or each.published or each.editions}
+    return {name: each for name, each in found.items() if each.own or each.published}
 
 
 def link(site: Site, suite: Suite) -> Link | None:
@@ -87,37 +83,28 @@ def links(site: Site, framework: str) -> list[Link]:
 
 def _of_model(site: Site, suite: Suite) -> ModelHistory:
     points = histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
-    return ModelHistory(
-        tuple(_of_results(site, site.rows.get(suite.id, ()))),
-        tuple(histories.over_editions(points, precision_group)),
-        tuple(histories.of_editions(points, precision_group)),
-    )
+    published = histories.over_editions(points, precision_group)
+    return ModelHistory(tuple(_of_results(site, site.rows.get(suite.id, ()))), tuple(published))
 
 
 def _of_results(site: Site, rows: Sequence[Row]) -> Iterator[OwnHistory]:
-    found: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault((_metric(row), *_case(row)), []).append(row)
-    for of_case in found.values():
+    for (metric, *_), of_case in by_key(rows, _case).items():
         points = [point for row in of_case for point in _points(site, row)]
         if len(points) > 1:
-            metric = _metric(of_case[0])
-            yield OwnHistory(of_case[0], metric, history(points, _better(metric)))
+            is_lower = metric != THROUGHPUT and METRICS[metric].better == "lower"
+            yield OwnHistory(of_case[0], metric, history(points, "lower" if is_lower else "higher"))
 
 
-def _case(row: Row) -> tuple[object, ...]:
-    """Return the common facts of a history's points; those of a score lack the unit and rule of throughput."""
-    names = _CASE if _metric(row) == THROUGHPUT else _CASE[:-2]
-    return tuple(getattr(row, each) for each in names)
+def _case(row: Row) -> tuple[str, ...]:
+    """Return the metric and the common facts of a history; a score has no unit and rule of throughput."""
+    metric = _metric(row)
+    names = _CASE if metric == THROUGHPUT else _CASE[:-2]
+    return metric, *(getattr(row, each) for each in names)
 
 
 def _metric(row: Row) -> str:
     """Return what a result is compared in: its score, where it has one."""
     return next((each for each in sorted(SCORED) if each in row.metrics), THROUGHPUT)
-
-
-def _better(metric: str) -> Better:
-    return "lower" if metric != THROUGHPUT and METRICS[metric].better == "lower" else "higher"
 
 
 def _points(site: Site, row: Row) -> list[OwnPoint]:
@@ -126,10 +113,7 @@ def _points(site: Site, row: Row) -> list[OwnPoint]:
     if (metric := _metric(row)) != THROUGHPUT:
         figure = measured(site.by_id, row, metric)
         return [_point(row, runs, figure, min(map(_day, runs)))] if figure else []
-    by_day: dict[str, list[Run]] = {}
-    for run in runs:
-        by_day.setdefault(_day(run), []).append(run)
-    made = ((mine, measured_in(mine, row), day) for day, mine in by_day.items())
+    made = ((mine, measured_in(mine, row), day) for day, mine in by_key(runs, _day).items())
     return [_point(row, mine, figure, day) for mine, figure, day in made if figure]
 
 

@@ -225,13 +225,3 @@ def test_an_edition_that_states_an_option_sometimes_has_two_cases(without: float
         figure("A 2023", "x.md", 20000),
     )  # fmt: skip
     assert over_editions(*rows) == ([[("2021", 16000.0), ("2023", 20000)]] if without else [])
-
-
-def test_the_highest_figure_of_each_edition_counts_among_several_sources() -> None:
-    rows = (
-        figure("A 2021", "x.md", 100), figure("A 2021", "x.md", 140, batch_size=128),
-        figure("B", "x.md", 90, hardware="Tesla V100", batch_size=None), figure("A 2023", "x.md", 700, precision="amp"),
-        figure("A 2023", "x.md", 2000, hardware="A100-SXM4-40GB"), figure("A 2023", "x.md", None),
-    )  # fmt: skip
-    (found,) = histories.of_editions(histories.dated(rows, SOURCES), str)
-    assert [(each.date, each.figure.value) for each in found] == [("2021", 140), ("2022", 90), ("2023", 700)]

@@ -94,23 +94,6 @@ def test_a_version_is_compared_with_the_one_before(real_pages: Path, language: s
     assert ratios["33,317.67"] == "1.43×"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_editions_of_paddle(real_pages: Path, language: str) -> None:
-    rows = table(real_pages, language, "bert", "editions")
-    mine = [row for row in rows if re.match(r"PaddlePaddle 1 × \S*\s?V100", row["framework"])]
-    sizes = [re.search(r"batch size (\d+)", row["framework"]) for row in mine]
-    found = [
-        (row["date"][:4], row["figure"].split()[0], size and size[1]) for row, size in zip(mine, sizes, strict=True)
-    ]
-    assert found == [
-        ("2019", "4.0", None), ("2021", "153.47", "48"), ("2021", "628.25", "96"), ("2022", "137.27", "64"),
-        ("2022", "309.68", "160"), ("2023", "164.866", "96"), ("2023", "665.655", "96"),
-    ]  # fmt: skip
-    for row in mine:
-        value = row["figure"].split()[0].replace(",", "")
-        assert any(each["framework"] == "PaddlePaddle" for each in printed(value=value, model="BERT-base"))
-
-
 def test_what_is_only_printed_again_is_not_listed(real_pages: Path) -> None:
     """Later pages of DLPerf repeat the figures of 0.2.0; as an edition of 2022 they would look like a step back."""
     rows = table(real_pages, "en", "resnet50", "published-history")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
 from perfledger.ingest.compute.candidates import THROUGHPUT
 from perfledger.ingest.compute.contrast import Contrast, written
@@ -39,7 +40,6 @@ class HistoryPage:
     own: tuple[tuple[Text, Table | None], ...]
     published_charts: tuple[Chart, ...]
     published: Table | None
-    editions: Table | None
 
 
 def pages(site: Site) -> list[Page]:
@@ -60,9 +60,7 @@ def pages(site: Site) -> list[Page]:
 
 def _history(site: Site, suite: Suite) -> HistoryPage:
     found = site.once(model_histories)[suite.id]
-    by_hardware: dict[str, list[OwnHistory]] = {}
-    for each in found.own:
-        by_hardware.setdefault(each.row.hardware or "", []).append(each)
+    by_hardware = by_key(found.own, lambda each: each.row.hardware or "")
     return HistoryPage(
         title=suite.title,
         model_page=addresses.model_page(suite),
@@ -72,7 +70,6 @@ def _history(site: Site, suite: Suite) -> HistoryPage:
         ),
         published_charts=tuple(history_charts.of_published(site, suite, found.published)),
         published=published_table(site, found.published),
-        editions=editions_table(site, found.editions),
     )
 
 
@@ -224,22 +221,14 @@ def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table | None
     for moments in found:
         before: PrintedPoint | None = None
         for each in moments:
-            row = each.point.printed
-            notes = _notes(site, (row.model, row.framework, row.hardware), before, each.point)
-            ratio = cell(_ratio(each.previous.contrast)) if each.previous else absent(None)
-            lines.append(_printed_line(site, each.point, ratio, Cell(tuple(notes))))
+            lines.append(_printed_line(site, each, before))
             before = each.point
     return _table("published-history", lines)
 
 
-def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Table | None:
-    """Return a table with a row per edition: the highest figure of a framework on a number of devices."""
-    return _table("editions", [_printed_line(site, each, absent(None), Cell()) for points in found for each in points])
-
-
-def _printed_line(site: Site, point: PrintedPoint, previous: Cell, changed: Cell) -> _HistoryRow:
+def _printed_line(site: Site, moment: Moment[PrintedPoint], before: PrintedPoint | None) -> _HistoryRow:
     """Return a published figure as a row; the hardware is named as its source names it."""
-    row = point.printed
+    point, row = moment.point, moment.point.printed
     source = site.published.sources[row.source]
     on = phrase("round.devices_of", devices=row.devices or "—", hardware=row.hardware)
     machines = phrase("round.machines_of", nodes=row.nodes) if (row.nodes or 1) > 1 else ""
@@ -249,6 +238,6 @@ def _printed_line(site: Site, point: PrintedPoint, previous: Cell, changed: Cell
         configuration=listed((on, machines, precision_name(row.precision), batch, in_words(row.options))),
         when=cell(point.date, None, listed((source.title, point.version or row.framework_source))),
         figure=cell(printed(row), source.address_of(row), row.unit, value=row.value, unit=row.unit),
-        previous=previous,
-        changed=changed,
+        previous=cell(_ratio(moment.previous.contrast)) if moment.previous else absent(None),
+        changed=Cell(tuple(_notes(site, (row.model, row.framework, row.hardware), before, point))),
     )

@@ -215,7 +215,7 @@ def _place(mark: LineMark) -> tuple[int, int]:
 
 
 def _marks(run: Run) -> Iterator[LineMark]:
-    for rule, figure in run.all_figures.items():
+    for rule, figure in sorted(run.all_figures.items(), key=lambda each: each[0] != run.rule):
         if isinstance(figure, NoFigure):
             yield from _reason(figure.reason)
         else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.results import round_of
 from perfledger.ingest.site import addresses
@@ -28,11 +29,12 @@ ENERGY = "energy_to_train"
 
 @dataclass(frozen=True)
 class Entrant:
-    """A result that was submitted to a round: its score, and the page of its benchmark."""
+    """A result that was submitted to a round: its score, and its runs by the numbers that their paths state."""
 
     suite: Suite
     row: Row
     score: ResultMetric
+    runs: tuple[Run, ...]
 
     @property
     def submitter(self) -> str:
@@ -65,7 +67,7 @@ class RoundPage:
     title: Text
     results: int
     runs: int
-    benchmarks: tuple[tuple[Suite, str, Table | None], ...]
+    benchmarks: tuple[tuple[Entrant, Table | None], ...]
     systems: tuple[tuple[Entrant, Table | None, tuple[tuple[Entrant, Table | None], ...]], ...]
     index: str = addresses.REPORTS
 
@@ -98,11 +100,15 @@ def rounds(site: Site) -> list[str]:
 def entrants(site: Site, name: str) -> list[Entrant]:
     """Return the results that were submitted to a round."""
     return [
-        Entrant(suite, row, row.metrics[SCORE])
+        Entrant(suite, row, row.metrics[SCORE], _in_order(site.by_id[each] for each in row.run_ids))
         for suite in site.shown
         for row in site.rows.get(suite.id, ())
         if _is_entry(row.metrics, row.options) and (row.round or "") == name
     ]
+
+
+def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
+    return tuple(sorted(runs, key=lambda run: (run.repeat if run.repeat is not None else math.inf, run.id)))
 
 
 def _is_entry(metrics: Mapping[str, object], options: Mapping[str, object]) -> bool:
@@ -115,24 +121,18 @@ def _title(name: str) -> Text:
 
 
 def _round(site: Site, name: str) -> RoundPage:
-    found = sorted(entrants(site, name), key=lambda each: each.anchor)
-    by_suite: dict[str, list[Entrant]] = {}
-    by_system: dict[str, list[Entrant]] = {}
-    for each in found:
-        by_suite.setdefault(each.suite.id, []).append(each)
-        by_system.setdefault(each.anchor, []).append(each)
+    in_suites = entrants(site, name)
+    found = sorted(in_suites, key=lambda each: each.anchor)
+    page = addresses.round_page(name)
+    by_suite = by_key(in_suites, lambda each: each.suite.id).values()
     return RoundPage(
         title=_title(name),
         results=len(found),
-        runs=sum(len(each.row.run_ids) for each in found),
-        benchmarks=tuple(
-            (suite, addresses.model_page(suite), scores(site, by_suite[suite.id], addresses.round_page(name)))
-            for suite in site.shown
-            if suite.id in by_suite
-        ),
+        runs=sum(len(each.runs) for each in found),
+        benchmarks=tuple((each[0], scores(site, each, page)) for each in by_suite),
         systems=tuple(
-            (each[0], environment_table(_runs_of(site, each[0])[0]), tuple((one, _runs(site, one)) for one in each))
-            for each in by_system.values()
+            (each[0], environment_table(each[0].runs[0]), tuple((one, _runs(site, one)) for one in each))
+            for each in by_key(found, lambda each: each.anchor).values()
         ),
     )
 
@@ -140,7 +140,7 @@ def _round(site: Site, name: str) -> RoundPage:
 def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
     """Return the scores of one benchmark, the best first, with links to the systems on the page of the round."""
     ordered = sorted(entrants, key=lambda each: (each.score.value or math.inf, each.anchor))
-    unit = METRICS[SCORE].unit
+    unit, energy = METRICS[SCORE].unit, METRICS[ENERGY].unit
     of = ColumnOf[Entrant]
     columns = (
         of(phrase("round.submitter"), lambda each: each.submitter),
@@ -150,11 +150,14 @@ def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
         of(phrase("round.published"), lambda each: _published_cell(site, each), True, optional=True, unit=unit),
         of(phrase("round.runs"), _reached_cell, True),
         of(phrase("table.spread"), lambda each: _number(each.score.spread, numbers.percent), True),
-        of(phrase("round.range", unit=unit), _range_cell, True, "range"),
+        of(phrase("round.range", unit=unit), _range, True, "range"),
         of(word_for("metric", SAMPLES), lambda each: _number(each.row.metric(SAMPLES), numbers.exact), True, SAMPLES),
         of(phrase("round.throughput"), lambda each: _number(each.row.value, numbers.figure, each.row.unit), True),
-        of(word_for("metric", ENERGY), _energy_cell, True, ENERGY, optional=True, unit=METRICS[ENERGY].unit),
-    )
+        of(
+            word_for("metric", ENERGY), lambda each: _number(each.row.metric(ENERGY), numbers.figure), True, ENERGY,
+            optional=True, unit=energy,
+        ),
+    )  # fmt: skip
     return table_of("scores", ordered, columns)
 
 
@@ -174,22 +177,26 @@ def _score_cell(entrant: Entrant, page: str) -> Cell:
     return cell(_minutes(score.value), addresses.section(page, entrant.anchor), *marks, value=score.value)
 
 
+def _published_cell(site: Site, entrant: Entrant) -> Cell | None:
+    """Return the published score, and how far ours is from it."""
+    published = score_of(site, entrant.row)
+    if published is None or not published.value:
+        return None
+    ours = entrant.score.value
+    difference = numbers.signed_percent(ours / published.value - 1, 3) if ours else ""
+    return cell(published.printed, addresses.AUDIT, difference, value=published.value)
+
+
 def _reached_cell(entrant: Entrant) -> Cell:
     """Return how many runs there are, and how many of them missed the target."""
-    runs = len(entrant.row.run_ids)
+    runs = len(entrant.runs)
     missed = runs - entrant.score.repeats
     return cell(str(runs), None, *([phrase("round.missed", missed=missed)] if missed else []), value=runs)
 
 
-def _range_cell(entrant: Entrant) -> Cell:
-    score = entrant.score
-    if score.low is None or score.high is None:
-        return absent(None)
-    return cell(f"{_minutes(score.low)} – {_minutes(score.high)}")
-
-
-def _energy_cell(entrant: Entrant) -> Cell:
-    return _number(entrant.row.metric(ENERGY), numbers.figure)
+def _range(entrant: Entrant) -> str:
+    low, high = entrant.score.low, entrant.score.high
+    return "" if low is None or high is None else f"{_minutes(low)} – {_minutes(high)}"
 
 
 def _minutes(value: float) -> str:
@@ -197,22 +204,8 @@ def _minutes(value: float) -> str:
     return numbers.grouped(value, 3)
 
 
-def _number(value: float | None, write: Callable[[float], str], *marks: Text) -> Cell:
-    return cell(write(value), None, *marks, value=value) if value is not None else absent(None)
-
-
-def _published_cell(site: Site, entrant: Entrant) -> Cell:
-    """Return the published score, and how far ours is from it."""
-    published = score_of(site, entrant.row)
-    if published is None or not published.value:
-        return absent(None)
-    ours = entrant.score.value
-    difference = numbers.signed_percent(ours / published.value - 1, 3) if ours else ""
-    return cell(published.printed, addresses.AUDIT, difference, value=published.value)
-
-
-def _runs_of(site: Site, entrant: Entrant) -> list[Run]:
-    return [site.by_id[each] for each in entrant.row.run_ids]
+def _number(value: float | None, write: Callable[[float], str], *marks: Text) -> Cell | None:
+    return cell(write(value), None, *marks, value=value) if value is not None else None
 
 
 def _runs(site: Site, entrant: Entrant) -> Table | None:
@@ -228,35 +221,27 @@ def _runs(site: Site, entrant: Entrant) -> Table | None:
             lambda run: str(run.facts["seed"].value) if "seed" in run.facts else "",
             key="seed",
         ),
-        of(word_for("metric", SAMPLES), _samples_cell, True, SAMPLES),
-        of(phrase("round.throughput"), _speed_cell, True),
+        of(
+            word_for("metric", SAMPLES),
+            lambda run: _number(run.metrics[SAMPLES].value, numbers.exact) if SAMPLES in run.metrics else None,
+            True,
+            SAMPLES,
+        ),
+        of(
+            phrase("round.throughput"),
+            lambda run: _number(run.headline.value, numbers.figure, run.headline.unit) if run.headline else None,
+            True,
+        ),
     )
-    return table_of("runs-of-system", _in_order(_runs_of(site, entrant)), columns)
+    return table_of("runs-of-system", entrant.runs, columns)
 
 
-def _in_order(runs: Sequence[Run]) -> list[Run]:
-    """Return runs by the numbers that their paths state."""
-    return sorted(runs, key=lambda run: (run.repeat if run.repeat is not None else math.inf, run.id))
-
-
-def _time_cell(run: Run) -> Cell:
+def _time_cell(run: Run) -> Cell | None:
     time = run.metrics.get(SCORE)
-    return _number(time.value, _minutes) if time and time.value else absent(reason(time.reason) if time else None)
+    return _number(time.value or None, _minutes) or absent(reason(time.reason)) if time else None
 
 
 def _line_cell(site: Site, run: Run) -> Cell | None:
     time = run.metrics.get(SCORE)
     line = time.last_line if time else None
     return cell(log_lines_text(line, line), addresses.log_lines(site, run, line)) if line else None
-
-
-def _seed(run: Run) -> str:
-    return str(run.facts["seed"].value) if "seed" in run.facts else ""
-
-
-def _samples_cell(run: Run) -> Cell | None:
-    return _number(run.metrics[SAMPLES].value, numbers.exact) if SAMPLES in run.metrics else None
-
-
-def _speed_cell(run: Run) -> Cell | None:
-    return _number(run.headline.value, numbers.figure, run.headline.unit) if run.headline else None

@@ -176,7 +176,6 @@ def test_the_index_of_runs_counts_them_and_leads_to_those_with_pages(paged: Path
     there = sorted(each.name for each in (paged / "docs" / language / "runs").glob("*.md"))
     assert len(there) == SMALL.pages + 1
     assert sorted({*re.findall(r'href="([\w-]+\.md)"', text), "index.md"}) == there
-    assert text.count("<tr>") == (1 + len(MODELS)) + (1 + SMALL.pages)
-    counted = re.findall(r"<td[^>]*>(?:<a[^>]*>)?(\d+)<", text.partition("<h2" if "<h2" in text else "## ")[2])
-    assert sum(map(int, counted[: 3 * len(MODELS) : 3])) == 130
+    assert text.count("<tr>") == 1 + SMALL.pages
+    assert "130" in text.partition("<form")[0]
     assert "data/runs.parquet" in text

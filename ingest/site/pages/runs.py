@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.site import addresses, run_tables
 from perfledger.ingest.site.data import explorer
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
-from perfledger.ingest.site.render.table import Table, cell
-from perfledger.ingest.site.run_paging import Limits
-from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.ingest.site.render.table import Table
 from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
@@ -63,32 +62,30 @@ def pages(site: Site) -> list[Page]:
 
 @dataclass(frozen=True)
 class RunsPage:
-    """The page of all runs; `config` is for its script, and `own` are the runs that have pages if not all have."""
+    """The page of all runs; `config` is for its script. `tables` have the runs with a page of their own, by hardware.
+
+    `paged` is the number of these if not all runs have one, else 0.
+    """
 
     count: int
     logs: int
     published: int
-    limits: Limits
-    own: Table | None
+    paged: int
     details: tuple[tuple[str, Text], ...]
     choices: tuple[FactChoices, ...]
     columns: tuple[tuple[str, Text], ...]
     config: Mapping[str, Sequence[tuple[str, int, object]]]
-    tables: tuple[tuple[Text, Table | None], ...]
+    tables: tuple[tuple[Text, Table], ...]
 
 
 def _runs(site: Site) -> RunsPage:
     parts, details = site.once(explorer.parts), site.once(explorer.details)
-    by_hardware: dict[str, list[Run]] = {}
-    for run in site.runs:
-        by_hardware.setdefault(hardware_of(run), []).append(run)
-    shown = count_table if details else run_tables.run_list
+    by_hardware = by_key(filter(site.has_page, site.runs), hardware_of)
     return RunsPage(
         count=len(site.runs),
         logs=len({run.path for run in site.runs}),
         published=sum(run.published for run in site.runs),
-        limits=site.limits,
-        own=run_tables.run_list(site, list(filter(site.has_page, site.runs))) if details else None,
+        paged=site.limits.pages if details else 0,
         details=DETAILS,
         choices=tuple(choices(site.runs)),
         columns=tuple((each, _title(each)) for each in COLUMNS),
@@ -96,33 +93,28 @@ def _runs(site: Site) -> RunsPage:
             "parts": [(each.name, len(each.runs), each.models) for each in parts],
             "details": [(each.details, len(each.runs), each.first) for each in details],
         },
-        tables=tuple((product(each), shown(site, by_hardware[each])) for each in sorted(by_hardware)),
+        tables=tuple((product(each), run_tables.run_list(site, by_hardware[each])) for each in sorted(by_hardware)),
     )
 
 
 def choices(runs: Sequence[Run]) -> list[FactChoices]:
     """Return what can be chosen of each fact; what is not known comes last."""
-    models, frameworks = {explorer.model_of(run) for run in runs}, {framework_of(run) for run in runs}
-    hardware, devices = {hardware_of(run) for run in runs}, {run.case.devices for run in runs}
-    precisions, outcomes = {run.case.precision or "" for run in runs}, {run.outcome for run in runs}
+    numbers = sorted({run.case.devices for run in runs}, key=lambda each: (each is None, each or 0))
+    precisions = _in_order({run.case.precision or "" for run in runs}, PRECISIONS)
+    outcomes = _in_order({run.outcome for run in runs}, OUTCOMES)
     return [
-        FactChoices("model", tuple((each, named(each)) for each in sorted(models, key=_by_name))),
-        FactChoices("framework", tuple((each, named(each)) for each in sorted(frameworks, key=_by_name))),
-        FactChoices("hardware", tuple((each, product(each)) for each in sorted(hardware, key=_by_name))),
-        FactChoices("precision", tuple((each, precision_name(each)) for each in _in_order(precisions, PRECISIONS))),
-        FactChoices(
-            "devices",
-            tuple(
-                ("" if each is None else each, or_unknown(each))
-                for each in sorted(devices, key=lambda each: (each is None, each or 0))
-            ),
-        ),
-        FactChoices("outcome", tuple((each, word_for("outcome", each)) for each in _in_order(outcomes, OUTCOMES))),
+        FactChoices("model", _named({explorer.model_of(run) for run in runs}, named)),
+        FactChoices("framework", _named({framework_of(run) for run in runs}, named)),
+        FactChoices("hardware", _named({hardware_of(run) for run in runs}, product)),
+        FactChoices("precision", tuple((each, precision_name(each)) for each in precisions)),
+        FactChoices("devices", tuple(("" if each is None else each, or_unknown(each)) for each in numbers)),
+        FactChoices("outcome", tuple((each, word_for("outcome", each)) for each in outcomes)),
     ]
 
 
-def _by_name(name: str) -> tuple[bool, str, str]:
-    return not name, name.casefold(), name
+def _named(names: set[str], said: Callable[[str], Text]) -> tuple[tuple[str, Text], ...]:
+    """Return names in alphabetical order with their words."""
+    return tuple((each, said(each)) for each in sorted(names, key=lambda each: (not each, each.casefold(), each)))
 
 
 def _in_order(names: set[str], order: Mapping[str, object]) -> list[str]:
@@ -133,22 +125,3 @@ def _in_order(names: set[str], order: Mapping[str, object]) -> list[str]:
 
 def _title(column: str) -> Text:
     return phrase({"throughput": "table.view_throughput", "date": "explorer.date"}.get(column, f"table.{column}"))
-
-
-def count_table(site: Site, runs: Sequence[Run]) -> Table | None:
-    """Return for each suite the number of runs."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(site.suite_of[run.id].id, []).append(run)
-    columns = (
-        ColumnOf[list[Run]](
-            phrase("table.model"),
-            lambda each: cell(site.suite_of[each[0].id].title, addresses.model_page_of(site, each[0])),
-        ),
-        ColumnOf[list[Run]](phrase("runs.runs"), len, True),
-        ColumnOf[list[Run]](phrase("runs.in_tables"), lambda each: sum(run.published for run in each), True),
-        ColumnOf[list[Run]](
-            phrase("runs.not_completed"), lambda each: sum(run.outcome != "completed" for run in each), True
-        ),
-    )
-    return table_of("runs", [found[each] for each in sorted(found)], columns)

@@ -13,7 +13,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.comparison import Candidate, Difference, LeftOut, Verdict
 from perfledger.ingest.compute.rules import SUMMARY
-from perfledger.ingest.site import addresses, steadiness, witness_tables
+from perfledger.ingest.site import addresses, caveats, witness_tables
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite, named, written
 from perfledger.ingest.site.options import listed, name_of, value_of
@@ -140,7 +140,7 @@ def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     if row.witnesses in ("line", "corrects"):
         found.append(Mark(phrase(f"front.witness_{row.witnesses}", name=name), _witnesses_page(site, row)))
     found += _of_run(site, suite, row, name) if known else []
-    if known and (uneven := steadiness.unexplained(representative(site, row))):
+    if known and (uneven := caveats.unexplained(representative(site, row))):
         share = numbers.signed_percent(uneven)
         found.append(
             Mark(phrase("front.uneven", name=name, difference=share), run_page(site, row) or _page(suite, "beside"))

@@ -23,8 +23,8 @@ from perfledger.ingest.site.render.table import Cell, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.report_verdicts import once_each, verdict_cell
 from perfledger.ingest.site.result_tables import day_of, representative
+from perfledger.ingest.site.run_tables import stated
 from perfledger.ingest.site.scorecards import Placing, Score
-from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: The day of a result's newest run, and the result with its suite.

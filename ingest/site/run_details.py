@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from msgspec import UnsetType, structs
+from msgspec import structs
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.rules import NAMES
-from perfledger.ingest.read.facts import DERIVED
-from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site, precision_name, reason
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
@@ -18,18 +16,16 @@ from perfledger.ingest.site.reproduce import noted
 from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
 from perfledger.ingest.site.run_tables import (
     ENVIRONMENT,
-    fact_line,
-    fact_origins,
+    fact_place,
     figure_cell,
     lines_cell,
     packages,
-    place_of,
     source_of,
     value_text,
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.machine import Telemetry, TelemetryFile
-from perfledger.schema.records import FactValue, Figure, NoFigure, Plain, Run, SiteRecord
+from perfledger.schema.records import Figure, NoFigure, Plain, Run
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS
 
@@ -53,7 +49,7 @@ def fact_table(site: Site, run: Run) -> Table | None:
         ColumnOf[str](phrase("table.fact"), lambda name: word_for("fact", name)),
         ColumnOf(phrase("table.value"), lambda name: _fact_value(name, run.facts[name].value)),
         ColumnOf(phrase("table.source"), lambda name: word_for("source", run.facts[name].source)),
-        ColumnOf(phrase("table.where"), lambda name: _fact_place(site, run, run.facts[name])),
+        ColumnOf(phrase("table.where"), lambda name: fact_place(site, run, run.facts[name])),
     ]
     return table_of("facts", names, columns)
 
@@ -112,8 +108,16 @@ def provenance(run: Run) -> Table | None:
         "records": _records_asked(run),
         "notes": noted(run),
         "secrets": ", ".join(run.secrets or ()),
-        **{f"site_{name}": text for name, text in _of_site(run.site)},
-        "nodes": _entries(_nodes(run)),
+        **{
+            f"site_{name}": value if isinstance(value, str) else "; ".join(value)
+            for name, value in (structs.asdict(run.site) if run.site else {}).items()
+        },
+        "nodes": _entries(
+            [
+                phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))
+                for each in run.nodes or ()
+            ]
+        ),
     }
     return _items("provenance", [(phrase(f"run.{name}"), value) for name, value in rows.items()])
 
@@ -121,14 +125,8 @@ def provenance(run: Run) -> Table | None:
 def gpu_table(run: Run) -> Table | None:
     """Return the facts of each GPU; None if the run does not state them."""
     gpus = run.environment_details.gpus if run.environment_details else ()
-    return table_of(
-        "gpus", list(gpus), [_gpu_column(key) for key in dict.fromkeys(key for each in gpus for key in each)]
-    )
-
-
-def where(fact: FactValue) -> Text:
-    """Return the place of a fact in its source."""
-    return fact_origins(fact) if fact.source == DERIVED else place_of(fact.where)
+    keys = dict.fromkeys(key for each in gpus for key in each)
+    return table_of("gpus", list(gpus), [_gpu_column(key) for key in keys])
 
 
 def _items(name: str, found: Iterable[Item]) -> Table | None:
@@ -161,10 +159,6 @@ def _metric(run: Run, name: str) -> Cell:
     return cell(numbers.figure(found.value), None, *marks, value=found.value)
 
 
-def _fact_place(site: Site, run: Run, fact: FactValue) -> Cell:
-    return cell(where(fact), addresses.log_lines(site, run, fact_line(fact)))
-
-
 def _measured_by(run: Run) -> Cell | None:
     """Return who measured a run: its submitter, the source of its layout, or the publisher of this site.
 
@@ -176,12 +170,6 @@ def _measured_by(run: Run) -> Cell | None:
     if submitter := submitter_of(run.path):
         return cell(phrase("run.submitted", name=submitter))
     return cell(phrase("run.measured_here")) if run.argv else None
-
-
-def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:
-    """Yield what the site added to the recipe, by name."""
-    for name, value in structs.asdict(found).items() if found else ():
-        yield name, value if isinstance(value, str) else "; ".join(value)
 
 
 def _fact_value(name: str, value: object) -> Text:
@@ -201,14 +189,6 @@ def _records_asked(run: Run) -> Text | None:
         return None
     asked, there = numbers.count(run.records.at_least), numbers.count(run.records.count)
     return phrase("run.records_of", at_least=asked, count=there)
-
-
-def _nodes(run: Run) -> list[Text]:
-    """Return how each machine of several ended."""
-    return [
-        phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))
-        for each in run.nodes or ()
-    ]
 
 
 def _gpu_column(key: str) -> ColumnOf[Mapping[str, Plain]]:

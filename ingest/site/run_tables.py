@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
+from perfledger.ingest.compute.results import version
 from perfledger.ingest.compute.rules import SUMMARY
+from perfledger.ingest.read.facts import DERIVED
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.chips import facets_of
+from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import (
     Row,
     Site,
@@ -38,6 +40,9 @@ ENVIRONMENT = (
     "gpu_clock_applications_memory_mhz", "topology", "infiniband", "network", "os", "kernel", "python", "image",
     "container_digest",
 )  # fmt: skip
+
+#: Facts of the environment that are said below a result.
+STATED = ("driver", "cuda", "cudnn", "image")
 
 
 def run_list(site: Site, runs: Sequence[Run], *, brief: bool = False) -> Table:
@@ -147,20 +152,13 @@ def why_absent(run: Run) -> Text | None:
 
 def reservations(found: Run | Row) -> tuple[Text, ...]:
     """Return the marks of a figure: its format was not tested with a real log, or its reader states facts of it."""
-    filled = [phrase("run.fact_at", fact=word_for("fact", name), where=where) for name, where in _filled_in(found)]
+    # The facts that the log leaves open and something else fills in, each with its place.
+    filled_in = (found.assumed or {}) if isinstance(found, Row) else found.filled_in
+    filled = [_fact_at(*each) for each in filled_in.items()]
     of_trainer = isinstance(found, Run) and found.rule == SUMMARY  # rows of results say so by their rule
     marks = [phrase("metric.summary")] if of_trainer else []
     marks += [phrase("metric.unproven")] if found.unproven else []
-    return (*marks, *([phrase("metric.filled_in", facts=_listed(filled))] if filled else []))
-
-
-def _filled_in(found: Run | Row) -> Iterable[tuple[str, str]]:
-    """Return the facts that the log leaves open and something else fills in, each with its place."""
-    return ((found.assumed or {}).items()) if isinstance(found, Row) else found.filled_in.items()
-
-
-def _listed(texts: Sequence[Text]) -> Text:
-    return reduce(lambda first, second: phrase("run.and", first=first, second=second), texts)
+    return (*marks, *([phrase("metric.filled_in", facts=listed(filled))] if filled else []))
 
 
 def figure_cell(found: Figure, *marks: Text) -> Cell:
@@ -184,6 +182,18 @@ def lines_cell(site: Site, run: Run, found: Figure | MetricFigure | Witness) -> 
     return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
 
 
+def stated(run: Run) -> tuple[Text, ...]:
+    """Return the framework's version, driver, CUDA, cuDNN and image as far as they are stated, and the day."""
+    framework, release = run.case.framework or "", version(run) or ""
+    of_framework = f"{framework} {release}".strip() if release and not release.startswith(framework or " ") else release
+    found = (
+        phrase("stated.of", name=phrase(f"environment.{each}"), value=value_text(run.environment[each]))
+        for each in STATED
+        if run.environment.get(each)
+    )
+    return (*filter(None, (of_framework,)), *found, date_of(run) or phrase("stated.undated"))
+
+
 def log_lines_text(first: int, last: int) -> Text:
     """Return lines of a log in words."""
     if first == last:
@@ -203,19 +213,24 @@ def fact_line(fact: FactValue) -> int:
     return int(found[1]) if found else 0
 
 
-def fact_origins(fact: FactValue) -> Text:
-    """Return the facts that a derived one follows from, each with its place."""
+def fact_place(site: Site, run: Run, fact: FactValue) -> Cell:
+    """Return the place of a fact in its source, linked to the line of the log."""
+    return cell(where(fact), addresses.log_lines(site, run, fact_line(fact)))
+
+
+def where(fact: FactValue) -> Text:
+    """Return the place of a fact in its source; of a derived one the facts that it follows from, with their places."""
+    if fact.source != DERIVED:
+        return _place_of(fact.where)
     parts = (_ORIGIN.fullmatch(each) for each in fact.where.split(", "))
-    places: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
-    return _listed(places) if places else fact.where
+    return listed(_fact_at(each[1], _place_of(each[2])) for each in parts if each) or fact.where
 
 
-def _fact_at(name: str, where: str) -> Text:
-    return phrase("run.fact_at", fact=word_for("fact", name), where=place_of(where))
+def _fact_at(name: str, place: Text) -> Text:
+    return phrase("run.fact_at", fact=word_for("fact", name), where=place)
 
 
-def place_of(where: str) -> Text:
-    """Return the place of a fact in its source."""
+def _place_of(where: str) -> Text:
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
     if where == "format":

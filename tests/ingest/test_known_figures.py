@@ -15,7 +15,7 @@ import pytest
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.ingest.site.steadiness import explanation
+from perfledger.ingest.site.caveats import explanation
 from perfledger.schema.records import Run
 from tests.corpus import corpus
 

@@ -71,8 +71,8 @@ def test_a_derived_fact_is_told_in_both_languages_with_what_it_follows_from() ->
     from perfledger.ingest.common import words
 
     fact = FactValue(32, "derived", "nodes (layout made), devices_per_node (line 7)")
-    said = {name: words.load().say(name, run_tables.fact_origins(fact)) for name in ("en", "zh")}
+    said = {name: words.load().say(name, run_tables.where(fact)) for name in ("en", "zh")}
     assert said["en"].startswith("machines (")
-    assert " and devices per machine (line 7)" in said["en"]
+    assert ", devices per machine (line 7)" in said["en"]
     assert said["zh"].startswith("机器数（")
     assert "、单机设备数（第 7 行）" in said["zh"]

@@ -20,7 +20,7 @@ from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages import frameworks
 from perfledger.ingest.site.render import share
-from perfledger.ingest.site.stated import stated
+from perfledger.ingest.site.run_tables import stated
 from perfledger.schema.records import Run, from_text
 from tests import builders
 from tests.builders import HARDWARE, run

@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
 from perfledger.ingest.compute.measurement import WITNESSES
-from perfledger.ingest.site import builder, steadiness, witness_tables
+from perfledger.ingest.site import builder, caveats, witness_tables
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import log
 from perfledger.ingest.site.render.html_table import Writer
@@ -140,7 +140,7 @@ def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
 
 def test_a_correction_is_the_cause_of_a_difference_from_the_median() -> None:
     """The median is that of the printed speeds; neither stalls nor time between the records explain the difference."""
-    _, cause = steadiness.explanation(edited(CORRECTED, figures={"median": {"value": 400.0}}))
+    _, cause = caveats.explanation(edited(CORRECTED, figures={"median": {"value": 400.0}}))
     assert "the timestamps are right" in said(cause)
 
 

@@ -13,10 +13,10 @@ from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from perfledger.ingest.site import addresses, witness_tables
 from perfledger.ingest.site.answer_marks import FEW, WIDE
+from perfledger.ingest.site.caveats import UNEVEN
 from perfledger.ingest.site.data import badges, changes
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.render.table import Table, cell
-from perfledger.ingest.site.steadiness import UNEVEN
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.submission import LARGEST, LARGEST_FILE, MOST_FILES
 

@@ -11,7 +11,7 @@ from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
 from perfledger.ingest.compute.results import repeats as repeats_of
 from perfledger.ingest.compute.results import support
 from perfledger.ingest.read.facts import DERIVED
-from perfledger.ingest.site import addresses, reproduce, run_details, run_names, steadiness
+from perfledger.ingest.site import addresses, caveats, reproduce, run_details, run_names
 from perfledger.ingest.site import witness_tables as witnesses
 from perfledger.ingest.site.model import Page, Site, absence, written
 from perfledger.ingest.site.options import joined
@@ -19,7 +19,6 @@ from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.ingest.site.result_lines import verdicts_of_runs
-from perfledger.ingest.site.run_details import where
 from perfledger.ingest.site.run_tables import (
     fact_line,
     headline,
@@ -28,10 +27,11 @@ from perfledger.ingest.site.run_tables import (
     outcome,
     problem_list,
     reservations,
+    stated,
     tone_of,
     used_text,
+    where,
 )
-from perfledger.ingest.site.stated import stated
 from perfledger.ingest.site.trace_chart import trace_chart
 from perfledger.schema.records import FactValue, Figure, Run
 from perfledger.schema.window import Pauses
@@ -143,7 +143,7 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         steps=tuple(steps(site, run)),
         problems=problem_list(site, run.problems),
         figures=run_details.figure_table(site, run),
-        difference=steadiness.explanation(run),
+        difference=caveats.explanation(run),
         metrics=run_details.metric_table(site, run),
         witnesses=witnesses.of_run(site, run),
         silent=witnesses.silent(run),
@@ -214,9 +214,9 @@ def signs(site: Site, run: Run) -> Iterator[Sign]:
         tone = "good" if agreed == "agree" else "" if agreed else "bad"
         yield _sign("witnesses", text, tone, here("witnesses"))
     # The figure and the median of the printed values agree in a run without stalls and drift.
-    share = steadiness.difference(run) if headline(run) else None
+    share = caveats.difference(run) if headline(run) else None
     if share is not None:
-        tone = "good" if abs(share) <= steadiness.DIFFER else "bad"
+        tone = "good" if abs(share) <= caveats.DIFFER else "bad"
         yield _sign("median", numbers.signed_percent(share), tone, here("figures"))
     if verdict := site.once(verdicts_of_runs).get(run.id):
         yield _sign("verdict", verdict.text, page=verdict.page)

@@ -8,8 +8,8 @@ import pytest
 
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
+from perfledger.ingest.site import caveats
 from perfledger.ingest.site import model_tables as tables
-from perfledger.ingest.site import steadiness
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.result_lines import slices
@@ -26,7 +26,7 @@ def of(median: float, **other: Any) -> Run:
 
 
 def note(given: Run, language: str = "en") -> str:
-    return " ".join(WORDS.say(language, each) for each in steadiness.explanation(given))
+    return " ".join(WORDS.say(language, each) for each in caveats.explanation(given))
 
 
 def even(records: int, slow: int = 0, change: float = 0.0) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def test_the_note_names_the_cause(about: dict[str, Any] | None, said: str) -> No
 
 
 def test_a_figure_near_the_median_has_no_note() -> None:
-    assert steadiness.explanation(of(407.0)) == ()
-    assert steadiness.unexplained(of(407.0)) is None
+    assert caveats.explanation(of(407.0)) == ()
+    assert caveats.unexplained(of(407.0)) is None
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.suites import model
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.results import counts
 from perfledger.ingest.published.cases import in_one_spelling, library
 from perfledger.ingest.site.model import Site, Suite, precision_name
 from perfledger.ingest.site.options import in_words
-from perfledger.ingest.site.render.table import Column, Table, cell
+from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.plans import Plan, PlanCase
 from perfledger.schema.records import Case, Plain
 from perfledger.schema.vocabulary import FACTS, OPTIONS
@@ -34,10 +36,7 @@ def planned(site: Site, suite: Suite) -> tuple[PlannedCase, ...]:
 
     A case that ran out of memory was run.
     """
-    run_cases: dict[Identity, list[Case]] = {}
-    for run in site.runs_of(suite):
-        if counts(run) and run.case not in run_cases.setdefault(_identity_of(run.case), []):
-            run_cases[_identity_of(run.case)].append(run.case)
+    run_cases = by_key((run.case for run in site.runs_of(suite) if counts(run)), _identity_of)
     return tuple(
         PlannedCase(plan, case)
         for plan in site.plans_of(suite)
@@ -76,18 +75,25 @@ def _agrees(name: str, value: str, options: Mapping[str, Plain]) -> bool:
     return name in OPTIONS if name not in options else in_one_spelling({name: options[name]})[name] == value
 
 
-def table(found: Iterable[PlannedCase]) -> Table | None:
+def table(found: Sequence[PlannedCase]) -> Table | None:
     """Return planned cases, those in one row that differ in their machines and devices only; None of none."""
-    rows: dict[tuple[str, int, str, Text], list[str]] = {}
-    for plan, case in ((each.plan, each.case) for each in found):
-        key = (plan.recipe, case.batch_size, case.precision, in_words(case.options))
-        rows.setdefault(key, []).append(f"{case.nodes} × {case.devices // case.nodes}")
-    columns = tuple(
-        Column(phrase(f"table.{each}")) for each in ("recipe", "shapes", "batch_size", "precision", "options")
+    rows = by_key(found, lambda each: (each.plan.recipe, each.case.batch_size, each.case.precision, _options(each)))
+    of = ColumnOf[list[PlannedCase]]
+    columns = (
+        of(phrase("table.recipe"), lambda alike: alike[0].plan.recipe),
+        of(phrase("table.shapes"), lambda alike: ", ".join(map(_shape, alike))),
+        of(phrase("table.batch_size"), lambda alike: str(alike[0].case.batch_size)),
+        of(phrase("table.precision"), lambda alike: precision_name(alike[0].case.precision)),
+        of(phrase("table.options"), lambda alike: _options(alike[0])),
+        of(phrase("table.figure"), lambda _: phrase("report.pending")),
     )
-    lines = (
-        (recipe, ", ".join(shapes), str(batch_size), precision_name(precision), options, phrase("report.pending"))
-        for (recipe, batch_size, precision, options), shapes in rows.items()
-    )
-    body = tuple(tuple(map(cell, line)) for line in lines)
-    return Table((*columns, Column(phrase("table.figure"))), body, name="pending") if body else None
+    return table_of("pending", list(rows.values()), columns)
+
+
+def _shape(found: PlannedCase) -> str:
+    """Return the machines and the devices of each."""
+    return f"{found.case.nodes} × {found.case.devices // found.case.nodes}"
+
+
+def _options(found: PlannedCase) -> Text:
+    return in_words(found.case.options)

@@ -209,8 +209,8 @@ def test_the_page_of_a_disturbed_run_says_that_it_is_left_out_and_why() -> None:
     left_out = told("a-1", disturbances=busy, published=False, sound=True)
     counted = told("a-2", repeat=2, disturbances=busy, accept_disturbed=True)
     site = site_of(left_out, counted, builders.run("b-1", framework="JAX", speed=1.0))
-    (sign,) = [each for each in run_page.signs(site, left_out) if each.page == "runs/a-1.md#disturbances"]
-    assert (said(sign.text), said(sign.text, "zh"), sign.tone) == (
+    (sign,) = [each for each in run_page.signs(site, left_out) if each.parts[0].page == "runs/a-1.md#disturbances"]
+    assert (said(sign.parts[0].text), said(sign.parts[0].text, "zh"), sign.tone) == (
         "excluded: disturbed by other work", "未收录：受其他任务干扰", "bad",
     )  # fmt: skip
     (page,) = [each for each in run_page.pages(site) if each.path == "runs/a-1.md"]

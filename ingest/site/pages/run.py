@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
+from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
 from perfledger.ingest.compute.results import repeats as repeats_of
 from perfledger.ingest.compute.results import support
 from perfledger.ingest.read.facts import DERIVED
 from perfledger.ingest.site import addresses, caveats, reproduce, run_details, run_names
 from perfledger.ingest.site import witness_tables as witnesses
-from perfledger.ingest.site.model import Page, Site, absence, written
+from perfledger.ingest.site.model import Page, Site, written
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
@@ -31,10 +31,10 @@ from perfledger.ingest.site.run_tables import (
     tone_of,
     used_text,
     where,
+    why_absent,
 )
 from perfledger.ingest.site.trace_chart import trace_chart
 from perfledger.schema.records import FactValue, Figure, Run
-from perfledger.schema.window import Pauses
 
 REPEATS_SHOWN = 20
 #: Facts that the arithmetic of a throughput may rest on.
@@ -43,21 +43,15 @@ RESTS_ON = ("devices", "batch_size", "batch_size_of_job", "accumulation", "seque
 
 @dataclass(frozen=True)
 class Step:
-    """One step from the log to the figure: its name, sentences with links, and code."""
+    """One step from the log to the figure, or a reason to trust it or not: its name, texts with links, and code.
+
+    `tone` is that of a reason: `good`, `bad` or empty.
+    """
 
     name: Text
     parts: tuple[Link, ...] = ()
     code: str = ""
-
-
-@dataclass(frozen=True)
-class Sign:
-    """A reason to trust a figure or not: `tone` is `good`, `bad` or empty; `page` shows the evidence."""
-
-    name: Text
-    text: Text
     tone: str = ""
-    page: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ class RunPage:
     model: Link
     original: Link | None
     placing: Text
-    signs: tuple[Sign, ...]
+    signs: tuple[Step, ...]
     steps: tuple[Step, ...]
     problems: Sequence[tuple[Link, Text]]
     figures: Table
@@ -103,7 +97,8 @@ class RunPage:
 
 def pages(site: Site) -> list[Page]:
     """Return the page of each run that has one."""
-    repeats = _repeats(site)
+    # Runs of the same result: of its version, round and unit.
+    repeats = {run.id: alike for alike in repeats_of(site.runs) for run in alike}
     return [_page(site, run, repeats.get(run.id, ())) for run in site.runs if site.has_page(run)]
 
 
@@ -161,18 +156,13 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
     )
 
 
-def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
-    """Return for each run in a table the runs of the same result: of its version, round and unit."""
-    return {run.id: alike for alike in repeats_of(site.runs) for run in alike}
-
-
 def steps(site: Site, run: Run) -> list[Step]:
     """Return the steps from the log to the figure, or to the reason why it is missing."""
     found = headline(run)
     facts = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
     first = [_log_step(site, run), _format_step(run), *([_step("facts", *facts)] if facts else [])]
     if found is None:
-        why = absence(run) or _refusal(run) or phrase("proof.not_understood")
+        why = why_absent(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
     rule = Link(phrase(f"rule.{run.rule}"), addresses.section(addresses.METHOD, "rules"))
     again = Link(phrase("run.repeat_it"), addresses.section(site.page(run), "repeat"))
@@ -191,12 +181,7 @@ def steps(site: Site, run: Run) -> list[Step]:
     ]
 
 
-def _refusal(run: Run) -> Text | None:
-    """Return the reason why a figure of the log is not shown."""
-    return coded("problem", run.problems[0]) if run.headline and run.problems else None
-
-
-def signs(site: Site, run: Run) -> Iterator[Sign]:
+def signs(site: Site, run: Run) -> Iterator[Step]:
     """Yield what speaks for or against a figure, in the same order on every page."""
     here = partial(addresses.section, site.page(run))
     yield _sign("outcome", outcome(run), tone_of(run), addresses.log_lines(site, run, run.outcome_line))
@@ -222,8 +207,8 @@ def signs(site: Site, run: Run) -> Iterator[Sign]:
         yield _sign("verdict", verdict.text, page=verdict.page)
 
 
-def _sign(name: str, text: Text, tone: str = "", page: str | None = None) -> Sign:
-    return Sign(phrase(f"proof.{name}"), text, tone, page)
+def _sign(name: str, text: Text, tone: str = "", page: str | None = None) -> Step:
+    return Step(phrase(f"proof.{name}"), (Link(text, page),), tone=tone)
 
 
 def _step(name: str, *parts: Link | Text, code: str = "") -> Step:
@@ -239,17 +224,13 @@ def _log_step(site: Site, run: Run) -> Step:
 
 
 def _format_step(run: Run) -> Step:
-    known = _format_titles().get(run.format or "")
-    if not run.format or not known:
-        return _step("format", run.format or phrase("run.no_format"))
-    records = phrase("proof.records", n=numbers.count(run.observations))
-    return _step("format", Link(known, addresses.format_page(run.format)), records)
-
-
-def _format_titles() -> Mapping[str, str]:
     from perfledger.parsers.engine.registry import formats
 
-    return {each.id: each.title for each in formats()}
+    title = next((each.title for each in formats() if each.id == run.format), None)
+    if not run.format or not title:
+        return _step("format", run.format or phrase("run.no_format"))
+    records = phrase("proof.records", n=numbers.count(run.observations))
+    return _step("format", Link(title, addresses.format_page(run.format)), records)
 
 
 def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
@@ -265,13 +246,10 @@ def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
 def _window_step(site: Site, run: Run, found: Figure) -> Step:
     first, last = found.first_line, found.last_line
     lines = Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last))
-    return _step("window", lines, used_text(run, found), *_paused(run.pauses))
-
-
-def _paused(found: Pauses | None) -> Iterator[Text]:
-    """Yield the time of records with other work than training steps, and the kinds of work."""
-    if found is None:
-        return
-    share = None if found.percent is None else found.percent / 100
-    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(share))
-    yield from (word_for("pause", each) for each in found.kinds)
+    paused = run.pauses
+    if paused is None:
+        return _step("window", lines, used_text(run, found))
+    share = None if paused.percent is None else paused.percent / 100
+    other = phrase("proof.paused", n=numbers.count(paused.records), share=numbers.percent(share))
+    kinds = (word_for("pause", each) for each in paused.kinds)
+    return _step("window", lines, used_text(run, found), other, *kinds)

@@ -33,45 +33,25 @@ REFUSED = 2
 STOPPED = 130
 
 
-class Batch(Struct, frozen=True, kw_only=True):
-    """The cases of one recipe that a command runs, with the settings of the user."""
+def first_runs(
+    recipe: LaunchRecipe, cases: Iterable[RecipeCase], raw_logs: Path, settings: Settings, numbered: Numbered
+) -> Iterator[PlannedRun]:
+    """Yield the next run of each case, with all that it needs: files may change under a long series.
 
-    recipe: LaunchRecipe
-    cases: tuple[RecipeCase, ...]
-    settings: Settings
-    raw_logs: Path
-    #: Round, seed and smoke of all runs; each run adds its own number.
-    numbered: Numbered = Numbered()
-
-    def first_runs(self) -> list[PlannedRun]:
-        """Return the next run of each case, with all that it needs: files may change under a long batch.
-
-        Raises:
-            RunnerError: a case cannot be run in this way.
-        """
-        commit, found = commit_of(self.recipe.files.values()), []
-        for case in map(self.settings.prefixed, self.cases):
-            repeat = next_repeat(case_folder(self.recipe, case, self.raw_logs))
-            numbered = structs.replace(self.numbered, repeat=repeat, commit=commit)
-            found.append(plan_run(self.recipe, case, self.raw_logs, self.settings, numbered))
-        return found
-
-
-def first_runs_of(series: Sequence[Batch]) -> list[PlannedRun]:
-    """Return the next run of each case of several recipes.
+    Args:
+        recipe: the recipe.
+        cases: those that a command runs.
+        raw_logs: the folder that runs go to.
+        settings: what the user chose.
+        numbered: round, seed and smoke of all runs; each run adds its own number.
 
     Raises:
-        RunnerError: a case cannot be run in this way, or two recipes would write into one folder.
+        RunnerError: a case cannot be run in this way.
     """
-    found: dict[Path, tuple[str, PlannedRun]] = {}
-    for batch in series:
-        for run in batch.first_runs():
-            if run.folder.parent in found:
-                both = f"{found[run.folder.parent][0]} and {batch.recipe.name}"
-                remedy = "give one of them a `label`, or run them apart"
-                raise RunnerError(f"recipes {both} both write to {run.folder.parent}; {remedy}")
-            found[run.folder.parent] = (batch.recipe.name, run)
-    return [run for _, run in found.values()]
+    commit = commit_of(recipe.files.values())
+    for case in map(settings.prefixed, cases):
+        repeat = next_repeat(case_folder(recipe, case, raw_logs))
+        yield plan_run(recipe, case, raw_logs, settings, structs.replace(numbered, repeat=repeat, commit=commit))
 
 
 # --- The order of runs ------------------------------------------------------------------------------------------------

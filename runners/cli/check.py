@@ -30,11 +30,10 @@ def check(asked: Asked) -> int:
     """
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
-    firsts = series.firsts()
     if isinstance(series.target, Partition):
-        print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(series.needs(firsts)))}")
+        print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(series.needs()))}")
         return COMPLETED
-    return check_hosts(firsts, series.target)
+    return check_hosts(series.firsts, series.target)
 
 
 def check_hosts(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:

@@ -25,11 +25,9 @@ def plan(asked: Asked) -> int:
     name that `list` prints, or a .toml file.
     """
     series = series_of(asked)
-    firsts = series.firsts()
-    runs = series.runs(firsts)
-    place = series.target
+    firsts, runs, place = series.firsts, series.runs(), series.target
     if isinstance(place, Partition):
-        places = [f"submitted by\n  {shlex.join(place.argv(series.needs(firsts)))}"] * len(firsts)
+        places = [f"submitted by\n  {shlex.join(place.argv(series.needs()))}"] * len(firsts)
     else:
         places = [shown(place, run) for run in firsts]
     print(*_plan_lines(firsts, runs, places), *_order_lines(series, runs, asked.wanted), sep="\n")

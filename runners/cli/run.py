@@ -38,12 +38,10 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
         raise RunnerError("--wait: it is for --on slurm:PARTITION; leave it out")
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
-    # Before earlier runs are waited for: a case that cannot run is refused at once.
-    firsts = series.firsts()
-    _announce(series, firsts, resume)
-    target = series.target
+    _announce(series, resume)
+    firsts, target = series.firsts, series.target
     if isinstance(target, Partition):
-        return target.submit(series.needs(firsts), context.obj, wait)
+        return target.submit(series.needs(), context.obj, wait)
     settled: Mapping[Path, int] = {}
     if resume:
         with supervise(len(batches.unfinished_of(firsts))) as supervision:
@@ -51,28 +49,26 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
         if status:
             return status
         settled = batches.settled_counts(firsts, target, others)
-    runs = series.runs(firsts, settled)
+    runs = series.runs(settled)
     if not runs and not series.wanted.until_ci:
         print("nothing is left to run")
         return COMPLETED
-    return _run(series, target, firsts, runs, asked.settings.if_busy == "wait")
+    return _run(series, target, runs, asked.settings.if_busy == "wait")
 
 
-def _announce(series: Series, firsts: Sequence[PlannedRun], resume: bool) -> None:
+def _announce(series: Series, resume: bool) -> None:
     """Print how many runs there will be and how long they may take, before a person waits for hours by mistake."""
-    runs = series.runs(firsts)
+    runs = series.runs()
     if series.wanted.until_ci:
         # Earlier runs count, so that there may be fewer than `plan` says, or none.
-        print(f"{counted(len(firsts), 'case')}, until {aim(series.wanted)}", flush=True)
+        print(f"{counted(len(series.firsts), 'case')}, until {aim(series.wanted)}", flush=True)
     elif len(runs) > 1 and not resume:
         print(time_of(runs), flush=True)
 
 
-def _run(
-    series: Series, target: AnyTarget, firsts: Sequence[PlannedRun], fixed: Sequence[PlannedRun], waits: bool
-) -> int:
+def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: bool) -> int:
     """Make the runs, or with `--until-ci` as many as its aim needs, and print the figures of their cases."""
-    wanted, refused = series.wanted, set[Path]()
+    wanted, firsts, refused = series.wanted, series.firsts, set[Path]()
     if len(fixed) > 1:
         print(f"in random order, seed {series.seed}", flush=True)
     with supervise(None if wanted.until_ci else len(fixed), waits) as supervision:

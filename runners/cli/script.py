@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from perfledger.runners.batch import COMPLETED, Batch
+from perfledger.runners.batch import COMPLETED, first_runs
 from perfledger.runners.cli.options import Chosen, case_options, raw_logs_option, round_option, settings_options
 from perfledger.runners.cli.text import case_argument
 from perfledger.runners.command import Numbered
@@ -34,9 +34,7 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str, outpu
     if len(cases) > 1:
         choices = "\n".join(f"  --case {case_argument(recipe, case)}" for case in cases)
         raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
-    numbered = Numbered(round=round)
-    batch = Batch(recipe=recipe, cases=cases, settings=settings, raw_logs=raw_logs, numbered=numbered)
-    (one,) = batch.first_runs()
+    (one,) = first_runs(recipe, cases, raw_logs, settings, Numbered(round=round))
     try:
         output.write_bytes(standalone(one))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The common part of `plan`, `check` and `run`: the batches of all recipes, and their target."""
+"""The common part of `plan`, `check` and `run`: the runs of all recipes, and their target."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.runners import batch as batches
-from perfledger.runners.batch import Batch
+from perfledger.runners.batch import first_runs, order
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
 from perfledger.runners.cli.text import counted, duration
@@ -27,61 +26,64 @@ SMOKE_RECORDS = 2
 
 
 class Series(Struct, frozen=True):
-    """The batches of one command, where they run, and the seed of their order, which all runs record."""
+    """The runs of one command.
 
-    batches: tuple[Batch, ...]
+    Attributes:
+        firsts: the next run of each case.
+        target: where they run.
+        wanted: their number and order.
+        seed: of their order, which all runs record.
+        repeats: runs of a case, by the name of its recipe.
+        cool_down_seconds: between two runs; the most that one of the recipes asks for.
+    """
+
+    firsts: tuple[PlannedRun, ...]
     target: AnyPlace
     wanted: Wanted
     seed: int
+    repeats: Mapping[str, int]
+    cool_down_seconds: int
 
-    @property
-    def cool_down_seconds(self) -> int:
-        """The seconds between two runs: the most that one of the recipes asks for."""
-        return max(batch.recipe.cool_down_seconds for batch in self.batches)
-
-    def firsts(self) -> list[PlannedRun]:
-        """Return the next run of each case.
-
-        Raises:
-            RunnerError: a case cannot be run in this way.
-        """
-        return batches.first_runs_of(self.batches)
-
-    def runs(self, firsts: Sequence[PlannedRun], settled: Mapping[Path, int] | None = None) -> list[PlannedRun]:
+    def runs(self, settled: Mapping[Path, int] | None = None) -> list[PlannedRun]:
         """Return all runs in their order, without the repeats of a case that are there already.
 
         With `--until-ci`, they are as many as give an interval at all.
         """
-        wanted = self.wanted
-        own = {batch.recipe.name: batch.recipe.repeats for batch in self.batches}
-        fixed = 1 if wanted.smoke else MANY if wanted.until_ci else wanted.repeats
-        repeats = {run.folder.parent: fixed or own[run.record.recipe.name] for run in firsts}
-        return batches.order(firsts, repeats, self.seed, settled)
+        fixed = 1 if self.wanted.smoke else MANY if self.wanted.until_ci else self.wanted.repeats
+        repeats = {run.folder.parent: fixed or self.repeats[run.record.recipe.name] for run in self.firsts}
+        return order(self.firsts, repeats, self.seed, settled)
 
-    def needs(self, firsts: Sequence[PlannedRun]) -> Needs:
+    def needs(self) -> Needs:
         """Return what a job of Slurm needs for as many runs as there can be."""
         many = self.wanted.until_ci and self.wanted.max_repeats
-        return needs(list(firsts) * many if many else self.runs(firsts), self.cool_down_seconds)
+        return needs(self.firsts * many if many else self.runs(), self.cool_down_seconds)
 
 
 def series_of(asked: Asked) -> Series:
-    """Return the batches of each recipe, and their target.
+    """Return the runs of the chosen cases of each recipe.
 
     Raises:
-        RunnerError: the site files of the recipes differ in the target.
+        RunnerError: a case cannot be run in this way, two recipes would write into one folder, or the site files of the
+            recipes differ in the target.
     """
     seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
-    at_sites = [at_site(each.recipe, asked.settings, asked.target, asked.site) for each in asked.chosen]
-    target = at_sites[0][1]
-    if any(other != target for _, other in at_sites):
-        raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
     numbered = Numbered(round=asked.round, smoke=asked.wanted.smoke, order_seed=seed)
-    found = []
-    for chosen, (settings, _) in zip(asked.chosen, at_sites, strict=True):
-        recipe, cases = chosen.recipe, _few_iterations(chosen) if numbered.smoke else chosen.cases
-        batch = Batch(recipe=recipe, cases=cases, settings=settings, raw_logs=asked.raw_logs, numbered=numbered)
-        found.append(batch)
-    return Series(tuple(found), target, asked.wanted, seed)
+    firsts, targets = dict[Path, PlannedRun](), list[AnyPlace]()
+    for each in asked.chosen:
+        settings, target = at_site(each.recipe, asked.settings, asked.target, asked.site)
+        targets.append(target)
+        cases = _few_iterations(each) if numbered.smoke else each.cases
+        for run in first_runs(each.recipe, cases, asked.raw_logs, settings, numbered):
+            if other := firsts.get(run.folder.parent):
+                both = f"{other.record.recipe.name} and {each.recipe.name}"
+                remedy = "give one of them a `label`, or run them apart"
+                raise RunnerError(f"recipes {both} both write to {run.folder.parent}; {remedy}")
+            firsts[run.folder.parent] = run
+    if any(target != targets[0] for target in targets):
+        raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
+    repeats = {each.recipe.name: each.recipe.repeats for each in asked.chosen}
+    rest = max(each.recipe.cool_down_seconds for each in asked.chosen)
+    return Series(tuple(firsts.values()), targets[0], asked.wanted, seed, repeats, rest)
 
 
 def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perfledger.runners.batch import Batch, order
+from perfledger.runners.batch import first_runs, order
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
-from perfledger.runners.command import CaseWords
+from perfledger.runners.command import CaseWords, Numbered
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
 from perfledger.runners.settings import Settings
 from tests.runners.written import MATRIX, loaded
@@ -298,9 +298,7 @@ def test_existing_folders_keep_their_numbers(tmp_path):
     chosen = replace(loaded(tmp_path, USED, MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
-    cases = tuple(select_cases(chosen, {}))
-    batch = Batch(recipe=chosen, cases=cases, settings=Settings(), raw_logs=tmp_path)
-    firsts = batch.first_runs()
+    firsts = [*first_runs(chosen, select_cases(chosen, {}), tmp_path, Settings(), Numbered())]
     runs = order(firsts, {run.folder.parent: 2 for run in firsts}, 0)
     assert sorted(run.record.repeat for run in runs) == [1, 2, 8, 9]
     assert [run.folder.name for run in runs] == [str(run.record.repeat) for run in runs]

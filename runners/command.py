@@ -10,7 +10,6 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +17,6 @@ from msgspec import Struct
 from perfledger.runners.cases import RecipeCase, case_choices, case_folder
 from perfledger.runners.job import (
     NCCL_VARIABLES,
-    NODE_VARIABLES,
     OF_INTERFACE,
     RUN_SCHEMA,
     ContainerSpec,
@@ -33,14 +31,11 @@ from perfledger.runners.job import (
     Word,
     literal,
     texts,
-    word,
 )
-from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.runners.setup import virtual_environment
-from perfledger.runners.slots import SLOT, filled_word, slot_alone
-from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
+from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, CaseWords, entered, pinned, used_launcher
 from perfledger.schema.records import Case, Container, Recipe
 
 
@@ -155,11 +150,6 @@ def _passed_on(
     return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
 
 
-def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
-    """Return the launcher of a case: the recipe's, or `plain` for one device that needs none."""
-    return recipe.launcher.name if case.devices > 1 or recipe.launcher.always else "plain"
-
-
 def commit_of(files: Iterable[Path]) -> str:
     """Return the git commit that contains these files unchanged; empty if no commit does."""
     paths = [str(path.resolve()) for path in files]
@@ -235,82 +225,6 @@ def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -
         container=Container(settings.container, used.image, used.digest) if used else None,
         data=bool(settings.data),  # not which: that is a private path
     )
-
-
-# Slots such as `{batch_size}` in the texts of a recipe, and the words that the texts become.
-
-
-class CaseWords(NamedTuple):
-    """The texts of a recipe, filled for a case; `data` is the value of `{data}`, empty without a folder.
-
-    Its methods raise RunnerError if a slot has no value, or data are needed and none are named.
-    """
-
-    recipe: LaunchRecipe
-    case: RecipeCase
-    data: str = ""
-
-    def trainer(self) -> list[Word]:
-        """Return the words of the trainer alone."""
-        return self.filled(self.recipe.command)
-
-    def variables(self) -> dict[str, Word]:
-        """Return the variables set for the case, without those that a table of `[slots]` makes empty."""
-        return {name: each for name, text in self.recipe.environment_variables.items() for each in self.words(text)}
-
-    def launch(self, passed: Sequence[str] = ()) -> list[Word]:
-        """Return the trainer's words under its launcher; for one device as they are, unless it is `always`.
-
-        `passed` names variables beyond the recipe's that ranks on other nodes must get.
-        """
-        arguments = self.filled(self.recipe.launcher.arguments)
-        start = Start(self.recipe, self.case, self.trainer(), arguments, self.variables(), passed)
-        return launched(used_launcher(self.recipe, self.case), start)
-
-    def filled(self, texts: Iterable[str]) -> list[Word]:
-        """Return the words of several texts."""
-        return [each for text in texts for each in self.words(text)]
-
-    def words(self, text: str) -> list[Word]:
-        """Return the words that a text becomes: one; through a table of `[slots]` also none, or, standing alone, many.
-
-        The texts of `[slots]` are filled with the case; none names another slot, as `recipe` has checked, so this ends.
-        """
-        found = self._slot(alone) if (alone := slot_alone(text)) in self.recipe.slots else None
-        if isinstance(found, tuple):
-            return [self._word(each) for each in found]
-        whole = self._word(text)
-        names = (match[1] for match in SLOT.finditer(text))
-        is_optional = any(name in self.recipe.slots for name in names)
-        return [] if whole == ("",) and is_optional else [whole]
-
-    def _word(self, text: str) -> Word:
-        return filled_word(text, lambda name: self._value(name, text))
-
-    def _value(self, name: str, text: str) -> Word:
-        if name in self.case.slots:
-            return word(text_of(self.case.slots[name]))
-        if name in NODE_VARIABLES:
-            return (NodeVariable(name),)
-        if name == "data":
-            if not self.data:
-                raise self._fault(f"in {text!r}, it needs data; name their folder with --data DIR")
-            return word(self.data)
-        found = self._slot(name)
-        if isinstance(found, tuple):
-            raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must be an argument of its own")
-        return self._word(found)
-
-    def _slot(self, name: str) -> str | tuple[str, ...]:
-        slot = self.recipe.slots[name]
-        value = text_of(self.case.slots[slot.by])
-        if value not in slot.values:
-            remedy = f"add it, or choose one of {', '.join(slot.values)}"
-            raise self._fault(f"`slots.{name}` has no entry for {slot.by}={value}; {remedy}")
-        return slot.values[value]
-
-    def _fault(self, why: str) -> RunnerError:
-        return RunnerError(f"recipe {self.recipe.name}: {why}")
 
 
 # Container tools.

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan, PlanCase, PlanSource
 from perfledger.schema.records import Container
 

@@ -1,4 +1,6 @@
-"""The words around a trainer: those of its launcher and of the container tool, as `wrappers.toml` states them."""
+"""The words of a command: those of the trainer, filled for a case, and around them those of its launcher and of the
+container tool, as `wrappers.toml` states them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ from msgspec import Struct
 
 from perfledger.runners.cases import RecipeCase
 from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
+from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import Image, LaunchRecipe
-from perfledger.runners.slots import filled_word, slot_alone
+from perfledger.runners.slots import SLOT, filled_word, slot_alone
 
 #: The container's name, so that a leftover container can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
@@ -116,60 +119,113 @@ def _joined(rows: Sequence[Sequence[Word]], between: str) -> Word:
     return tuple(parts)
 
 
-class Start(NamedTuple):
-    """The input of a launcher: the trainer's words, the launcher's arguments, and the variables set for both.
-
-    `passed` are names of variables that have no value here, and that other nodes need, too.
-    """
-
-    recipe: LaunchRecipe
-    case: RecipeCase
-    trainer: Sequence[Word]
-    arguments: Sequence[Word]
-    variables: Mapping[str, Word]
-    passed: Sequence[str]
-
-    def fault(self, why: str) -> RunnerError:
-        """Return what to raise where the launcher cannot start the trainer."""
-        return RunnerError(f"recipe {self.recipe.name}: `launcher.name` is {self.recipe.launcher.name!r}, which {why}")
-
-
-def launched(name: str, start: Start) -> list[Word]:
-    """Return the words of a trainer under a launcher.
-
-    Raises:
-        RunnerError: the launcher cannot start such a trainer.
-    """
-    launcher, case = LAUNCHERS[name], start.case
-    counts = {"nodes": case.nodes, "devices": case.devices, "devices_per_node": case.devices_per_node}
-    return launcher.filled(
-        choices={"device": start.recipe.device, **{key: "one" if n == 1 else "several" for key, n in counts.items()}},
-        texts={"python": start.recipe.setup.python, **{key: str(count) for key, count in counts.items()}},
-        lists={
-            "other_ranks": [str(rank) for rank in range(1, case.devices_per_node)],
-            "variables": [*start.variables, *start.passed],
-        },
-        words={
-            "arguments": start.arguments,
-            "trainer": _python_part(start, launcher.module) if launcher.python_files else start.trainer,
-        },
-    )
-
-
 def _is_option(each: Word) -> bool:
     return isinstance(each[0], str) and each[0].startswith("-")
 
 
-def _python_part(start: Start, module: str) -> Sequence[Word]:
-    """Return the trainer without its interpreter, for a launcher that adds it; `module` is its option for `-m`."""
-    first, *rest = start.trainer
-    rest = rest[1:] if rest[:1] == [word("-u")] else rest
-    if re.match(r"(.*/)?python[0-9.]*$", str(first[0])) and rest:
-        if not _is_option(rest[0]):
-            return rest
-        if module and rest[0] == word("-m"):
-            return [word(module), *rest[1:]]
-    raise start.fault(f"starts Python files{' and modules' if module else ''} only; let `command` begin with python")
+def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
+    """Return the launcher of a case: the recipe's, or `plain` for one device that needs none."""
+    return recipe.launcher.name if case.devices > 1 or recipe.launcher.always else "plain"
+
+
+class CaseWords(NamedTuple):
+    """The texts of a recipe, filled for a case; `data` is the value of `{data}`, empty without a folder.
+
+    Its methods raise RunnerError if a slot has no value, or data are needed and none are named.
+    """
+
+    recipe: LaunchRecipe
+    case: RecipeCase
+    data: str = ""
+
+    def trainer(self) -> list[Word]:
+        """Return the words of the trainer alone."""
+        return self.filled(self.recipe.command)
+
+    def variables(self) -> dict[str, Word]:
+        """Return the variables set for the case, without those that a table of `[slots]` makes empty."""
+        return {name: each for name, text in self.recipe.environment_variables.items() for each in self.words(text)}
+
+    def launch(self, passed: Sequence[str] = ()) -> list[Word]:
+        """Return the trainer's words under its launcher; for one device as they are, unless it is `always`.
+
+        `passed` names variables beyond the recipe's that ranks on other nodes must get.
+        """
+        launcher, case = LAUNCHERS[used_launcher(self.recipe, self.case)], self.case
+        counts = {"nodes": case.nodes, "devices": case.devices, "devices_per_node": case.devices_per_node}
+        trainer = self.trainer()
+        return launcher.filled(
+            choices={
+                "device": self.recipe.device,
+                **{key: "one" if n == 1 else "several" for key, n in counts.items()},
+            },
+            texts={"python": self.recipe.setup.python, **{key: str(count) for key, count in counts.items()}},
+            lists={
+                "other_ranks": [str(rank) for rank in range(1, case.devices_per_node)],
+                "variables": [*self.variables(), *passed],
+            },
+            words={
+                "arguments": self.filled(self.recipe.launcher.arguments),
+                "trainer": self._python_part(trainer, launcher.module) if launcher.python_files else trainer,
+            },
+        )
+
+    def _python_part(self, trainer: Sequence[Word], module: str) -> Sequence[Word]:
+        """Return the trainer without its interpreter, for a launcher that adds it; `module` is its option for `-m`."""
+        first, *rest = trainer
+        rest = rest[1:] if rest[:1] == [word("-u")] else rest
+        if re.match(r"(.*/)?python[0-9.]*$", str(first[0])) and rest:
+            if not _is_option(rest[0]):
+                return rest
+            if module and rest[0] == word("-m"):
+                return [word(module), *rest[1:]]
+        what = f"starts Python files{' and modules' if module else ''} only; let `command` begin with python"
+        raise self._fault(f"`launcher.name` is {self.recipe.launcher.name!r}, which {what}")
+
+    def filled(self, texts: Iterable[str]) -> list[Word]:
+        """Return the words of several texts."""
+        return [each for text in texts for each in self.words(text)]
+
+    def words(self, text: str) -> list[Word]:
+        """Return the words that a text becomes: one; through a table of `[slots]` also none, or, standing alone, many.
+
+        The texts of `[slots]` are filled with the case; none names another slot, as `recipe` has checked, so this ends.
+        """
+        found = self._slot(alone) if (alone := slot_alone(text)) in self.recipe.slots else None
+        if isinstance(found, tuple):
+            return [self._word(each) for each in found]
+        whole = self._word(text)
+        names = (match[1] for match in SLOT.finditer(text))
+        is_optional = any(name in self.recipe.slots for name in names)
+        return [] if whole == ("",) and is_optional else [whole]
+
+    def _word(self, text: str) -> Word:
+        return filled_word(text, lambda name: self._value(name, text))
+
+    def _value(self, name: str, text: str) -> Word:
+        if name in self.case.slots:
+            return word(text_of(self.case.slots[name]))
+        if name in NODE_VARIABLES:
+            return (NodeVariable(name),)
+        if name == "data":
+            if not self.data:
+                raise self._fault(f"in {text!r}, it needs data; name their folder with --data DIR")
+            return word(self.data)
+        found = self._slot(name)
+        if isinstance(found, tuple):
+            raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must be an argument of its own")
+        return self._word(found)
+
+    def _slot(self, name: str) -> str | tuple[str, ...]:
+        slot = self.recipe.slots[name]
+        value = text_of(self.case.slots[slot.by])
+        if value not in slot.values:
+            remedy = f"add it, or choose one of {', '.join(slot.values)}"
+            raise self._fault(f"`slots.{name}` has no entry for {slot.by}={value}; {remedy}")
+        return slot.values[value]
+
+    def _fault(self, why: str) -> RunnerError:
+        return RunnerError(f"recipe {self.recipe.name}: {why}")
 
 
 def entered(

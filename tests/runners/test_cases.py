@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from perfledger.runners.batch import first_runs, order
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
-from perfledger.runners.command import CaseWords, Numbered
+from perfledger.runners.command import Numbered
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
 from perfledger.runners.settings import Settings
+from perfledger.runners.wrappers import CaseWords
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'

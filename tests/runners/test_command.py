@@ -13,7 +13,7 @@ from msgspec import structs
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import CaseWords, Numbered, commit_of, plan_run
+from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
@@ -25,6 +25,7 @@ from perfledger.runners.job import (
     word,
 )
 from perfledger.runners.settings import Settings
+from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.records import Container
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded

@@ -10,8 +10,8 @@ import pytest
 
 from perfledger.runners import cases, recipe, recipes
 from perfledger.runners.cli import main
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError
+from perfledger.runners.wrappers import CaseWords
 
 #: Answers to the questions, as a reader of the draft types them.
 ANSWERS = {

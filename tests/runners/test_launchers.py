@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from perfledger.runners import wrappers
 from perfledger.runners.agent import job
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import CaseWords, plan_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
+from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.vocabulary import LAUNCHERS
 from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written

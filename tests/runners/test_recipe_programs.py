@@ -14,10 +14,10 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.setup import SetupSteps, set_up
 from perfledger.runners.targets import parse_target
+from perfledger.runners.wrappers import CaseWords
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled
 

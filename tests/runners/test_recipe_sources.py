@@ -18,10 +18,10 @@ from perfledger.parsers.engine.registry import by_id
 from perfledger.parsers.engine.session import Quoted
 from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, select_cases
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import texts
 from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.wrappers import CaseWords
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]

@@ -19,9 +19,9 @@ from perfledger.parsers.contract.fact import FACTS
 from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, case_choices, framework_slug, select_cases
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import NODE_VARIABLES, texts
 from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.vocabulary import OPTIONS
 
 ROOT = Path(__file__).parents[2]

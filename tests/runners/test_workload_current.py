@@ -13,7 +13,7 @@ from workload_logs import need, train
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import CaseWords
+from perfledger.runners.wrappers import CaseWords
 from runners.workloads import causal_lm_models
 from tests.runners.written import filled
 

@@ -10,9 +10,9 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
-from perfledger.runners.command import CaseWords
 from perfledger.runners.job import texts
 from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.wrappers import CaseWords
 
 ROOT = Path(__file__).parents[2]
 NAMES = [

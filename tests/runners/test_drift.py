@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perfledger.runners import drift
-from perfledger.runners.earlier import comparable_runs
+from perfledger.runners.earlier import finished_runs
 from perfledger.runners.record import finish
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load
@@ -54,4 +54,4 @@ def test_differing_nodes_of_a_run_are_a_warning(write_recipe, tmp_path):
 def test_an_unreadable_run_json_is_not_a_repeat(tmp_path, text):
     (tmp_path / "1").mkdir()
     (tmp_path / "1/run.json").write_text(text)
-    assert comparable_runs(tmp_path, "T4", "") == []
+    assert finished_runs(tmp_path) == []

@@ -18,13 +18,9 @@ from typing import Any
 import pytest
 from calls import PEAK
 from made_logs import (
-    clas_dygraph,
     clas_static,
     mxnet_speed,
-    nlp_bert,
-    oneflow_resnet50,
     pytorch_bert,
-    pytorch_resnet50,
     run_json,
     seg,
     tensorflow_resnet50,
@@ -189,22 +185,11 @@ def test_transport_noise_changes_no_figure(noisy: Called, noise: str) -> None:
     assert line["figures"]["median"]["value"] == 22.0
 
 
-CUT: dict[str, tuple[list[str], dict[str, Any]]] = {
-    "paddle.seg": (seg([*SPEEDS, 25.0, 26.0]), {}),
-    "paddle.clas_static": (clas_static([(0, 10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
-    "paddle.clas_dygraph": (clas_dygraph([(1, 10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
-    "paddle.nlp_bert": (nlp_bert([(10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
-    "ngc.tensorflow_resnet50": (tensorflow_resnet50([(i, 1200.123456789 + i) for i in range(200, 208)]), {}),
-    "a million a second": (tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 208)]), {}),
-    "ngc.pytorch_resnet50": (pytorch_resnet50([(i, 100.0 + i) for i in range(1, 9)]), {}),
-    "ngc.pytorch_bert": (pytorch_bert([(i, 2.5 * i) for i in range(1, 9)]), {"accumulation": 8}),
-    "ngc.mxnet_resnet50_speed": (mxnet_speed([(0, i, 100.123456 + i) for i in range(20)], at=lambda i: 0.036 * i), {}),
-    "dlperf.oneflow_resnet50": (
-        oneflow_resnet50(
-            [(20 * i, 100.0 + i, 1795163766.5 + 0.77 * i) for i in range(1, 9)], batch=4, devices=1, nodes=1
-        ),
-        {},
-    ),
+#: Lines of printers with few digits, with many, and with a tag; test_golden.py cuts the logs of all formats.
+CUT = {
+    "paddle.seg": seg([*SPEEDS, 25.0, 26.0]),
+    "ngc.tensorflow_resnet50": tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 208)]),
+    "ngc.mxnet_resnet50_speed": mxnet_speed([(0, i, 100.123456 + i) for i in range(20)], at=lambda i: 0.036 * i),
 }
 
 
@@ -212,9 +197,8 @@ CUT: dict[str, tuple[list[str], dict[str, Any]]] = {
 def test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all(
     tmp_path: Path, ingest: Ingest, printer: str
 ) -> None:
-    lines, facts = CUT[printer]
+    lines = CUT[printer]
     run = run_json(framework="x", model="ResNet-50 v1.5")
-    run["case"] |= facts
     whole, last = "".join(f"{each}\n" for each in lines), lines[-1]
     begin = len(whole) - len(last) - 1
     cuts = sorted({*range(1, len(last) + 1, max(1, len(last) // 40)), *range(len(last) - 30, len(last) + 1)})
@@ -250,7 +234,8 @@ def test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all(
     assert all(f"/train.log:{at_line}: " in each for each in called.problems)
 
 
-IMPOSSIBLE = ("nan", "inf", "-inf", "-NaN", "-1.0000", "0.0000", "1.2.3", "1e999", "infinity")
+#: Speeds that a printer may print; test_rules.py and test_floats.py try more.
+IMPOSSIBLE = ("nan", "-1.0000", "1e999", "infinity")
 
 
 @pytest.mark.parametrize("printed", IMPOSSIBLE)

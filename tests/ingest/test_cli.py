@@ -168,7 +168,7 @@ def test_json_with_out_prints_lines_only(tree: Path, ingest: Ingest, tmp_path: P
     assert sorted(written, key=lambda each: each["path"]) == sorted(called.lines, key=lambda each: each["path"])
 
 
-def test_the_last_line_counts_files_and_logs(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_the_summary_counts_runs_records_and_logs(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     out = ingest(tree, "--out", tmp_path / "docs").out.splitlines()
     assert out[0].split() == ["format", "runs", "records", "published", "not", "placed"]

@@ -71,7 +71,7 @@ def test_a_run_without_a_figure_has_a_reason(logs: Path, ingest: Callable[..., C
     assert reasons["case1"] == ""
 
 
-def test_csv_has_a_row_per_figure(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_csv_has_a_row_per_run(logs: Path, ingest: Callable[..., Called]) -> None:
     table = csv.DictReader(ingest("figures", "--csv", logs).out.splitlines())
     rows = {row["log"][-len("case/3/train.log") :]: row for row in table}
     third, trial = rows["case/3/train.log"], rows["case/7/train.log"]

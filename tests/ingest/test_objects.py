@@ -507,10 +507,10 @@ def test_a_web_server_without_listings_gives_single_logs(tree: Path, ingest: Ing
     assert "cannot be listed" in refused.err
 
 
-def test_the_message_about_a_killed_server_names_it_and_files_stay(
+def test_objects_that_cannot_be_fetched_keep_their_earlier_figures(
     tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
 ) -> None:
-    """Objects that cannot be fetched are problems, and their earlier figures stay."""
+    """Each of these objects is a problem."""
     address, out = s3(tree), tmp_path / "docs"
     assert ingest(address, "--out", out, "--jobs", 1).code == 0
     before = (out / "data" / "results.json").read_bytes()

@@ -151,7 +151,7 @@ def without_lines(value: Any) -> Any:
     return value
 
 
-def test_a_log_with_too_many_names_is_refused() -> None:
+def test_at_most_a_thousand_names_of_hosts_are_collected() -> None:
     found = names_in("\n".join(f"HOSTNAME=zgx{letter}{number}" for number in range(500)) for letter in "abcdef")
     assert len(found.hosts) == 1000
     assert names_in(["no names"]) == NO_NAMES

@@ -134,7 +134,7 @@ def test_a_changed_log_is_a_problem(two: Path, root: Path, ingest: Ingest) -> No
     assert not called.lines[0]["published"]
 
 
-def test_a_log_in_a_subfolder_that_run_json_does_not_name_is_separate(two: Path, root: Path, ingest: Ingest) -> None:
+def test_an_unnamed_log_in_a_subfolder_is_a_problem_and_not_a_run(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "node1/old.log").write_text(made_runs.log_of("PyTorch", [40.0] * 50))
     called = ingest(root, "--json")
     assert len(called.lines) == 1

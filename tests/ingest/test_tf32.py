@@ -98,5 +98,5 @@ def test_the_precision_is_a_separate_group_with_the_peak_of_tf32() -> None:
         ("RTX 2080 Ti", False),        ("AMD MI300X", False),
     ],
 )  # fmt: skip
-def test_which_devices_have_tf32(hardware: str, there: bool) -> None:
+def test_tf32_depends_on_the_device(hardware: str, there: bool) -> None:
     assert has_tf32(hardware) == there

@@ -369,6 +369,42 @@ _CONSISTENT = {
 }
 
 
+class ChangedBy(Struct, frozen=True, kw_only=True):
+    """A run that changed a result, with its page below the folder of a language."""
+
+    id: str
+    page: str | None
+
+
+class ChangeRecord(Struct, frozen=True, kw_only=True):
+    """A line of `changes.json`: the figure of a result that is `new` or has `moved`."""
+
+    date: str
+    kind: Literal["moved", "new"]
+    result: str
+    title: Both
+    model: str | None
+    framework: str | None
+    framework_version: str | None
+    round: str | None
+    hardware: str | None
+    nodes: int | None
+    devices: int | None
+    batch_size: int | None
+    precision: str | None
+    options: dict[str, Plain]
+    unit: str | None
+    page: str
+    before: float | None
+    after: float
+    before_text: str | None
+    after_text: str
+    share: float | None
+    share_text: str | None
+    grade: str | None
+    runs: tuple[ChangedBy, ...]
+
+
 class ResultsDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every result of a site: measured here from logs, and published by others.
 

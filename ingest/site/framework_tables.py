@@ -135,10 +135,10 @@ def changed(site: Site, framework: str) -> Table | None:
     columns = (
         ColumnOf[Change](phrase("scorecard.day"), lambda each: each.date),
         ColumnOf[Change](phrase("scorecard.case"), lambda each: _result(each.suite, each.row)),
-        ColumnOf[Change](phrase("scorecard.before"), lambda each: changes.text(each.before) or "", True),
+        ColumnOf[Change](phrase("scorecard.before"), lambda each: changes.text(each.before), True),
         # Without a link: verify compares figures with links to the figure of today.
         ColumnOf[Change](
-            phrase("scorecard.after"), lambda each: cell(changes.text(each.after) or "", None, each.row.unit), True
+            phrase("scorecard.after"), lambda each: cell(changes.text(each.after), None, each.row.unit), True
         ),
         ColumnOf[Change](phrase("scorecard.change"), lambda each: numbers.signed_percent(each.share or 0), True),
     )

@@ -29,7 +29,7 @@ _TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
 #: A chart, as ingest/site/render/jinja.py writes it.
 _CHART = r'^<figure class="pl-chart">\n.*?^</figure>$'
 _BLOCK = re.compile(f"{_TABLE}|{_CHART}", re.MULTILINE | re.DOTALL)
-#: Browsers show white space around line ends as one blank; in what is preformatted they show all of it.
+#: Browsers show white space around line ends as one blank; in preformatted text they show all of it.
 _PREFORMATTED = re.compile(r"(<pre\b.*?</pre>|<textarea\b.*?</textarea>)", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _ID = re.compile(r' id="([^"]+)"')
@@ -54,7 +54,7 @@ _UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML.
 
-    Of a page that is HTML (`html: true` in its front matter), leave nothing that others would read as Markdown.
+    A page that is HTML (`html: true` in its front matter) is empty for Markdown.
 
     Raises:
         PluginError: the page has no metadata, which MkDocs would print at its head if it could not read it.
@@ -85,7 +85,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
 @event_priority(100)
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Leave out the blanks around line ends, of which the theme writes two kilobytes a page; put the blocks back.
+    """Leave out the blanks around line ends, two kilobytes of a page; put the blocks back.
 
     Signs that only Markdown would have read are written as themselves again.
     """
@@ -141,7 +141,7 @@ def _tight(html: str) -> str:
 def _render(page: Any, written: str, config: Any, files: Any) -> None:
     """Set what MkDocs would set from Markdown."""
     page.present_anchor_ids = set(_ID.findall(written))
-    headings: list[dict[str, Any]] = []
+    headings: list[dict[str, str | int]] = []
 
     def linked(found: re.Match[str]) -> str:
         level, text = found["level"], found["text"]

@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from perfledger.ingest.common.project import Address, Color, Footer
 CHANGES = Path("data") / "changes.json"
 STYLES = "assets/css/publisher.css"
 LOGOS = (".svg", ".png", ".webp")
-#: What a color has to be read on: the palest and the darkest ground of text, in the light and in the dark scheme.
+#: The palest and the darkest ground of text, in the light and in the dark scheme.
 GROUNDS = {"default": ("#ffffff", "#eef1f4"), "slate": ("#1c2027", "#2a303a")}
 #: As WCAG asks of text, and some more.
 CONTRAST = 4.8
@@ -48,14 +48,16 @@ class SitePublisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class About:
-    """What the footer states; None for what is not known."""
+class Identity:
+    """The facts of the footer, None if unknown; its words by language."""
 
+    publisher: SitePublisher
     version: str
     license: str | None
     date: str | None
     commit: str | None
     repository: str | None
+    words: Mapping[str, Mapping[str, str]]
 
 
 @event_priority(-10)
@@ -68,11 +70,7 @@ def on_config(config: Any) -> Any:
         config["theme"]["logo"] = config["theme"]["favicon"] = _logo_path(publisher)
     if publisher.color:
         config["extra_css"].append(STYLES)
-    config["extra"]["identity"] = {
-        **asdict(_about(config)),
-        "publisher": msgspec.to_builtins(publisher),
-        "words": {language: _texts(language) for language in words.LANGUAGES},
-    }
+    config["extra"]["identity"] = _identity(config, publisher)
     return config
 
 
@@ -105,17 +103,17 @@ def on_page_context(context: Any, page: Any, config: Any, **_: Any) -> Any:
     return context
 
 
-def cite(about: Mapping[str, Any], site: str, language: str, title: str, address: str) -> Mapping[str, str]:
+def cite(about: Identity, site: str, language: str, title: str, address: str) -> Mapping[str, str]:
     """Return BibTeX and Markdown that cite a page; without its address where that is not known."""
-    texts = _texts(language)
-    known = [(name, about[name]) for name in ("date", "commit") if about[name]]
-    note = texts["comma"].join(texts[f"of_{name}"].format(value=value) for name, value in known)
+    texts = about.words[language]
+    known = {"date": about.date, "commit": about.commit}
+    note = texts["comma"].join(texts[f"of_{name}"].format(value=value) for name, value in known.items() if value)
     below = _key(address.partition("://")[2].partition("/")[2] or title)
     fields = {
-        "author": about["publisher"]["name"] or "The Perfledger authors",
+        "author": about.publisher.name or "The Perfledger authors",
         "title": f"{{{title}}}",
         "howpublished": site,
-        "year": (about["date"] or "")[:4],
+        "year": (about.date or "")[:4],
         "note": note,
         "url": address,
     }
@@ -156,13 +154,15 @@ def _logo_path(publisher: SitePublisher) -> str:
     return f"assets/publisher{Path(publisher.logo).suffix}"
 
 
-def _about(config: Any) -> About:
-    return About(
+def _identity(config: Any, publisher: SitePublisher) -> Identity:
+    return Identity(
+        publisher=publisher,
         version=__version__,
         license=None if INSTALLED else LICENSE,  # a lab's data have their own
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),
+        words={language: _texts(language) for language in words.LANGUAGES},
     )
 
 
@@ -173,7 +173,7 @@ def _date(changes: Path) -> str | None:
 
 
 def _commit(folder: Path) -> str | None:
-    """Return the commit that is built: as the environment states it, otherwise that of the checkout, if it is one."""
+    """Return the commit that the environment states, or else that of the checkout; None if it is not one."""
     stated = os.environ.get("PERFLEDGER_COMMIT") or os.environ.get("GITHUB_SHA")
     try:
         if stated:

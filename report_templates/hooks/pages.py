@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from mkdocs import utils
 from mkdocs.commands import serve as serving
@@ -43,15 +44,13 @@ BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 WRITTEN = (0, 1)
 #: Lines of a message that a page shows; the terminal shows all of them.
 MOST_LINES = 12
-#: What a server shows below the banner before any build has succeeded; MkDocs adds its reloading script.
+#: The page below the banner before any build has succeeded; MkDocs adds its reloading script.
 EMPTY = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Perfledger</title></head><body></body></html>'
 )
 
 #: In a page's policy, as theme/partials/publish/policy.html has it.
 POLICY = "script-src 'self'"
-
-App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -119,7 +118,7 @@ class Preview:
         if now == self.seen:
             return  # an editor's swap file, or bytecode
         self.broken = _run_ingest(config)
-        # What changed meanwhile may have been read: if it is undone, the sources look as before, and the pages are old.
+        # A change during the run may have been read; after it is undone, the sources look as before.
         self.seen = now if sources.fingerprint(_watched(config)) == now else ""
         if self.broken:
             log.error(self.broken)
@@ -127,7 +126,7 @@ class Preview:
             self._build_site(partial(build, config, **options), config)
 
     def banner(self, language: str) -> str:
-        """Return the banner for a page in that language; empty if there is no problem."""
+        """Return the banner for a page in that language; empty without a problem."""
         with suppress(OSError, UsageError):  # while the words are broken, the titles stay as they were
             entries = words.load().entries
             self.titles = {key: dict(entries[f"live.{key}"]) for key in ("broken", "warned")}
@@ -236,7 +235,7 @@ def _reason(lines: list[str]) -> str:
 
 @contextmanager
 def _restored_on_failure(site: Path) -> Iterator[None]:
-    """Restore what the folder held if filling it again fails."""
+    """Restore the content of the folder if filling it again fails."""
     before = site.with_name(f"{site.name}.before")
     site.rename(before)
     site.mkdir()
@@ -271,12 +270,17 @@ def _collected_warnings() -> Iterator[list[str]]:
         logger.removeHandler(handler)
 
 
-def _with_banner(app: App) -> App:
+def _with_banner(app: WSGIApplication) -> WSGIApplication:
     """Wrap the server's application: pages are sent with the present banner; files on the disk stay as built."""
 
-    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         head: list[Any] = []
-        body = app(environ, lambda *given: head.extend(given))  # waits for a build under way, so before the banner
+
+        def started(*given: Any) -> Callable[[bytes], object]:
+            head.extend(given)
+            return lambda _: None
+
+        body = app(environ, started)  # waits for a build under way, so before the banner
         status, headers = head[0], dict(head[1])
         if headers.get("Content-Type") != "text/html":
             start(status, list(headers.items()))

@@ -10,18 +10,22 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import msgspec
 import yaml
 from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.ext import Extension
 from mkdocs.plugins import event_priority
+from mkdocs.structure.nav import Section
 from mkdocs.utils import get_relative_url
 
 from perfledger.ingest.common import words
+from perfledger.schema.results import ChangeRecord
 
 #: The names of languages for search engines and for previews.
 LOCALES = {"en": "en_US", "zh": "zh_CN"}
@@ -30,7 +34,7 @@ PREVIEW = "assets/social.png"
 ENTRIES = 100
 #: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
 SHIM = "assets/vendor/iframe-worker.js"
-#: What scripts read: the page that compares results, and the one that lists all runs.
+#: Data of the page that compares results, and of the one that lists all runs.
 LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
@@ -61,7 +65,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_post_build(config: Any) -> None:
-    """Offline, put the data that scripts read beside their files as scripts: pages from the disk cannot fetch."""
+    """Offline, put the data that scripts read next to their files as scripts: pages from the disk cannot fetch."""
     folder = Path(config["site_dir"]) / "data"
     for path in [each for name in LOADED for each in folder.glob(name)] if _is_offline(config) else ():
         data = path.read_bytes()
@@ -105,7 +109,7 @@ def _reports(folder: Path) -> list[Any]:
     return [{source: pages} if source and len(pages) > 1 else pages[0] for source, pages in groups.items()]
 
 
-#: What lists the pages that follow an index in the navigation.
+#: The function that lists the pages after an index in the navigation.
 LISTED: Mapping[str, Callable[[Path], list[Any]]] = {
     "models/index.md": _models,
     "frameworks/index.md": partial(_in_folder, "frameworks"),
@@ -140,8 +144,8 @@ def on_nav(nav: Any, files: Any, **_: Any) -> Any:
     return nav
 
 
-def _section(url: str, sections: Mapping[str, Any]) -> Any:
-    """Return the section of the nearest page above an address; None where the navigation has none."""
+def _section(url: str, sections: Mapping[str, Section]) -> Section | None:
+    """Return the section of the nearest page above an address; None if the navigation has no page above it."""
     while url := "".join(f"{each}/" for each in url.split("/")[:-2]):
         if url in sections:
             return sections[url]
@@ -217,70 +221,105 @@ def _address(config: Any, path: str, page_url: str) -> str:
     return _absolute(config, path) or get_relative_url(path or ".", page_url)
 
 
-def _addresses(pages: Iterable[Any], config: Any) -> list[Mapping[str, Any]]:
-    """Return, per page and language, its address and those of all languages, without pages that are not searched."""
+@dataclass(frozen=True)
+class Listed:
+    """A page in the sitemap: its address, those in all languages, and that in the default language."""
+
+    address: str | None
+    alternates: list[tuple[str, str | None]]
+    default: str | None
+
+
+def _addresses(pages: Iterable[Any], config: Any) -> list[Listed]:
+    """Return the pages in each language, without those that are not searched."""
     if not config.site_url:
         return []
     listed = [each for each in pages if each.page and not (each.page.meta.get("search") or {}).get("exclude")]
     below = sorted(_below(config, each, config.theme["language"]) for each in listed)
     folders = _folders(config)
     return [
-        {
-            "address": _absolute(config, at + path),
-            "alternates": [(each, _absolute(config, other + path)) for each, other in folders.items()],
-            "default": _absolute(config, path),
-        }
+        Listed(
+            _absolute(config, at + path),
+            [(each, _absolute(config, other + path)) for each, other in folders.items()],
+            _absolute(config, path),
+        )
         for path in below
         for at in folders.values()
     ]
 
 
-def _feed(config: Any, language: str) -> Mapping[str, Any]:
-    """Return new and changed results, the newest first; empty without a changes.json."""
+@dataclass(frozen=True)
+class FeedEntry:
+    """A change in the feed, in words; `link` is the page of the result, and `runs` are the pages of the runs."""
+
+    id: str
+    title: str
+    summary: str
+    updated: str
+    link: str
+    runs: list[str]
+
+
+@dataclass(frozen=True)
+class Feed:
+    """New and changed results, the newest first; `front` is the page that shows them."""
+
+    language: str
+    id: str
+    texts: Mapping[str, str]
+    front: str
+    address: str
+    updated: str
+    entries: list[FeedEntry]
+
+
+def _feed(config: Any, language: str) -> Feed:
+    """Return the feed; it is empty without a changes.json."""
     path = Path(config.docs_dir) / CHANGES
-    changes = json.loads(path.read_text("utf-8"))["changes"] if path.is_file() else []
-    entries = [_entry(config, language, each) for each in changes[:ENTRIES]]
-    front = _absolute(config, _path(config, language, ""))
-    return {
-        "language": language,
-        "id": _id(config, _path(config, language, "feed.xml")),
-        "texts": _texts(config, language),
-        "front": front or "./",
-        "self": _absolute(config, _path(config, language, "feed.xml")) or "feed.xml",
-        "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
-        "entries": entries,
-    }
+    stated = json.loads(path.read_text("utf-8"))["changes"] if path.is_file() else []
+    changes = msgspec.convert(stated, list[ChangeRecord])
+    name = _path(config, language, "feed.xml")
+    return Feed(
+        language,
+        _id(config, name),
+        _texts(config, language),
+        _absolute(config, _path(config, language, "")) or "./",
+        _absolute(config, name) or "feed.xml",
+        _moment(max((each.date for each in changes), default=NO_CHANGE)),
+        [_entry(config, language, each) for each in changes[:ENTRIES]],
+    )
 
 
-def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
+def _entry(config: Any, language: str, change: ChangeRecord) -> FeedEntry:
     texts = _texts(config, language)
-    figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
-    sure = texts.get(f"grade_{change.get('grade')}", "")
-    known = {"after": figure, "before": change["before_text"], "share": change["share_text"], "sure": sure}
+    figure = " ".join(filter(None, (change.after_text, change.unit)))
+    sure = texts.get(f"grade_{change.grade}", "")
+    known = {"after": figure, "before": change.before_text, "share": change.share_text, "sure": sure}
     case = _case(texts, language, change)
-    brief, whole = (texts[change["kind"]].format(case=texts["comma"].join(each), **known) for each in (case[:3], case))
-    return {
-        "id": _id(config, _path(config, language, f"{change['result']}/{change['date']}")),
-        "title": _xml(brief),
-        "summary": _xml(whole),
-        "updated": _moment(change["date"]),
-        "link": _linked(config, language, change["page"]),
-        "runs": [_linked(config, language, each["page"]) for each in change.get("runs", ()) if each.get("page")],
-    }
+    brief, whole = (texts[change.kind].format(case=texts["comma"].join(each), **known) for each in (case[:3], case))
+    return FeedEntry(
+        _id(config, _path(config, language, f"{change.result}/{change.date}")),
+        _xml(brief),
+        _xml(whole),
+        _moment(change.date),
+        _linked(config, language, change.page),
+        [_linked(config, language, each.page) for each in change.runs if each.page],
+    )
 
 
-def _case(texts: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
+def _case(texts: Mapping[str, str], language: str, change: ChangeRecord) -> list[str]:
     """Return the parts of the figure's case, the most important first."""
-    software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
-    sizes = [texts[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
-    options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
-    precision = _table("precision", language).get(str(change.get("precision"))) or change.get("precision")
-    parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)
-    return [str(each) for each in (*parts, change.get("round")) if each]
+    software = " ".join(filter(None, (change.framework, change.framework_version)))
+    sizes = {"devices": change.devices, "batch_size": change.batch_size}
+    counts = [texts[name].format(n=n) for name, n in sizes.items() if n is not None]
+    options = " ".join(f"{name}={value}" for name, value in sorted(change.options.items()))
+    precision = _table("precision", language).get(str(change.precision)) or change.precision
+    title = getattr(change.title, language)
+    return list(filter(None, (title, software, change.hardware, *counts, precision, options, change.round)))
 
 
 def _linked(config: Any, language: str, page: str) -> str:
-    """Return a page's address relative to the language's folder, which also holds its feed."""
+    """Return a page's address relative to the language's folder, which also contains its feed."""
     return f"{_absolute(config, _path(config, language, '')) or ''}{page}"
 
 
@@ -295,7 +334,7 @@ def _moment(date: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
+    """Return text without the characters that XML forbids."""
     return _NO_XML.sub("\ufffd", text)
 
 
@@ -346,7 +385,7 @@ class Included(Extension):
 
 
 def on_env(env: Any, **_: Any) -> Any:
-    """Let templates leave out the lines and the indents of their own statements: a third of what they write.
+    """Let templates leave out the lines and the indents of their own statements, which are a third of the output.
 
     They stay as they are while a site is built, so no page looks for changes; each is compiled for all languages.
     """

@@ -8,19 +8,37 @@ where that is.
 from __future__ import annotations
 
 import html
-import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from material.plugins.search import plugin  # type: ignore[import-untyped]
 from mkdocs.plugins import event_priority
+from msgspec import Struct
+
+
+class SearchEntry(Struct, frozen=True, omit_defaults=True):
+    """A page, section or result that the search finds."""
+
+    location: str
+    title: str
+    text: str
+    boost: float = 1
+
+
+class SearchIndex(Struct, frozen=True):
+    """The index as the theme's plugin writes it; `config` also has the words that mean the same, for our script."""
+
+    config: dict[str, object]
+    docs: list[SearchEntry]
+
 
 INDEX = Path("search") / "search_index.json"
 #: Name and beginning of the same index in a site that is opened from the disk.
-SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
+SCRIPT, ASSIGNED = Path("search") / "search_index.js", b"var __index = "
 SAME_WORDS = Path(__file__).resolve().parents[1] / "search.toml"
 #: Models that no suite describes rank below those that have one.
 OF_UNNAMED_MODELS = "models/model-"
@@ -35,8 +53,8 @@ _ID = re.compile(r' id="([^"]+)"')
 _PASSED_OVER = re.compile(r' data-search-exclude| class="headerlink"')
 #: The summary of a folded table.
 _ROWS = re.compile(r"Rows: \d+|共 \d+ 行")
-#: What a page names for the search besides itself, by language.
-_hits: dict[str, list[dict[str, str]]] = {}
+#: Results that pages name for the search, by language.
+_hits: dict[str, list[SearchEntry]] = {}
 
 
 class Sections:
@@ -65,7 +83,7 @@ class Sections:
         self.data = [each for each in self.data if "".join([*each.title, *each.text]).strip()]
 
     def _begun(self, tag: str, attributes: str) -> list[str]:
-        """Begin the section of a heading, and return where its title goes; the title of the page is no anchor."""
+        """Begin the section of a heading, and return where its title goes; the title of the page has no anchor."""
         left_out = {"data-search-exclude": None} if _PASSED_OVER.search(attributes) else {}
         self.data.append(plugin.Section(plugin.Element(tag, left_out)))
         named = _ID.search(attributes)
@@ -82,10 +100,10 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
-    """Collect what a page names for the search besides itself: results, which are pages with a filter."""
+    """Collect the results that a page names for the search: pages with a filter."""
     if "hits" in page.meta:
         _hits[page.file.src_uri.partition("/")[0]] = [
-            {"location": _location(path), "title": title, "text": text} for title, text, path in page.meta["hits"]
+            SearchEntry(_location(path), title, text) for title, text, path in page.meta["hits"]
         ]
 
 
@@ -104,14 +122,13 @@ def on_post_build(config: Any) -> None:
     site = Path(config["site_dir"])
     if not (site / INDEX).is_file():
         return
-    found = json.loads((site / INDEX).read_text("utf-8"))
+    found = msgspec.json.decode((site / INDEX).read_bytes(), type=SearchIndex)
     folders = ["", *_folders(config)]
     for folder in folders:
-        mine = [each for each in found["docs"] if _folder(each["location"], folders) == folder]
+        mine = [_plain(each, folder) for each in found.docs if _folder(each.location, folders) == folder]
         if mine or not folder:
             named = _hits.get(folder.rstrip("/") or _default(config), [])
-            docs = [*(_plain(each, folder) for each in mine), *named]
-            _write(site, folder, {"config": {**found["config"], "same": _same()}, "docs": docs})
+            _write(site, folder, SearchIndex({**found.config, "same": _same()}, [*mine, *named]))
 
 
 def _same() -> list[list[str]]:
@@ -119,12 +136,11 @@ def _same() -> list[list[str]]:
     return found
 
 
-def _plain(entry: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
+def _plain(entry: SearchEntry, folder: str) -> SearchEntry:
     """Return an entry without references, with its location relative to the language's folder."""
-    location = entry["location"][len(folder) :]
-    texts = {key: _text(entry[key]) for key in ("title", "text")}
-    boost = entry.get("boost", 1) * (UNNAMED if location.startswith(OF_UNNAMED_MODELS) else 1)
-    return {"location": location, **texts} | ({"boost": boost} if boost != 1 else {})
+    location = entry.location[len(folder) :]
+    boost = entry.boost * UNNAMED if location.startswith(OF_UNNAMED_MODELS) else entry.boost
+    return SearchEntry(location, _text(entry.title), _text(entry.text), boost)
 
 
 def _text(marked: str) -> str:
@@ -146,9 +162,9 @@ def _folder(location: str, folders: Iterable[str]) -> str:
     return max((each for each in folders if location.startswith(each)), key=len)
 
 
-def _write(site: Path, folder: str, index: Mapping[str, Any]) -> None:
-    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+def _write(site: Path, folder: str, index: SearchIndex) -> None:
+    text = msgspec.json.encode(index)
     (site / folder / INDEX).parent.mkdir(parents=True, exist_ok=True)
-    (site / folder / INDEX).write_text(text, "utf-8")
+    (site / folder / INDEX).write_bytes(text)
     if (site / SCRIPT).is_file():
-        (site / folder / SCRIPT).write_text(f"{ASSIGNED}{text}", "utf-8")
+        (site / folder / SCRIPT).write_bytes(ASSIGNED + text)

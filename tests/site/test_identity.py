@@ -73,7 +73,8 @@ def test_every_page_says_what_it_is_made_of_and_how_to_cite_it(whole: Path, kind
 
 
 def test_a_citation_keeps_the_signs_of_a_title_and_leaves_out_what_is_not_known(identity: Any) -> None:
-    about = {"date": None, "commit": "0123456789abcdef", "publisher": {"name": ""}}
+    texts = {"comma": ", ", "of_commit": "Commit {value}"}
+    about = identity.Identity(identity.SitePublisher(), "", None, None, "0123456789abcdef", None, {"en": texts})
     found = identity.cite(about, "Perfledger", "en", "Wide & Deep_[x] 100%", "")
     assert "  title = {{Wide \\& Deep\\_[x] 100\\%}},\n" in found["bibtex"]
     assert "year" not in found["bibtex"]

@@ -295,7 +295,7 @@ def test_a_feed_has_a_hundred_entries_at_most_and_names_that_stay(publish: Any, 
     def ids(changes: list[dict[str, Any]]) -> list[str]:
         (tmp_path / "data").mkdir(exist_ok=True)
         (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": changes}), "utf-8")
-        return [each["id"] for each in publish._feed(Config(tmp_path, address), "en")["entries"]]
+        return [each.id for each in publish._feed(Config(tmp_path, address), "en").entries]
 
     many = [{**MOVED, "result": f"result-{number}"} for number in range(150)]
     assert len(ids(many)) == 100
@@ -305,16 +305,16 @@ def test_a_feed_has_a_hundred_entries_at_most_and_names_that_stay(publish: Any, 
 
 def test_a_feed_without_changes_is_empty_and_valid(publish: Any, tmp_path: Path) -> None:
     found = publish._feed(Config(tmp_path, ""), "zh")
-    assert (found["entries"], found["updated"]) == ([], "1970-01-01T00:00:00Z")
+    assert (found.entries, found.updated) == ([], "1970-01-01T00:00:00Z")
 
 
 def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     bad = {**MOVED, "hardware": "a\x00\x1b\ud800b"}
     (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": [bad]}), "utf-8")
-    [entry] = publish._feed(Config(tmp_path, ""), "en")["entries"]
-    ET.fromstring(f"<a>{entry['title'].replace('&', '&amp;').replace('<', '&lt;')}</a>")
-    assert "a\ufffd\ufffd\ufffdb" in entry["title"]
+    [entry] = publish._feed(Config(tmp_path, ""), "en").entries
+    ET.fromstring(f"<a>{entry.title.replace('&', '&amp;').replace('<', '&lt;')}</a>")
+    assert "a\ufffd\ufffd\ufffdb" in entry.title
 
 
 def test_the_page_for_wrong_addresses_is_not_indexed_and_says_both_languages(real: Path) -> None:

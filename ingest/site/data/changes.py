@@ -15,7 +15,7 @@ from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.schema.records import Run, to_json
-from perfledger.schema.results import ResultRecord
+from perfledger.schema.results import ChangedBy, ChangeRecord, ResultRecord
 
 VERSION = 1
 #: A figure has moved if by this part of it at least, and out of the range that its repeats had.
@@ -65,10 +65,10 @@ def changes(site: Site) -> tuple[Change, ...]:
 def document(site: Site, results: Iterable[ResultRecord]) -> bytes:
     """Return every change as JSON with a line each, newest first."""
     by_id = {each.id: each for each in results}
-    found = [_object(site, by_id[identity(each.row)], each) for each in site.once(changes)]
-    by_result = sorted(found, key=lambda each: str(each["result"]))
-    newest_first = sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
-    return f'{{\n"version": {VERSION},\n"changes": {json_array(newest_first)}\n}}\n'.encode()
+    found = [_record(site, by_id[identity(each.row)], each) for each in site.once(changes)]
+    by_result = sorted(found, key=lambda each: each.result)
+    newest_first = sorted(by_result, key=lambda each: each.date, reverse=True)
+    return f'{{\n"version": {VERSION},\n"changes": {json_array(map(to_json, newest_first))}\n}}\n'.encode()
 
 
 def _of_result(suite: Suite, row: Row, runs: Sequence[Run]) -> Iterator[Change]:
@@ -94,24 +94,23 @@ def _has_moved(before: Statistics, after: Statistics) -> bool:
     return outside and abs(after.value / before.value - 1) >= MOVED
 
 
-def _object(site: Site, result: ResultRecord, change: Change) -> dict[str, object]:
-    known = to_json(result)
-    return {
-        "date": change.date,
-        "kind": "moved" if change.before else "new",
-        "result": result.id,
-        **{name: known[name] for name in _OF_RESULT},
-        "before": change.before.value if change.before else None,
-        "after": change.after.value,
-        "before_text": text(change.before),
-        "after_text": text(change.after),
-        "share": change.share,
-        "share_text": None if change.share is None else numbers.signed_percent(change.share),
-        "grade": change.grade,
-        "runs": [{"id": each.id, "page": addresses.served(site.page(each))} for each in change.runs],
-    }
+def _record(site: Site, result: ResultRecord, change: Change) -> ChangeRecord:
+    return ChangeRecord(
+        **{name: getattr(result, name) for name in _OF_RESULT},
+        date=change.date,
+        kind="moved" if change.before else "new",
+        result=result.id,
+        before=change.before.value if change.before else None,
+        after=change.after.value,
+        before_text=text(change.before) or None,
+        after_text=text(change.after),
+        share=change.share,
+        share_text=None if change.share is None else numbers.signed_percent(change.share),
+        grade=change.grade,
+        runs=tuple(ChangedBy(id=each.id, page=addresses.served(site.page(each))) for each in change.runs),
+    )
 
 
-def text(found: Statistics | None) -> str | None:
-    """Return a figure as the pages would show it."""
-    return numbers.figure(found.value, found.spread) if found else None
+def text(found: Statistics | None) -> str:
+    """Return a figure as the pages would show it; empty without one."""
+    return numbers.figure(found.value, found.spread) if found else ""

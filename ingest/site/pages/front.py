@@ -116,10 +116,9 @@ def latest(site: Site) -> LatestChanges | None:
 
 def _changed(site: Site, change: changes.Change) -> ListedChange:
     row, suite = change.row, change.suite
-    before, after = changes.text(change.before), changes.text(change.after)
-    share = numbers.signed_percent(change.share or 0)
+    after, share = changes.text(change.after), numbers.signed_percent(change.share or 0)
     what = (
-        phrase("front.changed_moved", before=before, after=after, share=share)
+        phrase("front.changed_moved", before=changes.text(change.before), after=after, share=share)
         if change.before
         else phrase("front.changed_new", after=after)
     )

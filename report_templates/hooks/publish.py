@@ -18,8 +18,6 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 import yaml
-from jinja2.bccache import Bucket, BytecodeCache
-from jinja2.ext import Extension
 from mkdocs.plugins import event_priority
 from mkdocs.structure.nav import Section
 from mkdocs.utils import get_relative_url
@@ -39,10 +37,6 @@ LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
-#: A part with a fixed name. Those that depend on the page are looked for each time.
-_INCLUDE = re.compile(r"""\{%-? *include +"([^"~]+)" *-?%\}""")
-#: At the top of each part of the theme; its marks would take the blanks before the part away.
-_COMMENT = re.compile(r"\A\{#-.*?-#\}\s*", re.DOTALL)
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -350,44 +344,10 @@ def _table(name: str, language: str, site: str = "") -> Mapping[str, str]:
     return {key: entry[language].replace("{site}", site) for (table, _, key), entry in found if table == name}
 
 
-class Compiled(BytecodeCache):
-    """The compiled templates of one process."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what another language has compiled."""
-        if bucket.key in self.found:
-            bucket.bytecode_from_string(self.found[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what this language has compiled."""
-        self.found[bucket.key] = bucket.bytecode_to_string()
-
-
-COMPILED = Compiled()
-
-
-class Included(Extension):
-    """Puts the parts that a template of the theme includes into it: to find a part takes longer than to fill it in."""
-
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        """Return a template with its parts, each in a scope of its own; those that include themselves stay apart."""
-        return _INCLUDE.sub(lambda part: self._part(part[0], part[1], name or ""), source)
-
-    def _part(self, statement: str, name: str, of: str) -> str:
-        loader = self.environment.loader
-        if loader is None or name in {of, "partials/toc-item.html"}:
-            return statement
-        text = _COMMENT.sub("", loader.get_source(self.environment, name)[0])
-        return f"{{% with %}}{self.preprocess(text, name)}{{% endwith %}}"
-
-
 def on_env(env: Any, **_: Any) -> Any:
     """Let templates leave out the lines and the indents of their own statements, which are a third of the output.
 
-    They stay as they are while a site is built, so no page looks for changes; each is compiled for all languages.
+    They stay as they are while a site is built, so no page looks for changes.
     """
 
     @cache
@@ -398,7 +358,5 @@ def on_env(env: Any, **_: Any) -> Any:
 
     env.trim_blocks = env.lstrip_blocks = True
     env.auto_reload = False
-    env.bytecode_cache = COMPILED
-    env.add_extension(Included)
     env.globals["translated"] = translated
     return env

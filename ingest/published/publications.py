@@ -246,6 +246,11 @@ class Publications:
     problems: tuple[Problem, ...] = ()
     digest: str = ""
 
+    def address_of(self, row: Published) -> str | None:
+        """Return the address of the page that prints a figure; None if it is unknown."""
+        source = self.sources.get(row.source)
+        return source.address_of(row) if source else None
+
     def rules_of(self, path: str) -> tuple[str, ...]:
         """Return the rules that a source used for the figures of a log, in addition to those of every run."""
         found = (

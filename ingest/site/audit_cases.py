@@ -18,6 +18,7 @@ from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Facets, Link
+from perfledger.ingest.site.run_tables import log_lines_text
 
 #: A difference of this share fills its half of the bar; larger ones are cut off there.
 FULL_BAR = 0.1
@@ -47,26 +48,21 @@ class AuditDifference:
 
 @dataclass(frozen=True)
 class AuditCase:
-    """A published result that names a log, with the places that print it; `count` is their number.
+    """A published result that names a log, and all rows that print it; `audited` is the row with most digits.
 
-    `log` leads to our run or to the log; `lines` to the lines that our result is computed from. `about` says which rule
-    or log gives the published result, and what the log contradicts. `facets` are those of the page's chips.
+    `run` leads to our run, and `lines` to the lines that our result is computed from. `about` says which rule or log
+    gives the published result, and what the log contradicts. `facets` are those of the page's chips.
     """
 
-    model: str
-    framework: str
+    audited: Audited
+    rows: tuple[Published, ...]
     setting: Text
-    count: int
     published: str
-    value: float | None
-    unit: str
     places: tuple[PlaceLink, ...]
     computed: str
-    computed_value: float | None
     run: str | None
     lines: Link | None
     difference: AuditDifference | None
-    verdict: Text
     about: tuple[Text, ...]
     facets: Facets
 
@@ -74,7 +70,7 @@ class AuditCase:
 def audit_cases(site: Site, found: Sequence[Audited]) -> tuple[AuditCase, ...]:
     """Return a case per result that a log gives, the largest difference first; equal figures of one log are one."""
     groups = sorted(_merged(found), key=lambda group: -_size(_finest(group)))
-    return tuple(_case(site, _finest(group), [each.row for each in group]) for group in groups)
+    return tuple(_case(site, _finest(group), tuple(each.row for each in group)) for group in groups)
 
 
 def facets(row: Published, verdict: str = "") -> Facets:
@@ -124,36 +120,30 @@ def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
     return [group for _, group in groups]
 
 
-def _case(site: Site, each: Audited, rows: Sequence[Published]) -> AuditCase:
-    row, ours = each.row, each.house
+def _case(site: Site, each: Audited, rows: tuple[Published, ...]) -> AuditCase:
+    ours = each.house
     return AuditCase(
-        model=row.model,
-        framework=row.framework,
-        setting=setting(row),
-        count=len(rows),
-        published=tables.printed(row),
-        value=row.value,
-        unit=row.unit,
+        audited=each,
+        rows=rows,
+        setting=setting(each.row),
+        published=tables.printed(each.row),
         places=tuple(_places(site, rows)),
         computed=numbers.exact(float(f"{ours.value:.7g}")) if ours else numbers.ABSENT,
-        computed_value=ours.value if ours else None,
         run=_page(site, each),
         lines=_lines(site, each, ours) if ours else None,
         difference=_difference(ours.difference) if ours else None,
-        verdict=phrase(f"verdict.{each.verdict}"),
         about=tuple(_about(each)),
-        facets=facets(row, each.verdict),
+        facets=facets(each.row, each.verdict),
     )
 
 
 def _places(site: Site, rows: Sequence[Published]) -> Iterator[PlaceLink]:
     """Yield each page that prints a figure, with its folder."""
-    source = site.published.sources.get(rows[0].source)
     for file in dict.fromkeys(row.place.split(" ")[0] for row in rows):
         there = [row for row in rows if row.place.split(" ")[0] == file]
         anchors = tuple(addresses.audit_anchor(row) for row in there)
-        page = source.address_of(there[0]) if source else None
-        yield PlaceLink(anchors, "/".join(file.split("/")[-2:]), "; ".join(row.place for row in there), page)
+        title, page = "; ".join(row.place for row in there), site.published.address_of(there[0])
+        yield PlaceLink(anchors, "/".join(file.split("/")[-2:]), title, page)
 
 
 def _page(site: Site, each: Audited) -> str | None:
@@ -170,7 +160,7 @@ def _lines(site: Site, each: Audited, found: LogFigure) -> Link | None:
     if lines is None:
         return None
     first, last = lines
-    text = phrase("audit.line", first=first) if first == last else phrase("audit.lines", first=first, last=last)
+    text = log_lines_text(first, last)
     run = site.by_id.get(found.run.id)
     here = addresses.log_lines(site, run, first, last) if run else None
     return Link(text, here or _lines_at_source(site, each, found, addresses.log_anchor(first, last)))

@@ -162,7 +162,7 @@ def published(site: Site, framework: str) -> Table | None:
 
     def printed_cell(found: Audited) -> Cell:
         row = found.row
-        return cell(printed(row), site.published.sources[row.source].address_of(row), row.unit, value=row.value)
+        return cell(printed(row), site.published.address_of(row), row.unit, value=row.value)
 
     def recomputed(found: Audited) -> Cell:
         if found.house is None:

@@ -174,7 +174,7 @@ def _published(site: Site, each: ResultLine) -> Cell:
     return Cell(
         tuple(
             Entry(
-                printed(row), site.published.sources[row.source].address_of(row), _printed_case(row, each.row.unit),
+                printed(row), site.published.address_of(row), _printed_case(row, each.row.unit),
                 value=row.value, verdict=signs[id(row)],
             )
             for row in (one.row for one in found)

@@ -235,9 +235,10 @@ def _case(row: Published) -> tuple[object, ...]:
 
 def _value(site: Site, row: PublishedRow) -> Cell:
     """Return a figure with links to the first place that prints it and to the other places, and its labels."""
-    places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(row.places[1:], 2))
+    places = tuple(Link(str(index), site.published.address_of(each)) for index, each in enumerate(row.places[1:], 2))
     labels = tuple(dict.fromkeys(each.label for each in row.places if each.label))
-    entry = Entry(tables.printed(row.first), _address(site, row.first), labels, places, value=row.first.value)
+    page = site.published.address_of(row.first)
+    entry = Entry(tables.printed(row.first), page, labels, places, value=row.first.value)
     return replace(tables.state(row.first) or Cell((entry,)), note=tables.sentences(row.notes) or None)
 
 
@@ -250,10 +251,6 @@ def _our(site: Site, found: Ours) -> Entry:
     marks = (numbers.signed_percent(found.difference), *found.marks)
     page = site.page(representative(site, found.row))
     return Entry(numbers.figure(found.value, found.spread), page, marks, value=found.value)
-
-
-def _address(site: Site, row: Published) -> str | None:
-    return site.published.sources[row.source].address_of(row)
 
 
 # ---- a line per place, for tables of frameworks ----
@@ -357,13 +354,12 @@ def figure_of(site: Site, page: str, rows: Sequence[Published]) -> PublishedFigu
     found = sorted(rows, key=lambda each: each.value or 0)
     ends = list(dict.fromkeys(map(_written, (found[0], found[-1]))))
     sizes = sorted({row.batch_size for row in found if row.batch_size})
-    sources = site.published.sources
-    one = sources[found[0].source].address_of(found[0]) if len(found) == 1 else None
+    one = site.published.address_of(found[0]) if len(found) == 1 else None
     batch = "–".join(map(numbers.count, dict.fromkeys((sizes[0], sizes[-1])))) if sizes else ""
     return PublishedFigure(
         figure="–".join(ends),
         batch=phrase("front.batch_short", n=batch) if batch else "",
-        about=listed(dict.fromkeys(sources[each.source].title for each in found)),
+        about=listed(dict.fromkeys(site.published.sources[each.source].title for each in found)),
         page=one or page,
     )
 

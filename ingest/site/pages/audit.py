@@ -9,7 +9,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, Slip, Unconfirmed
-from perfledger.ingest.published.publications import Published, Publisher, options_cell
+from perfledger.ingest.published.publications import Published, options_cell
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.audit_cases import AuditCase, audit_cases, facets, setting
@@ -36,40 +36,17 @@ class AuditedModel:
 
 
 @dataclass(frozen=True)
-class AuditSource:
-    """A source of published results: its edition, and the numbers of its results and of its empty cells."""
-
-    title: Text
-    address: str
-    words: Text
-    date: Text
-    commit: str
-    figures: int
-    empty: int
-
-
-@dataclass(frozen=True)
-class AuditTable:
-    """A further table with its title, and a sentence on its rows."""
-
-    title: Text
-    note: Text
-    table: Table
-
-
-@dataclass(frozen=True)
 class AuditPage:
-    """The audit as its template shows it; `meanings` are the verdicts with their definitions."""
+    """The audit as its template shows it; `tables` are on what sources print."""
 
     printed: int
     audit: AuditSummary | None
     chips: tuple[ChipGroup, ...]
     lines: tuple[AuditedModel, ...]
     cases: tuple[AuditCase, ...]
-    tables: tuple[AuditTable, ...]
-    meanings: tuple[tuple[Text, Text], ...]
+    tables: tuple[Table, ...]
+    tolerance: str
     recorded: bool
-    sources: tuple[AuditSource, ...]
 
 
 def pages(site: Site) -> list[Page]:
@@ -94,9 +71,8 @@ def _page(site: Site) -> AuditPage:
         lines=tuple(_models(site)),
         cases=audit_cases(site, found),
         tables=tuple(_tables(site)),
-        meanings=_meanings(),
+        tolerance=numbers.percent(audit.TOLERANCE),
         recorded=any(each.recorded for each in found),
-        sources=tuple(_source(site, each) for each in site.published.sources.values()),
     )
 
 
@@ -130,29 +106,12 @@ def _models(site: Site) -> Iterator[AuditedModel]:
             yield AuditedModel(listed((found[0].row.model, source)), phrase("audit.of_model", **count), verdicts, of)
 
 
-def _meanings() -> tuple[tuple[Text, Text], ...]:
-    tolerance = numbers.percent(audit.TOLERANCE)
-    return (
-        (phrase("verdict.reproduced"), phrase("audit.means_reproduced", tolerance=tolerance)),
-        (phrase("verdict.reproduced_by_another_rule"), phrase("audit.means_other_rule")),
-        (phrase("verdict.belongs_to_another_log"), phrase("audit.means_other_log")),
-        (phrase("verdict.not_supported"), phrase("audit.means_not_supported")),
-    )
-
-
-def _source(site: Site, source: Publisher) -> AuditSource:
-    mine = [row for row in site.published.rows if row.source == source.name]
-    empty = sum(row.value is None for row in mine)
-    published = tables.published_on(source)
-    return AuditSource(source.title, source.address, source.words, published, source.commit, len(mine) - empty, empty)
-
-
-def _tables(site: Site) -> Iterator[AuditTable]:
+def _tables(site: Site) -> Iterator[Table]:
     """Yield the tables on what sources print: conflicting values, inconsistent speed-ups, and unsupported claims."""
     rows = site.published.rows
     claims = audit.unconfirmed(site.audited, site.published.sources)
-    found = {
-        "disagreements": table_of(
+    found = (
+        table_of(
             "disagreements",
             audit.disagreements(rows),
             (
@@ -160,7 +119,7 @@ def _tables(site: Site) -> Iterator[AuditTable]:
                 ColumnOf(phrase("table.places"), lambda each: _conflicting(site, each.rows)),
             ),
         ),
-        "slips": table_of(
+        table_of(
             "slips",
             audit.slips(rows),
             (
@@ -169,7 +128,7 @@ def _tables(site: Site) -> Iterator[AuditTable]:
                 ColumnOf(phrase("table.computed_speedup"), lambda each: f"{each.computed:.2f}", True),
             ),
         ),
-        "claims": table_of(
+        table_of(
             "claims",
             sorted(claims, key=lambda each: (not each.stated, each.row.log)),
             (
@@ -179,13 +138,8 @@ def _tables(site: Site) -> Iterator[AuditTable]:
                 ColumnOf(phrase("table.audit_log"), lambda each: _log(site, each.row)),
             ),
         ),
-    }
-    titles = {
-        "disagreements": (phrase("audit.disagreements"), phrase("audit.disagreements_note")),
-        "slips": (phrase("audit.slips"), phrase("audit.slips_note")),
-        "claims": (phrase("audit.claims"), phrase("audit.claims_note")),
-    }
-    return (AuditTable(*titles[name], table) for name, table in found.items() if table)
+    )
+    yield from filter(None, found)
 
 
 def _case(row: Published) -> Cell:
@@ -195,7 +149,8 @@ def _case(row: Published) -> Cell:
 def _conflicting(site: Site, rows: Sequence[Published]) -> Cell:
     """Return the different values of one case, each with its place, and with its kind if they are of several."""
     alike = len({options_cell(row.options) for row in rows}) == 1
-    return Cell(tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), _marks(row, alike)) for row in rows))
+    entries = (Entry(f"{row.printed} {row.unit}", site.published.address_of(row), _marks(row, alike)) for row in rows)
+    return Cell(tuple(entries))
 
 
 def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
@@ -205,7 +160,7 @@ def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
 
 
 def _speedup(site: Site, found: Slip) -> Cell:
-    return Cell((Entry(found.row.speedup, _address(site, found.row), (_place(found.row),)),))
+    return Cell((Entry(found.row.speedup, site.published.address_of(found.row), (_place(found.row),)),))
 
 
 def _claimed(site: Site, found: Unconfirmed) -> Cell:
@@ -222,11 +177,6 @@ def _stated(found: Unconfirmed) -> Cell:
 
 def _log(site: Site, row: Published) -> Cell:
     return cell(row.log.rpartition("/")[2], site.published.sources[row.source].address_of_log(row) or None)
-
-
-def _address(site: Site, row: Published) -> str | None:
-    source = site.published.sources.get(row.source)
-    return source.address_of(row) if source else None
 
 
 def _place(row: Published) -> str:

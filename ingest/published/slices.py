@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text
 from perfledger.ingest.published.cases import case_without_devices, one_device_figures
 from perfledger.ingest.published.declarations import (
@@ -42,8 +43,12 @@ BESIDE = (CELL_BATCH_SIZE, LOG_BATCH_SIZE, "label")
 GAP = 2  # lines between two rows of a printed table: some tables have a blank line between groups
 
 
-#: Returns what a figure states under a key.
+#: Returns the value of a figure under a key.
 State = Callable[[Published, str], str]
+#: Row and column.
+Place = tuple[int, int]
+#: Functions that return the group of a figure, by name of the scope, the largest groups first.
+Groups = dict[str, Callable[[Published], int]]
 
 
 @dataclass(frozen=True)
@@ -229,10 +234,8 @@ def _range(text: str) -> tuple[int, int]:
 def _parts(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
     if block.split == (TABLE,):
         return _printed_tables(block, rows)
-    found: dict[Values, list[Published]] = {}
-    for row in rows:
-        found.setdefault(_values(row, block.split), []).append(row)
-    return [found[each] for each in sorted(found, key=_order(block, list(found)))]
+    found = by_key(rows, lambda row: _values(row, block.split))
+    return [found[each] for each in _distinct(block, rows, block.split)]
 
 
 def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
@@ -252,23 +255,48 @@ def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Publis
 def _slice(block: Block, rows: Sequence[Published]) -> Slice:
     columns, column_of = _columns(block, rows)
     keys = _row_keys(block, rows, column_of)
-    row_values = {_values(row, keys) for row in rows}
-    heads = sorted(row_values, key=_order(block, [_values(row, keys) for row in rows]))
-    places: dict[tuple[int, int], list[Published]] = {}
-    for row in rows:
-        places.setdefault((heads.index(_values(row, keys)), column_of[id(row)]), []).append(row)
-    if not block.several:
-        _check_cells(block, places)
-    return _marked(block, keys, heads, columns, places, rows)
+    heads = _distinct(block, rows, keys)
+    places = by_key(rows, lambda row: (heads.index(_values(row, keys)), column_of[id(row)]))
+    for several in (found for found in places.values() if len(found) > 1 and not block.several):
+        both = " and ".join(map(_place, several[:2]))
+        raise ReportError(f"{block.place}: rows, columns: {both} are in one cell")
+    stated = {*keys, *block.columns, *(key for head in columns for key, _ in head.values)}
+    scopes = _Scopes(block, rows, places, stated)
+    of_row = {row: found[0] for (row, _), found in places.items()}
+    of_column = {column: found[0] for (_, column), found in places.items()}
+    ones = one_device_figures(rows)
+
+    def figure(row: Published) -> SliceFigure:
+        speedup, delta = _speedup(block, row, ones), _delta(block, row, rows)
+        return SliceFigure(row, scopes.marks(row, "cell"), speedup, delta, scopes.notes(row, "cell"))
+
+    return Slice(
+        block,
+        tuple(scopes.head(Head(values), of_row[n], "row") for n, values in enumerate(heads)),
+        tuple(scopes.head(head, of_column[n], "column") if n in of_column else head for n, head in enumerate(columns)),
+        {place: tuple(map(figure, found)) for place, found in places.items()},
+        scopes.facts(rows[0], "all"),
+        scopes.notes(rows[0], "all"),
+    )
+
+
+def _distinct(block: Block, rows: Sequence[Published], keys: Sequence[str]) -> list[Values]:
+    """Return the different values of some keys in their order."""
+    found = [_values(row, keys) for row in rows]
+    return sorted(set(found), key=_order(block, found))
 
 
 def _columns(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
-    """Return the heads of the columns, and the column of each figure."""
+    """Return the heads of the columns, and the column of each figure; options after the first key become marks."""
     if block.column:
         return _declared(block, rows)
-    keys = block.columns
-    found = sorted({_values(row, keys) for row in rows}, key=_order(block, [_values(row, keys) for row in rows]))
-    return [Head(each) for each in found], {id(row): found.index(_values(row, keys)) for row in rows}
+    found = _distinct(block, rows, block.columns)
+    heads = []
+    for values in found:
+        options = [each for each in values[1:] if each[0].startswith("options.")]
+        marks = tuple(each for each in options if each[1] and not _is_unmarked(block, *each))
+        heads.append(Head(tuple(each for each in values if each not in options), marks=marks))
+    return heads, {id(row): found.index(_values(row, block.columns)) for row in rows}
 
 
 def _declared(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
@@ -316,120 +344,56 @@ def _is_uniform(
     return all(found.setdefault(group(row), said) == said for row in rows for said in (state(row),))
 
 
-def _check_cells(block: Block, places: Mapping[tuple[int, int], Sequence[Published]]) -> None:
-    for found in places.values():
-        if len(found) > 1:
-            both = " and ".join(map(_place, found[:2]))
-            raise ReportError(f"{block.place}: rows, columns: {both} stand in one cell")
-
-
 def _place(row: Published) -> str:
     return f"{row.file}:{row.row}"
 
 
-def _marked(
-    block: Block,
-    keys: tuple[str, ...],
-    heads: Sequence[Values],
-    columns: Sequence[Head],
-    places: Mapping[tuple[int, int], Sequence[Published]],
-    rows: Sequence[Published],
-) -> Slice:
-    """Return the slice, with each fact and note stated once: above it, or at the column, the row or the figure."""
-    groups = _groups(places)
-    marks = _outermost(groups, rows, {*keys, *(key for head in columns for key, _ in head.values)})
-    said = _said(groups, rows)
-    marks_of, notes_of = _marker(block), _noter(said)
-    of_row = {row: each for (row, _), found in places.items() for each in found}
-    of_column = {column: each for (_, column), found in places.items() for each in found}
-    ones = one_device_figures(rows)
-    return Slice(
-        block,
-        tuple(
-            Head(head, None, marks_of(of_row[index], marks["row"]), notes_of(of_row[index], "row"))
-            for index, head in enumerate(heads)
-        ),
-        tuple(
-            _column(head, block, marks_of(of_column[index], marks["column"]), notes_of(of_column[index], "column"))
-            if index in of_column
-            else _column(head, block, (), ())
-            for index, head in enumerate(columns)
-        ),
-        {
-            place: tuple(
-                SliceFigure(
-                    row,
-                    marks_of(row, marks["cell"]),
-                    _speedup(block, row, ones),
-                    _delta(block, row, rows),
-                    notes_of(row, "cell"),
-                )
-                for row in found
-            )
-            for place, found in places.items()
-        },
-        tuple((key, value) for key in marks["all"] if (value := fact(rows[0], key))),
-        notes_of(rows[0], "all"),
-    )
+class _Scopes:
+    """Where the facts and notes of a slice are stated: above it (`all`), at a `column`, at a `row`, or at a `cell`.
 
+    Each is stated once, for the largest group of figures that share it.
+    """
 
-def _column(head: Head, block: Block, marks: Values, notes: tuple[PublishedNote, ...]) -> Head:
-    """Return a column's head; options after its first key become marks."""
-    if head.text is not None:
-        return Head(head.values, head.text, marks, notes)
-    options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
-    own = tuple((key, value) for key, value in options if value and not _is_unmarked(block, key, value))
-    return Head(tuple(each for each in head.values if each not in options), None, (*own, *marks), notes)
+    def __init__(
+        self, block: Block, rows: Sequence[Published], places: Mapping[Place, Sequence[Published]], stated: set[str]
+    ) -> None:
+        at = {id(row): place for place, found in places.items() for row in found}
+        groups: Groups = {"all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]}
+        self._block = block
+        elsewhere = {"devices": "nodes", "batch_size": ROW_BATCH_SIZE}
+        self._keys = {
+            key: _scope(rows, partial(fact, key=key), groups)
+            for key in case_keys(rows)
+            if key not in stated and elsewhere.get(key) not in stated
+        }
+        self._keys |= {key: "cell" for key in BESIDE if key != CELL_BATCH_SIZE or ROW_BATCH_SIZE in stated}
+        if len({column for _, column in places}) == 1:
+            del groups["row"]  # in a table with one column, a note of a row is a note of its figure
+        of = {id(row): notes(row) for row in rows}
+        known = dict.fromkeys(note for row in rows for note in of[id(row)])
+        self._notes = {note: _scope(rows, lambda row, note=note: note in of[id(row)], groups) for note in known}  # type: ignore[misc]
 
+    def facts(self, row: Published, scope: str) -> Values:
+        """Return the facts that are stated there."""
+        found = ((key, fact(row, key)) for key, of in self._keys.items() if of == scope)
+        return tuple((key, value) for key, value in found if value)
 
-Groups = Mapping[str, Callable[[Published], int]]
+    def marks(self, row: Published, scope: str) -> Values:
+        """Return the facts that are marked there."""
+        return tuple(each for each in self.facts(row, scope) if not _is_unmarked(self._block, *each))
 
+    def notes(self, row: Published, scope: str) -> tuple[PublishedNote, ...]:
+        """Return the notes that are stated there."""
+        return tuple(note for note in notes(row) if self._notes[note] == scope)
 
-def _groups(places: Mapping[tuple[int, int], Sequence[Published]]) -> Groups:
-    """Return how figures are grouped where something can be stated of many at once, the largest groups first."""
-    at = {id(row): place for place, found in places.items() for row in found}
-    return {"all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]}
+    def head(self, head: Head, row: Published, scope: str) -> Head:
+        """Return the head of a row or column with the marks and notes that all its figures share; `row` is one."""
+        return replace(head, marks=(*head.marks, *self.marks(row, scope)), notes=self.notes(row, scope))
 
 
 def _scope(rows: Sequence[Published], state: Callable[[Published], object], groups: Groups) -> str:
     """Return the first group whose figures all state the same; `cell` if no group does."""
     return next((name for name, group in groups.items() if _is_uniform(rows, state, group)), "cell")
-
-
-def _outermost(groups: Groups, rows: Sequence[Published], stated: set[str]) -> Mapping[str, list[str]]:
-    """Return the keys that are the same for all figures, within each column, within each row, and in none of them."""
-    found: dict[str, list[str]] = {"all": [], "column": [], "row": [], "cell": []}
-    elsewhere = {"devices": "nodes", "batch_size": ROW_BATCH_SIZE}
-    for key in case_keys(rows):
-        if key not in stated and elsewhere.get(key) not in stated:
-            found[_scope(rows, partial(fact, key=key), groups)].append(key)
-    found["cell"] += [key for key in BESIDE if key != CELL_BATCH_SIZE or ROW_BATCH_SIZE in stated]
-    return found
-
-
-def _said(groups: Groups, rows: Sequence[Published]) -> Mapping[PublishedNote, str]:
-    """Return every note of the figures, and whether all share it, each column, each row, or none of them."""
-    of = {id(row): notes(row) for row in rows}
-    # In a table with one column, what is said of a row is said of its figure.
-    wide = len({groups["column"](row) for row in rows}) > 1
-    apart = groups if wide else {name: group for name, group in groups.items() if name != "row"}
-    known = dict.fromkeys(note for row in rows for note in of[id(row)])
-    return {note: _scope(rows, lambda row, note=note: note in of[id(row)], apart) for note in known}  # type: ignore[misc]
-
-
-def _noter(said: Mapping[PublishedNote, str]) -> Callable[[Published, str], tuple[PublishedNote, ...]]:
-    def notes_of(row: Published, scope: str) -> tuple[PublishedNote, ...]:
-        return tuple(note for note in notes(row) if said[note] == scope)
-
-    return notes_of
-
-
-def _marker(block: Block) -> Callable[[Published, Sequence[str]], Values]:
-    def marks_of(row: Published, keys: Sequence[str]) -> Values:
-        found = ((key, fact(row, key)) for key in keys)
-        return tuple((key, value) for key, value in found if value and not _is_unmarked(block, key, value))
-
-    return marks_of
 
 
 def _is_unmarked(block: Block, key: str, value: str) -> bool:

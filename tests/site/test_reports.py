@@ -479,7 +479,7 @@ def test_two_reports_of_one_name_are_refused(tmp_path: Path) -> None:
     ("text", "rows", "message"),
     [
         (f'where = {{ model = "Other" }}\n{GOOD}', [one()], "where: no published figure is selected by model = Other"),
-        (GOOD, [one(row=7), one(row=9)], "published/made.csv:7 and published/made.csv:9 stand in one cell"),
+        (GOOD, [one(row=7), one(row=9)], "published/made.csv:7 and published/made.csv:9 are in one cell"),
         (f'split = "table"\n{GOOD}', [one()], "split: published/made.csv:2 has no line"),
         (
             'rows = "devices"\n[[block.column]]\nhead = "A"\nwhere = { framework = "Beta" }\n',

@@ -28,7 +28,7 @@ KINDS: Mapping[str, str] = {
     "front": "",
     "models": "models/",
     "model": "models/resnet50/",
-    "history": "models/bert/history/",
+    "history": "models/resnet50/history/",
     "frameworks": "frameworks/",
     "scorecard": "frameworks/pytorch/",
     "hardware list": "hardware/",
@@ -147,16 +147,26 @@ def build(folder: Path, cache: Path) -> None:
     for name in LOGGED:
         runs[name], path = logged(runs[name], folder)
         logs[runs[name].path] = (path,)
-    other = builders.run("other-hardware-1", hardware="Other accelerator (made up)", speed=401.0)
+    # Two days of one case are a history.
+    others = [
+        builders.run(
+            f"other-hardware-{at}",
+            hardware="Other accelerator (made up)",
+            speed=400.0 + at,
+            repeat=at,
+            start=f"2026-0{at}-01T00:00:00Z",
+        )
+        for at in (1, 2)
+    ]
     shards = dict.fromkeys(runs, "made-up.jsonl")
     site = site_of_runs(
-        [*runs.values(), other], [PROBLEM], published=found, logs=logs, limits=LIMITS,
+        [*runs.values(), *others], [PROBLEM], published=found, logs=logs, limits=LIMITS,
         plans=Plans({"planned": PLAN}), shards=shards,
     )  # fmt: skip
     builder.build(site, folder / "docs", cache)
     (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")
     (folder / "docs" / "data" / "runs").mkdir()
-    ledger = "".join(f"{text_of(each)}\n" for each in (*runs.values(), other))
+    ledger = "".join(f"{text_of(each)}\n" for each in (*runs.values(), *others))
     (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text(ledger, "utf-8")
 
 

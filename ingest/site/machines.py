@@ -227,7 +227,7 @@ def _table(site: Site, hardware: str, axis: str, found: Sequence[SuiteStanding])
 
 
 def _filled(site: Site, hardware: str, values: Sequence[str], lines: Sequence[StandingLine]) -> AxisTable:
-    """Return a table of frameworks with what others published where it has no result of ours."""
+    """Return a table of frameworks that has published figures in place of missing results of ours."""
     theirs = {each.key: each for each in site.once(published_figures.lines).get(hardware, ())}
     counted = Counter(name for each in theirs.values() for name in each.figures)
     names = (*values, *sorted(counted.keys() - {*values}, key=lambda each: (-counted[each], each)))

@@ -54,9 +54,9 @@ class CommandBlock:
     """One recipe, or the commands of runs without one.
 
     `again` has a line per case that runs it again, and `more` counts the cases left out. `facts` are source, image and
-    launcher; `install` are the steps of the set-up, and `setup` the command that runs them. Only plans have `told`, the
-    recipe's own words; the data set's `folder` and the `layout` in it; and the `planned` commands of the trainer, in
-    the order of `again`.
+    launcher; `install` are the steps of the set-up, and `setup` the command that runs them. Only plans have `notes`,
+    the recipe's own words; the data set's `folder` and the `layout` in it; and the `planned` commands of the trainer,
+    in the order of `again`.
     """
 
     title: Text
@@ -66,7 +66,7 @@ class CommandBlock:
     install: tuple[str, ...]
     setup: str
     executed: tuple[Executed, ...] = ()
-    told: Bilingual | None = None
+    notes: Bilingual | None = None
     folder: str = ""
     layout: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
@@ -203,7 +203,7 @@ def noted(run: Run) -> Text | None:
 
 @cache
 def _chinese() -> Mapping[str, dict[str, str]]:
-    """Return Chinese texts by what recipes say in English: titles, notes and set-ups, and former notes of runs."""
+    """Return Chinese texts by the English ones of recipes: titles, notes and set-ups, and former notes of runs."""
     return read(TEMPLATES / "recipes.zh.toml", dict[str, dict[str, str]]).data
 
 
@@ -217,7 +217,7 @@ def _of_plan(plan: Plan) -> CommandBlock:
         facts=tuple(_facts_of_plan(plan)),
         install=plan.setup,
         setup=_setup(plan.recipe, min(each.nodes for each in plan.cases)),
-        told=described(plan),
+        notes=described(plan),
         folder=data_set.below.replace("{data}", EXAMPLE_DATA),
         layout=data_set.layout,
         planned=tuple(each.command for each in shown),

@@ -97,7 +97,7 @@ def environment_table(run: Run) -> Table | None:
 
 
 def provenance(run: Run) -> Table | None:
-    """Return who measured a run, when, and with what code."""
+    """Return who measured a run, its times, and its code."""
     rows: dict[str, Text | Cell | None] = {
         "measured_by": _measured_by(run),
         "start": run.start,
@@ -243,7 +243,7 @@ def _telemetry_text(key: str, value: float) -> str:
 
 
 def telemetry_sentences(found: Telemetry) -> list[Text]:
-    """Say what was sampled, how often, and why there is no energy."""
+    """Say what was sampled, how often, and why the energy is missing."""
     if not found.scope:
         return [phrase("telemetry.none_used")]
     if found.samples is None:

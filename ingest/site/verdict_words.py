@@ -67,7 +67,7 @@ def _devices(n: int | None) -> Text:
 
 
 def entrant_name(candidate: Candidate) -> Text:
-    """Return the words for what competes: a framework, a precision, or the value of an option."""
+    """Return the words for an entrant: a framework, a precision, or the value of an option."""
     return name_on(candidate.axis, entrant(candidate.result, candidate.axis))
 
 

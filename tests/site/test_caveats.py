@@ -1,4 +1,4 @@
-"""Where a figure differs from the median of the printed speeds: the note, and the marks on cells and answers."""
+"""Figures that differ from the median of the printed speeds: the note, and the marks on cells and answers."""
 
 from __future__ import annotations
 

@@ -181,11 +181,11 @@ def test_of_an_entry_the_address_is_linked() -> None:
     assert [entry.page for entry in found.rows[2][at].entries][-1] == "https://example.org/3"
 
 
-def test_one_point_is_no_history() -> None:
+def test_one_point_has_no_history() -> None:
     assert model_histories(site_of(runs([(400, 401, 402)]))) == {}
 
 
-def test_other_batch_sizes_are_no_points_of_one_history() -> None:
+def test_other_batch_sizes_have_their_own_history() -> None:
     first, second = runs([(400,), (500,)])
     site = site_of([first, builders.edited(second, case={"batch_size": 128})])
     assert model_histories(site) == {}
@@ -211,7 +211,7 @@ def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> Non
     assert [(each.point.round, each.point.figure.value) for each in found.moments] == [("v5.0", 13.0), ("v5.1", 11.0)]
 
 
-def test_runs_without_a_figure_are_no_points() -> None:
+def test_runs_without_a_figure_are_left_out() -> None:
     first, second = runs([(400,), (500,)])
     site = site_of([first, builders.edited(second, outcome="oom", published=False)])
     assert model_histories(site) == {}

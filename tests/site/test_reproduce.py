@@ -61,7 +61,7 @@ def read(page: Path) -> str:
     return " ".join(markup.article(page / "index.html").text().split())
 
 
-def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
+def test_a_recipe_is_shown_once_with_a_line_for_each_case() -> None:
     runs = [told(f"a-{size}-{repeat}", size, repeat=repeat) for size in (64, 128) for repeat in (1, 2, 3)]
     (block,) = blocks(*runs)
     assert block.again == tuple(
@@ -97,7 +97,7 @@ def test_what_completed_is_shown_as_it_was_executed() -> None:
     assert block.executed[0].run.text == "a-2"
 
 
-def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
+def test_runs_without_a_recipe_are_shown_by_their_commands() -> None:
     runs = [builders.run(f"a-{size}-{n}", batch_size=size) for size in (64, 128) for n in (1, 2)]
     found = blocks(*runs, told("z-1"))
     assert [bool(each.again) for each in found] == [True, False]
@@ -174,7 +174,7 @@ def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
     assert run_page.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
 
 
-# ---- what else is told of a run ----
+# ---- further facts of a run ----
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
                  "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
     ],
 )  # fmt: skip
-def test_the_page_of_a_run_tells_what_the_runner_noted(whole: Path, language: str, wanted: list[str]) -> None:
+def test_the_page_of_a_run_shows_the_notes_of_the_runner(whole: Path, language: str, wanted: list[str]) -> None:
     text = read(whole / language / "runs/logged-1/")
     assert [each for each in wanted if each not in text] == []
     page = (whole / language / "runs/logged-1/index.html").read_text("utf-8")

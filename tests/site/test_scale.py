@@ -91,7 +91,7 @@ def test_every_run_has_an_address_of_its_own() -> None:
     assert sum("?run=" in place for place in places) == 300 - SMALL.pages
 
 
-def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> None:
+def test_runs_that_represent_results_come_first_then_those_with_problems() -> None:
     runs = many(60)
     troubled = [max(runs[at : at + 5], key=speed).id for at in (0, 55)]
     runs = [replace(run, problems=(Problem("empty", run.path),) * (run.id in troubled)) for run in runs]

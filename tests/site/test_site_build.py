@@ -97,7 +97,7 @@ def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, mo
     assert files(copied / "docs") == files(tmp_path / "docs")
 
 
-def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path) -> None:
+def test_only_a_page_that_is_no_longer_made_is_removed(copied: Path) -> None:
     mine = copied / "docs" / "en" / "notes.md"
     mine.write_text("# My own page\n", "utf-8")
     (copied / "cache.sqlite").unlink()
@@ -172,7 +172,7 @@ def test_an_out_of_memory_gets_its_cell(built: Path) -> None:
     assert "|[OOM](../../runs/resnet50-failed-1.md)|" in "".join(rows_in(page))
 
 
-def test_contradictory_runs_stand_in_no_table(built: Path) -> None:
+def test_tables_leave_out_contradictory_runs(built: Path) -> None:
     english = built / "docs" / "en"
     assert "contradictory-1.md" not in (english / "index.md").read_text("utf-8")
     assert "contradictory-1.md" in (english / "runs" / "index.md").read_text("utf-8")

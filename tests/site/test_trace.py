@@ -34,7 +34,7 @@ Shown = Callable[..., tuple[Site, Run]]
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Shown:
-    """Return a function that makes a site of one run, whose log holds the given bytes, and returns site and run."""
+    """Return a function that makes a site of one run with a log of the given bytes, and returns both."""
 
     def make(content: bytes, name: str = "train.log", **other: Any) -> tuple[Site, Run]:
         path = tmp_path / name
@@ -300,7 +300,7 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
         )
 
 
-def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
+def test_the_repeats_of_a_run_are_those_of_its_result() -> None:
     """Runs of other versions, and runs that are in no table, do not count."""
     refused = {"code": "contradiction", "path": "x", "line": 1, "args": {}}
     runs = (

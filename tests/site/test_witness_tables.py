@@ -109,7 +109,7 @@ def test_silent_witnesses_are_one_line_with_their_reasons() -> None:
     assert "clock" not in said(witness_tables.silent(CORRECTED))
 
 
-def test_physics_is_told_as_a_share_of_the_peak() -> None:
+def test_physics_is_shown_as_a_share_of_the_peak() -> None:
     bound = witness("physics", value=0.2816, against=0.0704, unit="TFLOP/s", difference=-75.0, resolution=0.0)
     row = written(witness_tables.of_run(site(), run("Bounded", bound)))[1]
     assert row[4:6] == ["25.0% of peak", "at most peak"]
@@ -161,7 +161,7 @@ def test_a_result_that_nothing_supports_carries_a_caution() -> None:
     assert not [each for each in lines["Agreed"].cautions if "witness" in said(each)]
 
 
-def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
+def test_the_answer_warns_of_a_figure_without_support() -> None:
     def marks(*runs: Run) -> list[str]:
         return only(site(runs)).marks()
 

@@ -55,7 +55,7 @@ class SubmittingPage:
 
 @dataclass(frozen=True)
 class DataPage:
-    """What the data contain, and their limits."""
+    """The limits of the data."""
 
     pages: int
     moved: float = changes.MOVED

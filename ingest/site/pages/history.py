@@ -120,7 +120,7 @@ def own_table(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> Table | 
 
 
 def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
-    """Return the configuration in words, with the options in which the rows of the table differ."""
+    """Return the configuration in words, with the options that differ between the rows of the table."""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     options = {name: value for name, value in row.options.items() if name in varying}
     return listed(

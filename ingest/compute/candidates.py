@@ -1,17 +1,21 @@
-"""Results as candidates of a comparison: which of them did the same work, and what is said of each case."""
+"""Results as candidates of a comparison: which of them did the same work, and what is said of each case.
+
+A place is a model on a number of devices of one hardware, in one group of precisions. Its results form several cases
+if they did different work, such as with another batch size. No case passes over a faster result that it leaves out: if
+an entrant without a figure in a case is faster in another case, the case has no winner.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute import comparison, results
-from perfledger.ingest.compute.comparison import Candidate, Verdict, Workload
+from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, Workload
 from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
-from perfledger.ingest.compute.comparison_place import place_verdicts
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.schema.records import Result, Run
 from perfledger.schema.vocabulary import PRECISION_GROUPS, precision_group
@@ -101,12 +105,45 @@ def verdicts(runs: Runs, suite: Grouping, place: Sequence[Result], level: Level 
 def judged(
     runs: Runs, suite: Grouping, cases: Sequence[list[Result]], level: Level = DEFAULT, *, axis: str = "framework"
 ) -> list[JudgedCase]:
-    """Return cases of one place with their verdicts.
+    """Return cases of one place with their verdicts, and with the results of other cases that each leaves out.
 
     First is the case that most entrants ran, then that with the largest batch size, then the fastest.
     """
-    said = place_verdicts([candidates(runs, case, axis=axis) for case in cases], suite.workload, level)
-    return sorted(zip(cases, said, strict=True), key=_weight, reverse=True)
+    of_cases = [candidates(runs, case, axis=axis) for case in cases]
+    by_speed = sorted(
+        ((number, each) for number, case in enumerate(of_cases) for each in case),
+        key=lambda of: (-of[1].figure.value, of[1].result.run_ids),
+    )
+    found: list[JudgedCase] = []
+    for number, (rows, case) in enumerate(zip(cases, of_cases, strict=True)):
+        others = [each for other, each in by_speed if other != number]
+        said = comparison.verdict(case, "higher", suite.workload, level)
+        found.append((rows, _with_left_out(said, others, suite.workload, level) if said.ranked else said))
+    return sorted(found, key=_weight, reverse=True)
+
+
+def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Verdict:
+    """Add the results that a case leaves out; it has no winner if another entrant is faster in another case."""
+    left_out = tuple(_left_out(found, others, workload, level))
+    here = {each.entrant for each in found.ranked}
+    faster = [each for each in left_out if each.is_faster and each.candidate.entrant not in here]
+    if found.contrast is None or not faster:
+        return replace(found, left_out=left_out)
+    ranked = (*(each.candidate for each in faster), *found.ranked)
+    pair = (ranked[0], found.ranked[0])
+    return Verdict("conditions", found.unit, ranked, pair, faster[0].reasons, left_out=left_out)
+
+
+def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Iterator[LeftOut]:
+    """Yield the fastest result of each entrant that has no figure in a case, or is faster than the case's best."""
+    first, seen = found.ranked[0], set[str]()
+    here = {each.entrant for each in found.ranked}
+    for each in sorted(others, key=lambda one: one.figure.unit != found.unit):
+        is_faster = each.figure.unit == found.unit and each.figure.value > first.figure.value
+        if each.entrant not in seen and (is_faster or each.entrant not in here):
+            seen.add(each.entrant)
+            said = comparison.comparability(each.statement, first.statement, first.axis, workload, level)
+            yield LeftOut(each, is_faster, said.apart)
 
 
 def _weight(case: JudgedCase) -> tuple[int, int, float]:

@@ -191,7 +191,7 @@ class Verdict:
         follows: what differs because the frameworks differ, such as the libraries that they were built with.
         contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
             nothing is compared.
-        left_out: results of other cases that a reader would miss, if they are known (see `comparison_place`).
+        left_out: results of other cases that a reader would miss, if they are known (see `candidates.judged`).
     """
 
     kind: Outcome

@@ -4,7 +4,7 @@ They are compared along one axis at a time; all else is equal. A result that doe
 it was compiled, is not an entrant of that axis. A place is a model on a number of devices of one hardware; along
 another axis than the framework it is of one framework, too. If the results of a place form several cases, its standing
 is of the case that most entrants ran, then of that with the largest batch size, then of the fastest.
-`ingest.compute.comparison_place` adds the faster results that the case leaves out.
+The verdict names the faster results that the case leaves out.
 """
 
 from __future__ import annotations

@@ -93,22 +93,16 @@ def _of_dates(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]
     return [Mark(phrase("front.months", n=round(apart / 30.4)), _page(suite, "environment"))]
 
 
-def _of_run(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
-    """Return warnings about the run that a figure is read from: its log ended early, or has few records."""
-    run = representative(site, row)
-    figure, page = run.figure(row.rule), run_page(site, row) or _page(suite, "notes")
-    found = [Mark(phrase("front.cut_off", name=name), page)] if run.outcome in _CUT_OFF else []
-    if figure and figure.used < FEW and row.rule != SUMMARY:
-        found.append(Mark(phrase("front.few", n=figure.used, name=name), page))
-    return found
-
-
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:
     """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
     runs = [run for each in pair for run in each.runs]
     troubled = sum(bool(run.problems) for run in runs)
     warned = [run for run in runs if run.disturbances or run.warnings]
-    found = _of_single(site, suite, pair)
+    found: list[Mark] = []
+    if alone := [each for each in pair if each.result.repeats == 1]:
+        word = "" if len(alone) < len(pair) else "_alone" if len(pair) == 1 else "_all"
+        page = run_page(site, alone[0].result) or _page(suite, "beside")
+        found.append(Mark(phrase(f"front.single{word}", names=_names(alone)), page))
     found += [mark for each in pair for mark in _of_figure(site, suite, each.result, entrant_name(each))]
     found += [Mark(counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
     if not warned:
@@ -119,48 +113,34 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mar
     return [*found, Mark(counted("front.warnings", len(warned)), where)]
 
 
-def _of_single(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:
-    """Return a warning where a figure is that of a single run."""
-    alone = [each for each in pair if each.result.repeats == 1]
-    if not alone:
-        return []
-    word = "" if len(alone) < len(pair) else "_alone" if len(pair) == 1 else "_all"
-    page = run_page(site, alone[0].result) or _page(suite, "beside")
-    return [Mark(phrase(f"front.single{word}", names=_names(alone)), page)]
-
-
 def _of_figure(site: Site, suite: Suite, row: Row, name: Text) -> list[Mark]:
     """Return warnings about one figure: its spread, its loss, its witnesses, its log, and its pace."""
-    known, found = numbers.known(row.value), list[Mark]()
+    run, own = representative(site, row), run_page(site, row) or _page(suite, "beside")
+    found: list[Mark] = []
     if numbers.known(row.spread) and (row.spread or 0) > WIDE:
         spread = numbers.plus_minus(row.spread)
         found.append(Mark(phrase("front.wide", spread=spread, name=name), _page(suite, "beside")))
     if row.diverged:
-        found.append(Mark(phrase("front.diverged", name=name), run_page(site, row) or _page(suite, "beside")))
+        found.append(Mark(phrase("front.diverged", name=name), own))
     if row.witnesses in ("line", "corrects"):
-        found.append(Mark(phrase(f"front.witness_{row.witnesses}", name=name), _witnesses_page(site, row)))
-    found += _of_run(site, suite, row, name) if known else []
-    if known and (uneven := caveats.unexplained(representative(site, row))):
-        share = numbers.signed_percent(uneven)
-        found.append(
-            Mark(phrase("front.uneven", name=name, difference=share), run_page(site, row) or _page(suite, "beside"))
-        )
+        has_section = site.has_page(run) and run.witnesses
+        page = addresses.section(site.page(run), "witnesses") if has_section else witness_tables.METHOD
+        found.append(Mark(phrase(f"front.witness_{row.witnesses}", name=name), page))
+    if not numbers.known(row.value):
+        return found
+    if run.outcome in _CUT_OFF:
+        found.append(Mark(phrase("front.cut_off", name=name), own))
+    figure = run.figure(row.rule)
+    if figure and figure.used < FEW and row.rule != SUMMARY:
+        found.append(Mark(phrase("front.few", n=figure.used, name=name), own))
+    if uneven := caveats.unexplained(run):
+        found.append(Mark(phrase("front.uneven", name=name, difference=numbers.signed_percent(uneven)), own))
     return found
 
 
 def cautions(site: Site, suite: Suite, row: Row) -> tuple[Text, ...]:
     """Return what speaks against one figure by itself."""
     return tuple(mark.text for mark in _of_figure(site, suite, row, named(row.framework)))
-
-
-def _witnesses_page(site: Site, row: Row) -> str:
-    """Return the witnesses of a result's run, or where witnesses are explained."""
-    run = representative(site, row)
-    return (
-        addresses.section(site.page(run), "witnesses")
-        if site.has_page(run) and run.witnesses
-        else witness_tables.METHOD
-    )
 
 
 def _between(suite: Suite, verdict: Verdict) -> list[Mark]:

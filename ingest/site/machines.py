@@ -171,7 +171,7 @@ class Machine:
 
 def machines(site: Site) -> tuple[Machine, ...]:
     """Return all hardware with results, accelerators first; of these, ours by interest, then that of others."""
-    place = {name: nth for nth, name in enumerate(by_interest(site))}
+    place = {name: nth for nth, name in enumerate(site.once(by_interest))}
     names = {hardware_of(run) for run in site.counted}
     ours = sorted(names, key=lambda each: (place.get(each, len(place)), newest_first(each)))
     others = sorted(site.once(published_figures.hardware) - names, key=newest_first)

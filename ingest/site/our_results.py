@@ -38,26 +38,16 @@ def of_suite(site: Site, suite: Suite) -> Callable[[Published], list[Ours]]:
 
 
 def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
-    if not figure.value:
-        return []
-    known = ((row, _value(figure, row)) for row in rows)
-    return [
-        Ours(
-            row,
-            value,
-            spread,
-            value / figure.value - 1,
-            (*_marks(figure, row), *own_marks(row), *version_marks(row, rows)),
-        )
-        for row, (value, spread) in known
-        if value and value > 0
-    ]
-
-
-def _marks(figure: Published, row: Row) -> tuple[Text, ...]:
-    library = row.framework if folded(row.framework or "") != folded(figure.framework) else ""
-    more = {name: value for name, value in row.options.items() if name not in figure.options}
-    return tuple(each for each in (library, in_words(more)) if each)
+    found: list[Ours] = []
+    for row in rows if figure.value else ():
+        value, spread = _value(figure, row)
+        if value and value > 0:
+            library = row.framework or "" if folded(row.framework or "") != folded(figure.framework) else ""
+            more = in_words({name: each for name, each in row.options.items() if name not in figure.options})
+            marks = (library, more, *own_marks(row), *version_marks(row, rows))
+            difference = value / (figure.value or 1) - 1
+            found.append(Ours(row, value, spread, difference, tuple(each for each in marks if each)))
+    return found
 
 
 def _value(figure: Published, row: Row) -> tuple[float | None, float | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import contradicted
 from perfledger.ingest.compute.rules import HEADLINE
@@ -77,40 +78,29 @@ def efficiency(site: Site, suite: Suite, of: ResultSlice) -> Chart | None:
 def _panels(site: Site, suite: Suite, lines: Sequence[ResultLine]) -> Iterator[tuple[str, Panel]]:
     """Yield a panel per workload and unit, with its unit; the panels of most results first."""
     known = [each for each in lines if each.is_known]
-    differing = _differing_workload(suite, known)
-    by_workload: dict[str, list[ResultLine]] = {}
-    for each in known:
-        key = suite.workload_text(each.row.model, each.row.options, ACCUMULATION)
-        by_workload.setdefault(key, []).append(each)
+    workloads = [{**suite.workload, **each.row.options} for each in known]
+    differing = [
+        name
+        for name in suite.row_options
+        if name != ACCUMULATION and len({repr(each.get(name)) for each in workloads}) > 1
+    ]
+    by_workload = by_key(known, lambda each: suite.workload_text(each.row.model, each.row.options, ACCUMULATION))
     found = [of_unit for alike in by_workload.values() for of_unit in _by_unit(alike).items()]
     several = len({unit for unit, _ in found}) > 1
     for unit, alike in sorted(found, key=lambda each: -len(each[1])):
         first, rows = alike[0].row, [each.row for each in alike]
-        words = (suite.variant(first), in_words(_workload(suite, first), differing), unit if several else "")
+        # A result that does not state an option has its usual value.
+        stated = {name: value for name, value in {**suite.workload, **first.options}.items() if value is not None}
+        words = (suite.variant(first), in_words(stated, differing), unit if several else "")
         labels = _labels(suite, rows, with_workload=False)
         dots = tuple(_dot(site, each, unit, label) for each, label in zip(alike, labels, strict=True))
         yield unit, Panel(listed(words), dots)
 
 
-def _workload(suite: Suite, row: Row) -> Mapping[str, object]:
-    """Return the options that define the workload; a result that does not state one has its usual value."""
-    stated = ((name, row.options.get(name, suite.usual.get(name))) for name in suite.row_options)
-    return {name: value for name, value in stated if value is not None and name != ACCUMULATION}
-
-
-def _differing_workload(suite: Suite, lines: Sequence[ResultLine]) -> list[str]:
-    found = [_workload(suite, each.row) for each in lines]
-    return [name for name in suite.row_options if len({repr(each.get(name)) for each in found}) > 1]
-
-
 def _by_unit(lines: Sequence[ResultLine]) -> Mapping[str, list[ResultLine]]:
     """Return the lines of a workload by unit; sequences count as tokens next to results in tokens."""
     tokens = any(each.row.unit == TOKENS for each in lines)
-    found: dict[str, list[ResultLine]] = {}
-    for each in lines:
-        unit = TOKENS if tokens and each.in_tokens is not None else each.row.unit
-        found.setdefault(unit, []).append(each)
-    return found
+    return by_key(lines, lambda each: TOKENS if tokens and each.in_tokens is not None else each.row.unit)
 
 
 def _name(suite: Suite, of: ResultSlice) -> str:
@@ -178,15 +168,16 @@ def _labels(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> list[T
 
 def _distinguishing(suite: Suite, rows: Sequence[Row], *, with_workload: bool) -> set[str]:
     """Return the options that distinguish results of one framework in one place, or that differ between frameworks."""
-    own: dict[object, list[Row]] = {}
-    for row in rows:
+
+    def alike(row: Row) -> tuple[object, ...]:
         place = (row.nodes or 1, row.devices or 1)
-        own.setdefault((row.framework, row.precision, row.batch_size, row.version, row.round, place), []).append(row)
+        return (row.framework, row.precision, row.batch_size, row.version, row.round, place)
+
+    own = by_key(rows, alike)
     names = {name for row in rows for name in row.options}
     differ = {
         name for name in names for group in own.values() if len({repr(row.options.get(name)) for row in group}) > 1
     }
-    keys = {suite.row_key(row) for row in rows}
-    against = {each for key in keys for each in contradicted([row for row in rows if suite.row_key(row) == key])}
+    against = {name for case in by_key(rows, suite.row_key).values() for name in contradicted(case)}
     workload = {name for name in suite.row_options if len({repr(row.options.get(name)) for row in rows}) > 1}
     return differ | against | workload if with_workload else differ | against | (workload & {ACCUMULATION})

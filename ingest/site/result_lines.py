@@ -134,7 +134,7 @@ def verdicts_of_runs(site: Site) -> Mapping[str, Link]:
 
 def hardware_of_suite(site: Site, suite: Suite) -> list[str]:
     """Return the hardware of a model's results, in the order in which pages open with it."""
-    order = {each: place for place, each in enumerate(by_interest(site))}
+    order = {each: place for place, each in enumerate(site.once(by_interest))}
     found = {row.hardware or "" for row in site.rows.get(suite.id, ())}
     return sorted(found, key=lambda each: (order.get(each, len(order)), each))
 

@@ -10,7 +10,7 @@ from perfledger.ingest.compute import candidates
 from perfledger.ingest.compute.candidates import Section
 from perfledger.ingest.compute.results import representative as representative_of
 from perfledger.ingest.compute.rules import HEADLINE
-from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.model import Row, Site, Suite, precision_name, reason
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, absent, cell
@@ -77,7 +77,7 @@ def without_figure(site: Site, row: Row) -> Cell:
 
 def day_of(site: Site, row: Row) -> str:
     """Return the day of the newest run of a result; empty if none is dated."""
-    return max(date_of(site.by_id[each]) or "" for each in row.run_ids)
+    return newest_day(site.by_id[each] for each in row.run_ids)
 
 
 def how_measured(site: Site, suite: Suite, row: Row) -> Text:

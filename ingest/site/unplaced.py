@@ -9,14 +9,14 @@ from perfledger.ingest.common.words import phrase, word_for
 from perfledger.ingest.site import addresses, run_names
 from perfledger.ingest.site.model import Row, Site, Suite, named, written
 from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Link, Table, absent, cell
 from perfledger.ingest.site.run_tables import reservations, why_absent
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
 from perfledger.schema.vocabulary import METRICS
 
 #: Rows of the front page; the page of runs has all.
 ROWS_SHOWN = 8
-_COLUMNS = ("run", "figure", "not_stated", "model", "framework")
 
 
 def of_front(site: Site) -> tuple[Table | None, Link | None]:
@@ -37,19 +37,22 @@ def of_suite(site: Site, suite: Suite) -> Table | None:
 
 
 def _table(site: Site, rows: Sequence[Row]) -> Table | None:
-    head = tuple(Column(phrase(f"table.{each}"), each == "figure", key=each) for each in _COLUMNS)
-    body = tuple(_line(site, row, site.by_id[row.run_ids[0]]) for row in rows)
-    return Table(head, body, name="unplaced") if body else None
+    def run(row: Row) -> Run:
+        return site.by_id[row.run_ids[0]]
 
+    def model(row: Row) -> Cell:
+        return cell(named(row.model), addresses.model_page_of(site, run(row)))
 
-def _line(site: Site, row: Row, run: Run) -> tuple[Cell, ...]:
-    return (
-        cell(run_names.short(run), site.page(run)),
-        _figure_cell(row, run),
-        cell(listed([word_for("fact", each) for each in run.missing or ()])),
-        cell(named(run.case.model), addresses.model_page_of(site, run)),
-        cell(named(run.case.framework)),
+    columns = (
+        ColumnOf[Row](phrase("table.run"), lambda row: cell(run_names.short(run(row)), site.page(run(row)))),
+        ColumnOf[Row](phrase("table.figure"), lambda row: _figure_cell(row, run(row)), True),
+        ColumnOf[Row](
+            phrase("table.not_stated"), lambda row: listed([word_for("fact", each) for each in row.missing or ()])
+        ),
+        ColumnOf(phrase("table.model"), model),
+        ColumnOf[Row](phrase("table.framework"), lambda row: named(row.framework)),
     )
+    return table_of("unplaced", rows, columns)
 
 
 def _figure_cell(row: Row, run: Run) -> Cell:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, Words, phrase
+from perfledger.ingest.common.words import Words, phrase
 from perfledger.ingest.compute.standings import FRAMEWORK
-from perfledger.ingest.site.data.measured import date_of, identity
+from perfledger.ingest.site.data.measured import identity
 from perfledger.ingest.site.hardware_names import chip
 from perfledger.ingest.site.model import Row, Site, written
 from perfledger.ingest.site.render.text import escape
-from perfledger.ingest.site.result_tables import own_marks
+from perfledger.ingest.site.result_tables import day_of, own_marks
 from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.verdict_words import LEADS
 
@@ -29,11 +29,14 @@ _AROUND = 6
 
 def badges(site: Site, words: Words) -> dict[str, bytes]:
     """Return every badge by its path below the site's folder; badges are in English."""
-    places = _places(site)
-    return {
-        path(row): _drawn(label(row), _message(row, words, places.get(identity(row))), row.diverged).encode()
-        for row in site.once(with_badge).values()
-    }
+    verdicts = (each.verdict for (_, axis), found in site.standings.items() if axis == FRAMEWORK for each in found)
+    leads = {identity(each.pair[0].result): phrase(f"badge.{each.kind}") for each in verdicts if each.kind in LEADS}
+    drawn: dict[str, bytes] = {}
+    for name, row in site.once(with_badge).items():
+        marks = (*own_marks(row), *reservations(row), *([leads[name]] if name in leads else []))
+        message = ", ".join([f"{written(row)} {row.unit}", *(words.say("en", each) for each in marks)])
+        drawn[path(row)] = _drawn(label(row), message, row.diverged).encode()
+    return drawn
 
 
 def path(row: Row) -> str:
@@ -51,24 +54,8 @@ def label(row: Row) -> str:
 def with_badge(site: Site) -> Mapping[str, Row]:
     """Return the results that have a badge, by their id; of too many, those with the latest runs."""
     found = {identity(row): row for rows in site.rows.values() for row in rows if numbers.known(row.value)}
-    latest = sorted(found, key=lambda each: (_date(site, found[each]), each))[-AT_MOST:]
+    latest = sorted(found, key=lambda each: (day_of(site, found[each]), each))[-AT_MOST:]
     return {each: found[each] for each in found if each in set(latest)}
-
-
-def _date(site: Site, row: Row) -> str:
-    return max((date_of(site.by_id[each]) or "" for each in row.run_ids), default="")
-
-
-def _places(site: Site) -> Mapping[str, Text]:
-    """Return the word for each result that is the fastest of its case."""
-    verdicts = (each.verdict for (_, axis), found in site.standings.items() if axis == FRAMEWORK for each in found)
-    leads = (each for each in verdicts if each.kind in LEADS)
-    return {identity(each.pair[0].result): phrase(f"badge.{each.kind}") for each in leads}
-
-
-def _message(row: Row, words: Words, place: Text | None) -> str:
-    marks = (words.say("en", each) for each in (*own_marks(row), *reservations(row), *([place] if place else [])))
-    return ", ".join([f"{written(row)} {row.unit}", *marks])
 
 
 def _drawn(name: str, message: str, diverged: bool) -> str:

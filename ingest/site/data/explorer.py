@@ -118,14 +118,13 @@ def files(site: Site, words: Words) -> dict[str, bytes]:
     for each in site.once(details):
         columns = _columns(words, each.runs, _columns_of_all(site) | _columns_on_demand(site))
         found[each.details] = {**columns, "problems": _problems(words, each.runs)}
-    return {f"{FOLDER}/{name}{ENDING}": _document(columns) for name, columns in found.items()}
-
-
-def _document(columns: Mapping[str, Written]) -> bytes:
-    """Return columns as JSON with a line for each, compressed: the same bytes for the same columns."""
     written_out = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    lines = [f"{written_out(name)}:{written_out(column)}" for name, column in columns.items()]
-    return gzip.compress(("{\n" + ",\n".join(lines) + "\n}\n").encode(), mtime=0)
+    made: dict[str, bytes] = {}
+    for name, of_part in found.items():
+        # A line for each column; the same bytes for the same columns.
+        lines = ",\n".join(f"{written_out(column)}:{written_out(values)}" for column, values in of_part.items())
+        made[f"{FOLDER}/{name}{ENDING}"] = gzip.compress(f"{{\n{lines}\n}}\n".encode(), mtime=0)
+    return made
 
 
 def _columns_of_all(site: Site) -> dict[str, ColumnOfRuns]:
@@ -166,7 +165,9 @@ def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
         "tables": run_tables.in_tables,
         "window": _window,
         "rule": lambda run: phrase(f"rule.{run.rule}") if run_tables.headline(run) else None,
-        "session": _session,
+        "session": lambda run: (
+            phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
+        ),
     }
 
 
@@ -184,8 +185,10 @@ def _window(run: Run) -> Text | None:
     return listed((run_tables.log_lines_text(found.first_line, found.last_line), run_tables.used_text(run, found)))
 
 
-def _session(run: Run) -> Text | None:
-    return phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
+def _machines(run: Run) -> Text | None:
+    """Return the number of devices with that of machines, where there are several."""
+    devices, nodes = run.case.devices, run.case.nodes or 1
+    return phrase("table.machines", devices=devices, nodes=nodes) if nodes > 1 and devices is not None else None
 
 
 def _problems(words: Words, runs: Sequence[Run]) -> Written:
@@ -203,13 +206,6 @@ def _problems(words: Words, runs: Sequence[Run]) -> Written:
     entries = [tuple(map(entry, run.problems)) or None for run in runs]
     column = _column(entries, lambda each: each)
     return {**(column if isinstance(column, dict) else {"of": column, "at": [*range(len(runs))]}), "said": [*said]}
-
-
-def _machines(run: Run) -> Text | None:
-    """Return the number of devices with that of machines, where there are several."""
-    case = run.case
-    several = case.nodes is not None and case.nodes > 1 and case.devices is not None
-    return phrase("table.machines", devices=case.devices, nodes=case.nodes) if several else None
 
 
 def _column(values: Iterable[V], shown: Callable[[V], object]) -> Written:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -77,6 +77,11 @@ def date_of(run: Run) -> str | None:
     """
     stated = run.start, run.clock[0] if run.clock else None
     return next((day for each in stated if each and (day := _day(each))), None)
+
+
+def newest_day(runs: Iterable[Run]) -> str:
+    """Return the day of the newest of some runs; empty if none is dated."""
+    return max((date_of(run) or "" for run in runs), default="")
 
 
 @lru_cache(1 << 16)

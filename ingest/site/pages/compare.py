@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as product_of
-from typing import Any
 
 from msgspec import structs
 
@@ -17,9 +16,9 @@ from perfledger.ingest.compute.comparison_tables import tables
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import overturning
 from perfledger.ingest.site.data import measured
-from perfledger.ingest.site.defaults import default_hardware
+from perfledger.ingest.site.defaults import by_interest
 from perfledger.ingest.site.hardware_names import product, raw
-from perfledger.ingest.site.model import Page, Row, Site, Suite, framework_of, hardware_of
+from perfledger.ingest.site.model import Options, Page, Site, framework_of, hardware_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import CHARTS
 from perfledger.ingest.site.render.table import Link
@@ -41,9 +40,20 @@ COMPARE_SCRIPTS = (
 
 @dataclass(frozen=True)
 class ComparePage:
-    """The page for its script: its settings, words, and names of hardware; `models` are for other readers."""
+    """The page for its script: what it compares, its words, and names of hardware; `models` are for other readers.
 
-    config: Mapping[str, Any]
+    workloads: by suite, the options that make another workload.
+    level: the first of `levels`; `opens` is the first hardware.
+    follows: by fact that is compared, the facts that differ with it.
+    """
+
+    workloads: Mapping[str, Options]
+    dimensions: Mapping[str, str]
+    levels: tuple[tuple[Level, tuple[str, ...]], ...]
+    level: Level
+    opens: str
+    follows: Mapping[str, tuple[str, ...]]
+    inks: Mapping[str, str]
     word_tables: tuple[str, ...]
     models: tuple[Link, ...]
     hardware: tuple[tuple[str, Text], ...]
@@ -51,50 +61,42 @@ class ComparePage:
 
 def pages(site: Site) -> list[Page]:
     """Return the compare page; its figures and verdicts are data files, so it contains only names."""
-    config = {
-        "suites": {each.id: {"workload": each.workload} for each in site.known},
-        "dimensions": DIMENSIONS,
-        "levels": tuple(PLACE.items()),
-        "level": DEFAULT,
-        "opens": default_hardware(site),
-        "follows": {fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
-        "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
-    }
+    frameworks = {*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}
     hardware = {*map(hardware_of, site.runs), *(row.hardware for row in site.published.rows)} - {""}
-    models = tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown)
-    page = ComparePage(config, COMPARE_WORDS, models, tuple(_products(hardware)))
+    page = ComparePage(
+        workloads=_workloads(site),
+        dimensions=DIMENSIONS,
+        levels=tuple(PLACE.items()),
+        level=DEFAULT,
+        opens=next(iter(site.once(by_interest)), ""),
+        follows={fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
+        inks={each: colours.ink(each).id for each in sorted(frameworks)},
+        word_tables=COMPARE_WORDS,
+        models=tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown),
+        hardware=tuple((each, product(each)) for each in sorted(hardware) if raw(each)),
+    )
     described = phrase("nav.compare"), phrase("describe.compare")
     return [Page(addresses.COMPARE, "compare", *described, lambda: page, scripts=COMPARE_SCRIPTS)]
 
 
+def _workloads(site: Site) -> Mapping[str, Options]:
+    return {each.id: each.workload for each in site.known}
+
+
 def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     """Return `data/comparisons.json`: the verdicts that the page looks up."""
-    workloads = {each.id: each.workload for each in site.known}
-    made = structs.replace(tables(found, workloads, measured.figures(site)), overturned=_overturned(site))
-    return text_of(made).encode() + b"\n"
+    made = tables(found, _workloads(site), measured.figures(site))
+    return text_of(structs.replace(made, overturned=_overturned(site))).encode() + b"\n"
 
 
 def _overturned(site: Site) -> dict[Level, dict[str, list[str]]]:
     """Return the faster results that leave a case without a winner, by level and by each result of the case."""
+    groups = ((suite, rows) for suite in site.shown for _, _, rows in sections(site, suite))
+    every = [(suite, place) for suite, rows in groups for place in places(suite, rows)]
     found: dict[Level, dict[str, list[str]]] = {}
-    for level, (suite, place) in product_of(LEVELS, _places(site)):
+    for level, (suite, place) in product_of(LEVELS, every):
         for case, said in verdicts(site.by_id, suite, place, level):
             if overturning(said):
                 faster = [measured.identity(each.candidate.result) for each in said.left_out if each.is_faster]
                 found.setdefault(level, {}).update({measured.identity(row): faster for row in case})
     return found
-
-
-def _places(site: Site) -> list[tuple[Suite, list[Row]]]:
-    """Return the results of each model that a level may place together."""
-    groups = ((suite, rows) for suite in site.shown for _, _, rows in sections(site, suite))
-    return [(suite, place) for suite, rows in groups for place in places(suite, rows)]
-
-
-def _products(names: Iterable[str]) -> list[tuple[str, Text]]:
-    """Return what readers call each hardware, where runs state another name."""
-    return [(each, product(each)) for each in sorted(names) if raw(each)]
-
-
-def _inks(frameworks: Iterable[str]) -> Mapping[str, str]:
-    return {each: colours.ink(each).id for each in sorted(frameworks)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,9 +13,9 @@ from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.results import version
 from perfledger.ingest.site import addresses, framework_tables, history, scorecards
 from perfledger.ingest.site.data import badges
-from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.hardware_names import newest_first, product
-from perfledger.ingest.site.model import Page, Row, Site, framework_of, named
+from perfledger.ingest.site.model import Page, Site, framework_of, named
 from perfledger.ingest.site.render import share
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.share import Picture
@@ -120,7 +120,12 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
         (score.count("clear_win") if score.is_telling else 0, phrase("scorecard.n_clear_wins")),
         (audited, phrase("scorecard.n_audited")),
     ]
-    page, slug = addresses.scorecard_page(site, framework), site.framework_slugs[framework]
+    slug, page = site.framework_slugs[framework], addresses.served(addresses.scorecard_page(site, framework))
+    # The picture with a link to its page as Markdown; the build puts in the site's address.
+    folders = {each: "" if each == LANGUAGES[0] else f"{each}/" for each in LANGUAGES}
+    snippets = {
+        each: f"[![{slug}]({SITE}{share.path(slug, each)})]({SITE}{folder}{page})" for each, folder in folders.items()
+    }
     return FrameworkPage(
         framework=named(framework),
         versions=_versions(site, framework),
@@ -137,7 +142,7 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
         histories=tuple(history.links(site, framework)),
         badges=tuple(_badges(site, framework, score)),
         picture={each: share.path(slug, each) for each in LANGUAGES} if score.is_telling else {},
-        snippets={each: _snippet(slug, page, each) for each in LANGUAGES},
+        snippets=snippets,
         audit_page=addresses.audit_of(framework=framework),
     )
 
@@ -153,50 +158,35 @@ def _models(site: Site, framework: str) -> tuple[Link, ...]:
 
 def _versions(site: Site, framework: str) -> Text:
     """Return the oldest and the newest version that ran; empty if none is known."""
-    runs = (run for run in site.counted if framework_of(run) == framework)
-    found = sorted({name for run in runs if (name := version(run))}, key=natural)
+    found = sorted({version(run) or "" for run in site.counted if framework_of(run) == framework} - {""}, key=natural)
     ends = list(dict.fromkeys((*found[:1], *found[-1:])))
     return phrase("front.range", low=ends[0], high=ends[1]) if len(ends) > 1 else "".join(ends)
 
 
-def _snippet(name: str, page: str, language: str) -> str:
-    """Return the picture with a link to its page as Markdown; the build puts in the site's address."""
-    folder = "" if language == LANGUAGES[0] else f"{language}/"
-    return f"[![{name}]({SITE}{share.path(name, language)})]({SITE}{folder}{addresses.served(page)})"
-
-
-def _badges(site: Site, framework: str, score: Score) -> list[Badge]:
-    """Return the badges of the best comparisons, and failing these of the newest results."""
-    there = site.once(badges.with_badge)
+def _badges(site: Site, framework: str, score: Score) -> Iterator[Badge]:
+    """Yield the badges of the best comparisons, and failing these of the newest results."""
+    there = site.once(badges.with_badge).values()
     rows = [each.row for each in score.compared if each.kind in ("clear_win", "likely_win")] if score.is_telling else []
-    rows = rows or sorted(
-        (row for row in there.values() if row.framework == framework), key=lambda row: day_of(site, row), reverse=True
-    )
-    return [_badge(site, row) for row in rows[:BADGES] if row in there.values()]
-
-
-def _badge(site: Site, row: Row) -> Badge:
-    path, label = badges.path(row), badges.label(row)
-    page = addresses.served(site.page(representative(site, row)))
-    return Badge(path, label, f"[![{label}]({SITE}{path})]({SITE}{page})")
+    mine = sorted((row for row in there if row.framework == framework), key=partial(day_of, site), reverse=True)
+    for row in (row for row in (rows or mine)[:BADGES] if row in there):
+        path, label = badges.path(row), badges.label(row)
+        page = addresses.served(site.page(representative(site, row)))
+        yield Badge(path, label, f"[![{label}]({SITE}{path})]({SITE}{page})")
 
 
 def _picture(site: Site, framework: str, words: Words, language: str) -> Picture:
     score = site.once(scorecards.scores)[framework]
     by_hardware = dict.fromkeys(each.standing.hardware for each in score.compared)
-    lines: Sequence[str] = [
-        words.say(
-            language,
-            phrase(
-                "scorecard.picture_line",
-                hardware=product(each),
-                **_counted(Score(tuple(one for one in score.compared if one.standing.hardware == each))),
-            ),
+    lines = tuple(
+        phrase(
+            "scorecard.picture_line",
+            hardware=product(each),
+            **_counted(Score(tuple(one for one in score.compared if one.standing.hardware == each))),
         )
         for each in sorted(by_hardware, key=newest_first)
-    ]
+    )
     about = project.project()
-    named_site = " · ".join(filter(None, (about.title or "Perfledger", _newest_day(site), project.address())))
+    named_site = " · ".join(filter(None, (about.title or "Perfledger", newest_day(site.runs), project.address())))
     return Picture(
         name=site.framework_slugs[framework],
         language=language,
@@ -205,14 +195,10 @@ def _picture(site: Site, framework: str, words: Words, language: str) -> Picture
         subtitle=words.say(language, phrase("scorecard.picture_about")),
         counts=score.counts,
         counted=words.say(language, phrase("scorecard.picture_counts", **_counted(score))),
-        lines=tuple(lines),
+        lines=tuple(words.say(language, each) for each in lines),
         foot=named_site,
     )  # fmt: skip
 
 
 def _counted(score: Score) -> dict[str, int]:
     return dict(zip(("won", "close", "lost"), score.counts, strict=True))
-
-
-def _newest_day(site: Site) -> str:
-    return max((day for run in site.runs if (day := date_of(run))), default="")

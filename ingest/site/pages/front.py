@@ -12,7 +12,7 @@ from perfledger.ingest.site import addresses, machines, unplaced
 from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary
 from perfledger.ingest.site.chips import ChipGroup
 from perfledger.ingest.site.data import changes
-from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Hit, Page, Site, named
@@ -29,7 +29,7 @@ LINES = 150
 class FrontPage:
     """All that the front page shows. `machines` are on the page; `elsewhere` are on the pages of their hardware."""
 
-    updated: str | None
+    updated: str
     runs: int
     models: int
     published: int
@@ -81,7 +81,7 @@ def _front(site: Site) -> FrontPage:
     shown = _shown(found)
     table, more = unplaced.of_front(site)
     return FrontPage(
-        updated=max((day for run in site.runs if (day := date_of(run))), default=None),
+        updated=newest_day(site.runs),
         runs=len(site.runs),
         models=len(site.shown),
         published=sum(row.value is not None for row in site.published.rows),

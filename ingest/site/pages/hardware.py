@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -13,7 +13,7 @@ from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site import addresses, hardware_tables, machines, verdict_words
 from perfledger.ingest.site.chips import Chip, ChipGroup, Selection
-from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.hardware_names import group, newest_first, product, raw
 from perfledger.ingest.site.hardware_tables import DrawnSheet, round_name
 from perfledger.ingest.site.machine_tables import machines as machines_of
@@ -21,7 +21,7 @@ from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_figures import source_table
-from perfledger.ingest.site.render.table import Link, Table, Value, cell
+from perfledger.ingest.site.render.table import Cell, Link, Table, Value, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
 
@@ -88,14 +88,11 @@ def _chips(found: Sequence[hardware_tables.Sheet], figures: Sequence[Figure]) ->
         "glossary.round": {each: round_name(each) for each in sorted({each.round for each in keys})},
         "hardware.figure": {name: text for name, text, _ in figures},
     }
-    groups = {
-        key: ChipGroup(
-            key.rpartition(".")[2], phrase(key), tuple(Chip(*each) for each in values.items()), has_all=False
-        )
+    *sheet, figure = (
+        ChipGroup(key.rpartition(".")[2], phrase(key), tuple(Chip(*each) for each in values.items()), has_all=False)
         for key, values in named.items()
-    }
-    figure = groups.pop("hardware.figure")
-    yield from groups.values()
+    )
+    yield from sheet
     yield ChipGroup("reference", phrase("hardware.reference"), (), lists=_references(found), has_all=False)
     yield figure
 
@@ -130,40 +127,25 @@ def _power_and_prices(site: Site, names: set[str]) -> tuple[tuple[Figure, ...], 
     return tuple(figures), tuple(notes)
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """One hardware of the list: its runs, and how many figures others published."""
-
-    name: str
-    runs: tuple[Run, ...]
-    published: int
-
-
 def _list(site: Site, names: Sequence[str]) -> Table | None:
+    """Return a row for each hardware: its runs, and how many figures others published."""
     printed = Counter(row.hardware for row in site.published.rows if row.value is not None and row.hardware)
-    by_name = by_key(site.counted, hardware_of)
-    found = [
-        _Listed(name, tuple(by_name.get(name, ())), printed[name])
-        for name in sorted({*names, *printed}, key=newest_first)
-    ]
+    runs: Mapping[str, Sequence[Run]] = {**dict.fromkeys(printed, ()), **by_key(site.counted, hardware_of)}
+
+    def name(each: str) -> Cell:
+        return cell(product(each), hardware_tables.page_of(site, each), group(each))
+
     columns = (
-        ColumnOf[_Listed](
-            phrase("table.hardware"),
-            lambda each: cell(product(each.name), hardware_tables.page_of(site, each.name), group(each.name)),
+        ColumnOf(phrase("table.hardware"), name),
+        ColumnOf[str](phrase("nav.frameworks"), lambda each: listed(sorted({*map(framework_of, runs[each])}))),
+        ColumnOf[str](
+            phrase("nav.models"), lambda each: len({site.suite_of[run.id].id for run in runs[each]}) or None, True
         ),
-        ColumnOf[_Listed](phrase("nav.frameworks"), lambda each: listed(sorted({*map(framework_of, each.runs)}))),
-        ColumnOf[_Listed](
-            phrase("nav.models"), lambda each: len({site.suite_of[run.id].id for run in each.runs}) or None, True
-        ),
-        ColumnOf[_Listed](phrase("nav.runs"), lambda each: len(each.runs) or None, True),
-        ColumnOf[_Listed](phrase("hardware.last"), lambda each: max(map(_day, each.runs), default=""), True),
-        ColumnOf[_Listed](phrase("table.published"), lambda each: each.published or None, True, "published", True),
+        ColumnOf[str](phrase("nav.runs"), lambda each: len(runs[each]) or None, True),
+        ColumnOf[str](phrase("hardware.last"), lambda each: newest_day(runs[each]), True),
+        ColumnOf[str](phrase("table.published"), lambda each: printed[each] or None, True, "published", True),
     )
-    return table_of("hardware", found, columns)
-
-
-def _day(run: Run) -> str:
-    return date_of(run) or ""
+    return table_of("hardware", sorted({*names, *printed}, key=newest_first), columns)
 
 
 # ---- one hardware ----

@@ -76,7 +76,7 @@
 
   /** The options that make another workload for the model of a result, with the value that is meant where none is stated. */
   function workloadOf(result) {
-    return (config.suites[result.suite] || {}).workload || {};
+    return config.workloads[result.suite] || {};
   }
 
   function optionOf(result, name) {

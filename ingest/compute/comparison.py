@@ -17,6 +17,7 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison_levels import (
     DEFAULT,
     Level,
@@ -209,11 +210,6 @@ class Verdict:
         """The best candidate of each entrant that has a figure in the case."""
         return [each for each in self.ranked if not any(each is other.candidate for other in self.left_out)]
 
-    @property
-    def leader(self) -> Result | None:
-        """The result that is clearly the best; None where none is."""
-        return self.pair[0].result if self.kind == "clear" else None
-
 
 # ---- what a result states ----
 
@@ -227,14 +223,8 @@ def entrant(result: Result, axis: str) -> str:
 def statement(result: Result, figure: Measured, conditions: Conditions) -> Statement:
     """Return what a measured result states, for the comparison of one of its figures."""
     case = {name: getattr(result, name) for name in _CASE}
-    facts = {
-        **case,
-        "unit": figure.unit,
-        "framework_version": result.version,
-        "round": result.round,
-        "rule": result.rule,
-    }
-    return _statement(facts, figure.sources, result.options, conditions)
+    manner = {"framework_version": result.version, "round": result.round, "rule": result.rule}
+    return _statement({**case, **manner, "unit": figure.unit}, figure.sources, result.options, conditions)
 
 
 def statement_of_record(record: ResultRecord, metric: str = "throughput") -> Statement:
@@ -283,12 +273,9 @@ def _condition(value: object) -> str:
 
 def _values(value: object) -> Values:
     """Return a value, or several, as sorted texts."""
-    found = value if isinstance(value, tuple | list) else () if _is_absent(value) else (value,)
+    is_absent = value is None or value is UNSET or value == ""
+    found = value if isinstance(value, tuple | list) else () if is_absent else (value,)
     return tuple(sorted(map(_text, found)))
-
-
-def _is_absent(value: object) -> bool:
-    return value is None or value is UNSET or value == ""
 
 
 def _text(value: object) -> str:
@@ -302,37 +289,26 @@ def _text(value: object) -> str:
 
 def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
     """Return every fact, option and condition that two results state differently, or only one of them."""
-    found = [_fact(name, a, b, strict=True) for name in _CASE]
-    found += [_option(name, a, b, workload) for name in sorted({*a.options, *b.options})]
-    found += [_fact(name, a, b) for name in _MANNER]
+    found = [_difference("fact", name, a.facts[name], b.facts[name], strict=True) for name in _CASE]
+    for name in sorted({*a.options, *b.options}):
+        stated = a.option(name, workload), b.option(name, workload)
+        found.append(_difference("option", name, *stated, strict=name in workload))
     # Memory as the driver counts it is not what a framework has allocated.
-    if a.facts["measured_from"] and b.facts["measured_from"]:
-        found.append(_fact("measured_from", a, b))
+    measured = ("measured_from",) if a.facts["measured_from"] and b.facts["measured_from"] else ()
+    found += [_difference("fact", name, a.facts[name], b.facts[name]) for name in (*_MANNER, *measured)]
     for name in CONDITIONS:
         first, second = a.conditions[name], b.conditions[name]
         found += [_difference("condition", name, first, second)] if first or second else []
     return [each for each in found if each]
 
 
-def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference | None:
-    return _difference("fact", name, a.facts[name], b.facts[name], strict=strict)
-
-
 def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict: bool = False) -> Difference | None:
     """Return how two values differ; None where both are stated and equal."""
     if first and first == second:
         return None
-    return Difference(kind, name, first, second, strict, tolerant(name, coarse(name, first), coarse(name, second)))
-
-
-def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Difference | None:
-    first, second = a.option(name, workload), b.option(name, workload)
-    if first and first == second:
-        return None
-    if name in workload:
-        return Difference("option", name, first, second, strict=True)
-    level = tolerant(name, coarse_option(name, first), coarse_option(name, second))
-    return Difference("option", name, first, second, strict=False, tolerated=level)
+    coarsely = coarse_option if kind == "option" and not strict else coarse
+    level = tolerant(name, coarsely(name, first), coarsely(name, second))
+    return Difference(kind, name, first, second, strict, level)
 
 
 def comparability(
@@ -388,17 +364,13 @@ def cases(rows: Sequence[Result], key: Callable[[Result], Hashable], level: Leve
     """
     if level == "everything":
         return [list(rows)] if rows else []
-    found: dict[Hashable, list[Result]] = {}
-    for row in rows:
-        found.setdefault((key(row), row.precision if level == "identical" else None), []).append(row)
+    found = by_key(rows, lambda row: (key(row), row.precision if level == "identical" else None))
     return [case for alike in found.values() for case in _by_contradicted(alike, level)]
 
 
 def _by_contradicted(rows: Sequence[Result], level: Level) -> Iterable[list[Result]]:
-    names, found = contradicted(rows, level), dict[Hashable, list[Result]]()
-    for row in rows:
-        found.setdefault(tuple(numbers.quantity(row.options.get(name)) for name in names), []).append(row)
-    return found.values()
+    names = contradicted(rows, level)
+    return by_key(rows, lambda row: tuple(numbers.quantity(row.options.get(name)) for name in names)).values()
 
 
 def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
@@ -408,12 +380,12 @@ def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
     """
     options = {(name, _text(value)) for row in rows for name, value in row.options.items()}
     names = sorted({name for name, value in options if level == "identical" or not is_tuning(name, [value])})
-    return [name for name in names if _is_contradicted(name, rows)]
 
+    def is_contradicted(name: str) -> bool:
+        stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
+        return len({framework for framework, _ in stated}) > 1 and len({value for _, value in stated}) > 1
 
-def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
-    stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
-    return len({framework for framework, _ in stated}) > 1 and len({value for _, value in stated}) > 1
+    return list(filter(is_contradicted, names))
 
 
 def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, level: Level = DEFAULT) -> Verdict:

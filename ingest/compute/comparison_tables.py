@@ -8,13 +8,14 @@ on every two statements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from msgspec import UNSET, Struct, structs
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison import (
     DIMENSIONS,
     Difference,
@@ -119,7 +120,7 @@ def tables(
         stated = {record.id: _statement(record, metric) for record in members}
         statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
         if metric != RATIO:
-            ahead.setdefault(metric, {}).update(_ahead(_cases(members), metric, figures))
+            ahead.setdefault(metric, {}).update(_ahead(members, metric, figures))
     outcomes: dict[PairOutcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
     by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
@@ -228,11 +229,13 @@ def _names(found: Sequence[Difference]) -> tuple[str, ...]:
 # ---- which is best ----
 
 
-def _ahead(
-    cases: Iterable[Sequence[ResultRecord]], metric: str, known: Figures
-) -> Iterator[tuple[str, dict[str, Lead]]]:
-    """Yield each result that is ahead of results of other frameworks, with these."""
-    for members in cases:
+def _ahead(records: Sequence[ResultRecord], metric: str, known: Figures) -> Iterator[tuple[str, dict[str, Lead]]]:
+    """Yield each result that is ahead of results of other frameworks on the same hardware and devices, with these.
+
+    Those that others published state no repeats, and never lead.
+    """
+    ours = [each for each in records if each.origin == "measured"]
+    for members in by_key(ours, lambda each: (each.hardware, each.devices)).values():
         figures = {each.id: known.get((each.id, metric)) or _stated(each, metric) for each in members}
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
@@ -249,15 +252,6 @@ def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
         return None
     found = ahead(first, other, better)
     return Lead(found.grade, *written(found), found.more)
-
-
-def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:
-    """Group the results measured here by hardware and devices; others state no repeats, and never lead."""
-    found: dict[tuple[object, ...], list[ResultRecord]] = {}
-    for record in records:
-        if record.origin == "measured":
-            found.setdefault((record.hardware, record.devices), []).append(record)
-    return found.values()
 
 
 def _stated(record: ResultRecord, metric: str) -> Measured:

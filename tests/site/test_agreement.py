@@ -118,7 +118,7 @@ def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
                     comparison.verdict(candidates(site.by_id, case, view), VIEWS[view], suite.workload)
                     for case in cases
                 ]
-            found += [(suite, each.leader) for each in said if each.leader]
+            found += [(suite, each.pair[0].result) for each in said if each.kind == "clear"]
     return found
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Phrase, Text, phrase
 from perfledger.ingest.compute.results import counts
 from perfledger.ingest.site import (
@@ -22,7 +24,7 @@ from perfledger.ingest.site import (
     run_tables,
     unplaced,
 )
-from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, token
+from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, facets_of
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.machine_tables import machines, software
 from perfledger.ingest.site.model import Page, Site, Suite, framework_of, group_name, hardware_of, named, ordered
@@ -32,7 +34,7 @@ from perfledger.ingest.site.published_figures import PublishedTable
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Facets, Link, Table, Value
 from perfledger.ingest.site.reproduce import CommandBlock
-from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, hardware_of_suite, slices
+from perfledger.ingest.site.result_lines import ResultSlice, hardware_of_suite, slices
 from perfledger.schema.records import Run
 
 #: Rank in the search of the page of a model that ran here; a model's page comes before reports about it.
@@ -119,17 +121,21 @@ def _page(site: Site, suite: Suite) -> Page:
 
 
 def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
-    found = slices(site, suite)
-    charts = [each for of in found for each in result_charts.throughput(site, suite, of)]
+    found, own = slices(site, suite), hardware_of_suite(site, suite)
+    theirs = Counter(
+        row.hardware
+        for row in site.published.by_suite.get(suite.id, ())
+        if row.hardware and published_figures.is_shown(row)
+    )
     scaling = [(each.facets, result_charts.efficiency(site, suite, each)) for each in found]
     return ModelPage(
         suite=suite,
         frameworks=tuple((named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)),
         history=history.link(site, suite),
         counted=counted,
-        chips=_chips(site, suite, found),
-        answers=tuple(each for hardware in hardware_of_suite(site, suite) for each in answers(site, suite, hardware)),
-        charts=tuple(charts),
+        chips=_chips(suite, found, own, theirs),
+        answers=tuple(each for hardware in own for each in answers(site, suite, hardware)),
+        charts=tuple(each for of in found for each in result_charts.throughput(site, suite, of)),
         slices=tuple(
             SliceOnPage(
                 each,
@@ -140,7 +146,11 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
             for each in found
         ),
         scaling_charts=tuple((facets, chart) for facets, chart in scaling if chart),
-        only_published=tuple(_only_published(site, suite, found)),
+        only_published=tuple(
+            (facets_of(name), phrase("model.only_published", hardware=product(name), n=n))
+            for name, n in theirs.items()
+            if name not in own
+        ),
         evidence=_evidence(site, suite),
         commands=_commands(site, suite),
         published=published_figures.published_tables(site, suite),
@@ -157,14 +167,13 @@ def _selection(site: Site, suite: Suite) -> Selection:
     return Selection(".pl-results tr[data-f-hardware], .pl-only-published", dict(first))
 
 
-def _published_on(site: Site, suite: Suite) -> Counter[str]:
-    """Return how many figures others published for each hardware."""
-    rows = site.published.by_suite.get(suite.id, ())
-    return Counter(row.hardware for row in rows if row.hardware and published_figures.is_shown(row))
+def _chips(
+    suite: Suite, found: Sequence[ResultSlice], own: Sequence[str], theirs: Mapping[str, int]
+) -> tuple[ChipGroup, ...]:
+    """Return the facts of the page's results, each value with its number of results.
 
-
-def _chips(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[ChipGroup, ...]:
-    """Return the facts of the page's results, each value with its number of results."""
+    The results of others are counted for hardware without any of ours: `own` and `theirs`.
+    """
     lines = [line for each in found for line in each.lines]
     every = [each.facets for each in lines]
     first = [each.facets for each in lines if each.row.hardware == found[0].hardware] if found else []
@@ -175,27 +184,13 @@ def _chips(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> tuple[Chip
         "framework": {each: named(each) for each in frameworks},
     }
     groups = (chip_group(name, phrase(f"table.{name}"), every, named, first) for name, named in labels.items())
-    return _hardware(site, suite, lines), *groups
-
-
-def _hardware(site: Site, suite: Suite, lines: Iterable[ResultLine]) -> ChipGroup:
-    """Return a chip for each hardware; the results of others are counted if there are none of ours."""
-    own, published = Counter(each.row.hardware or "" for each in lines), _published_on(site, suite)
-    names = [*hardware_of_suite(site, suite), *sorted({*published} - {*own}, key=newest_first)]
-    counts = {
-        each: numbers.count(own[each]) if own[each] else phrase("model.n_published", n=published[each])
-        for each in names
-    }
-    chips = tuple(Chip(each, product(each), fixed_count=counts[each], is_outlined=not own[each]) for each in names)
-    return ChipGroup("hardware", phrase("table.hardware"), chips, has_all=False)
-
-
-def _only_published(site: Site, suite: Suite, found: Sequence[ResultSlice]) -> Iterable[tuple[Facets, Text]]:
-    """Yield a sentence for each hardware on which others have measured and we have not."""
-    own = {each.hardware for each in found}
-    for hardware, n in _published_on(site, suite).items():
-        if hardware not in own:
-            yield (("hardware", token(hardware)),), phrase("model.only_published", hardware=product(hardware), n=n)
+    counted = Counter(each.row.hardware or "" for each in lines)
+    hardware = [Chip(each, product(each), fixed_count=numbers.count(counted[each])) for each in own]
+    hardware += [
+        Chip(each, product(each), fixed_count=phrase("model.n_published", n=theirs[each]), is_outlined=True)
+        for each in sorted({*theirs} - {*own}, key=newest_first)
+    ]
+    return ChipGroup("hardware", phrase("table.hardware"), tuple(hardware), has_all=False), *groups
 
 
 # ---- the parts below the results ----
@@ -232,10 +227,7 @@ def _commands(site: Site, suite: Suite) -> Commands:
 
 def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
     """Return as many runs as a page shows, in their order: as many of each hardware, those with own pages first."""
-    taken: Counter[str] = Counter()
-    ranks = {}
-    for run in sorted(runs, key=lambda run: not site.has_page(run)):
-        ranks[run.id] = taken[hardware_of(run)]
-        taken[hardware_of(run)] += 1
-    shown = set(sorted(ranks, key=lambda each: ranks[each])[:RUNS_SHOWN])
+    of_hardware = by_key(sorted(runs, key=lambda run: not site.has_page(run)), hardware_of).values()
+    in_turn = [run.id for each in zip_longest(*of_hardware) for run in each if run]
+    shown = {*in_turn[:RUNS_SHOWN]}
     return [run for run in runs if run.id in shown]

@@ -17,12 +17,12 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
 
 from msgspec import UNSET
 
 from perfledger.ingest.common import frame
 from perfledger.ingest.common.frame import DataColumn, fields
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.published import cases
@@ -95,13 +95,6 @@ class Audited:
         return [*([self.run] if self.run else []), *(each.run for each in figures if each)]
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """Figures that one source prints for one case and that differ by more than their rounding."""
-
-    rows: tuple[Published, ...]
-
-
 def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...]:
     """Return every published throughput with its verdict, in the order of the tables."""
     available = _AvailableRuns(publications, runs)
@@ -130,42 +123,28 @@ def deviations(found: Iterable[Audited]) -> tuple[DeviationBin, ...]:
     return tuple(DeviationBin(low, high, counted[index]) for index, (low, high) in enumerate(pairwise(edges)))
 
 
-def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
-    """Return source to number of figures per verdict."""
-    counted: dict[str, Counter[str]] = {}
-    for each in found:
-        counted.setdefault(each.row.source, Counter())[each.verdict] += 1
-    return counted
-
-
-def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
-    """Return the cells whose figures differ between several places of one source.
+def disagreements(rows: Iterable[Published]) -> list[list[Published]]:
+    """Return the figures that one source prints for one case and that differ by more than their rounding.
 
     The figures of single repeats are left out, since they differ by nature, and tables publish their median.
     """
     known = [row for row in rows if row.value is not None]
-    by_cell: dict[str, list[Published]] = {}
-    for row in known:
-        if row.metric != "throughput_run":
-            by_cell.setdefault(cases.cell(row), []).append(row)
-    found = [Disagreement(tuple(each)) for each in map(_distinct, by_cell.values()) if len(each) > 1]
-    return (*found, *_stale_outputs(known))
+    by_cell = by_key((row for row in known if row.metric != "throughput_run"), cases.cell)
+    found = [each for each in map(_distinct, by_cell.values()) if len(each) > 1]
+    return [*found, *_stale_outputs(known)]
 
 
-def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
+def _stale_outputs(rows: Sequence[Published]) -> Iterable[list[Published]]:
     """Yield script outputs (medians of repeats) that match none of the page's tables.
 
     Outputs rarely state their options, so a median matches if it equals any figure of its case.
     """
-    tables: dict[cases.Case, list[Published]] = {}
-    for row in rows:
-        if row.metric == "throughput":
-            tables.setdefault(cases.case_on_page(row), []).append(row)
+    tables = by_key((row for row in rows if row.metric == "throughput"), cases.case_on_page)
     for median in (row for row in rows if row.metric == "throughput_median"):
         of_case = tables.get(cases.case_on_page(median), ())
         there = [row for row in of_case if cases.options_agree(row.options, median.options)]
         if there and not any(same(row, median) for row in there):
-            yield Disagreement((*_distinct(there), median))
+            yield [*_distinct(there), median]
 
 
 #: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
@@ -182,10 +161,7 @@ class Slip:
 
 def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
     """Return speed-ups that differ from the quotient of their figure and that of one device on the same page."""
-    pages: dict[tuple[str, str], list[Published]] = {}
-    for row in rows:
-        if row.value:
-            pages.setdefault((row.source, row.place), []).append(row)
+    pages = by_key((row for row in rows if row.value), lambda row: (row.source, row.place))
     return tuple(slip for page in pages.values() for slip in _slips_of_page(page))
 
 
@@ -241,11 +217,6 @@ def same(one: Published, two: Published) -> bool:
     return _is_shortened(coarser, finer)
 
 
-def is_printed(row: Published, value: float) -> bool:
-    """Return whether a figure is the published one, once it is rounded or truncated to the printed digits."""
-    return _is_shortened(Decimal(row.printed), Decimal(repr(value)))
-
-
 def _is_shortened(printed: Decimal, number: Decimal) -> bool:
     """Return whether `printed` is the number, rounded or truncated to the digits of `printed`."""
     last = Decimal(1).scaleb(-_places(printed))
@@ -264,14 +235,13 @@ class _AvailableRuns:
     def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
         self._wanted = {row.log for row in publications.rows if row.log}
         self.by_log: dict[str, list[Run]] = {}
-        self._alike: dict[tuple[Any, Any], list[Run]] = {}
         read = [run for run in runs if run.format]
-        for run in read:
-            self._add(run)
-        known, here = {run.sha256 for run in read}, frozenset(self.by_log)
+        known, here = {run.sha256 for run in read}, {log for run in read for log in self._logs(run)}
         recorded = [run for run in publications.recorded if run.sha256 not in known and not self._logs(run) & here]
-        for run in recorded:
-            self._add(run)
+        self._alike = by_key([*read, *recorded], lambda run: (run.case.model, run.case.framework))
+        for run in (*read, *recorded):
+            for log in self._logs(run):
+                self.by_log.setdefault(log, []).append(run)
         self.recorded = {id(run) for run in recorded}
         self._runs = {run.id: run for run in read}
 
@@ -283,11 +253,6 @@ class _AvailableRuns:
         """Return our result of a published score, with its first run; None if we have no such result."""
         found = next((each for each in self._results if cases.is_of_entry(row, each)), None)
         return (found, self._runs[found.run_ids[0]]) if found else None
-
-    def _add(self, run: Run) -> None:
-        self._alike.setdefault((run.case.model, run.case.framework), []).append(run)
-        for log in self._logs(run):
-            self.by_log.setdefault(log, []).append(run)
 
     def others_of_case(self, row: Published, own: Run) -> list[Run]:
         """Return the runs of other logs that are of the case of a figure; one whose case is not known is not."""
@@ -315,7 +280,7 @@ def _ends(path: str) -> Iterable[str]:
 
 
 def _audited_score(row: Published, available: _AvailableRuns) -> Audited:
-    """Hold a published score against that of the runs of its result; its rule is the only one."""
+    """Compare a published score with that of the runs of its result; its rule is the only one."""
     entry = available.entry(row)
     if entry is None or (metric := entry[0].metrics.get(row.metric)) is None:
         return Audited(row, NO_LOG)
@@ -392,7 +357,7 @@ def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Log
 
 def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    printed = is_printed(row, figure.value)
+    printed = _is_shortened(Decimal(row.printed), Decimal(repr(figure.value)))
     return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference, printed)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 
 from perfledger.ingest.common import suites
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.suites import folded
 from perfledger.ingest.published.publications import Published, options_cell
 from perfledger.schema.plans import Plan, PlanCase
@@ -114,9 +115,7 @@ def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> C
     accumulation (`published` are all its figures), a figure without that option is the one with accumulation.
     """
     fit = options_fit(published)
-    by_case: dict[Case, list[Result]] = {}
-    for result in results:
-        by_case.setdefault(_case(result, result.model or ""), []).append(result)
+    by_case = by_key(results, lambda result: _case(result, result.model or ""))
 
     def of_case(figure: Published) -> list[Result]:
         found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.history import HistoryPoint, Moment, history
 from perfledger.ingest.published.cases import in_one_spelling, library
@@ -58,12 +59,13 @@ def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[PrintedH
     Args:
         group: returns the group of a precision; half precisions are one case.
     """
-    found: dict[Hashable, list[PrintedPoint]] = {}
-    for each in points:
+
+    def case(each: PrintedPoint) -> Hashable:
         row = each.printed
-        case = (each.publisher, _job(each), row.hardware, row.batch_size, group(row.precision))
-        found.setdefault(case, []).append(each)
-    return [history(part) for alike in found.values() for part in _by_options(alike) if len(part) > 1]
+        return (each.publisher, _job(each), row.hardware, row.batch_size, group(row.precision))
+
+    cases = by_key(points, case).values()
+    return [history(part) for alike in cases for part in _by_options(alike) if len(part) > 1]
 
 
 def _point(row: Published, source: Publisher) -> PrintedPoint | None:

@@ -6,10 +6,11 @@ the same facts, except for the framework and its way to run the same work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.published.publications import REPEATS, Published, options_cell
 from perfledger.ingest.published.slices import Slice
 from perfledger.schema.vocabulary import METRICS, precision_group
@@ -58,15 +59,8 @@ def comparisons(found: Slice) -> list[LikeFigures]:
 
 def like(rows: Iterable[Published]) -> list[LikeFigures]:
     """Return the groups of figures that may be compared."""
-    groups: dict[tuple[object, ...], list[Published]] = {}
-    for row in rows:
-        if row.value is not None and row.metric not in REPEATS:
-            groups.setdefault(_case(row), []).append(row)
-    return [LikeFigures(tuple(each)) for each in groups.values() if _of_several(each)]
-
-
-def _of_several(rows: Sequence[Published]) -> bool:
-    return len({row.framework for row in rows}) > 1
+    groups = by_key((row for row in rows if row.value is not None and row.metric not in REPEATS), _case)
+    return [LikeFigures(tuple(each)) for each in groups.values() if len({row.framework for row in each}) > 1]
 
 
 def _case(row: Published) -> tuple[object, ...]:

@@ -29,6 +29,7 @@ from msgspec.structs import fields
 from perfledger.ingest.common import frame, suites, toml_file
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
 from perfledger.ingest.common.frame import DataColumn
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute import rules
@@ -272,11 +273,7 @@ class Publications:
     @cached_property
     def by_suite(self) -> Mapping[str, tuple[Published, ...]]:
         """The rows of each suite."""
-        found: dict[str, list[Published]] = {}
-        for row in self.rows:
-            if name := row.suite:
-                found.setdefault(name, []).append(row)
-        return {name: tuple(rows) for name, rows in found.items()}
+        return {name: tuple(rows) for name, rows in by_key(self.rows, lambda row: row.suite).items() if name}
 
 
 def folders(paths: Iterable[Path]) -> list[Path]:

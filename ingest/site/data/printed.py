@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.published.likeness import better
 from perfledger.ingest.published.publications import Published, Publisher, options_cell
@@ -44,13 +45,10 @@ class _Result:
 def records(site: Site, words: Words) -> list[ResultRecord]:
     """Return a record per published result, by id."""
     suites = {each.id: each for each in site.known}
-    by_case: dict[str, list[Published]] = {}
-    for row in site.published.rows:
-        if row.suite in suites and is_shown(row):
-            # Pages of one source name other commits of one trainer for the same figure.
-            by_case.setdefault(_case_key(row, trainer=""), []).append(row)
+    # Pages of one source name other commits of one trainer for the same figure.
+    shown = (row for row in site.published.rows if row.suite in suites and is_shown(row))
     found = []
-    for rows in by_case.values():
+    for rows in by_key(shown, lambda row: _case_key(row, trainer="")).values():
         known: set[str] = set()
         for result in _results(rows):
             # Figures that contradict an earlier one of the same trainer are distinguished by their values.

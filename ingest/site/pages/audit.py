@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, Slip, Unconfirmed
@@ -93,9 +94,7 @@ def _chips(site: Site, found: Sequence[Audited]) -> tuple[ChipGroup, ...]:
 
 def _models(site: Site) -> Iterator[AuditedModel]:
     """Yield a line per model and source whose logs we read, the one with most results first."""
-    by_model: dict[Facets, list[Audited]] = {}
-    for each in site.audited:
-        by_model.setdefault(facets(each.row)[:2], []).append(each)
+    by_model = by_key(site.audited, lambda each: facets(each.row)[:2])
     read = {of: [each for each in found if each.run] for of, found in by_model.items()}
     several = len({found[0].row.source for found in read.values() if found}) > 1
     for of, found in sorted(read.items(), key=lambda each: -len(each[1])):
@@ -115,8 +114,8 @@ def _tables(site: Site) -> Iterator[Table]:
             "disagreements",
             audit.disagreements(rows),
             (
-                ColumnOf(phrase("table.case"), lambda each: _case(each.rows[0])),
-                ColumnOf(phrase("table.places"), lambda each: _conflicting(site, each.rows)),
+                ColumnOf(phrase("table.case"), lambda rows: _case(rows[0])),
+                ColumnOf(phrase("table.places"), lambda rows: _conflicting(site, rows)),
             ),
         ),
         table_of(

@@ -6,6 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from perfledger import TEMPLATES, as_called
+from perfledger.ingest.common.documents import DocumentError, read_text
+from perfledger.ingest.common.toml_file import display_path
+from perfledger.ingest.site.render.template_errors import TemplateError
 from perfledger.ingest.site.render.text import escape
 
 if TYPE_CHECKING:
@@ -31,4 +34,9 @@ def environment() -> Environment:
 def _source(name: str) -> tuple[str, str, None] | None:
     """Return the text and the file of a template, as jinja2 asks for; commands in it are those of this installation."""
     path = TEMPLATES / "pages" / name
-    return (as_called(path.read_text("utf-8")), str(path), None) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return as_called(read_text(path)), str(path), None
+    except DocumentError as error:
+        raise TemplateError(f"{display_path(path)}:{error.line}: {error}") from None

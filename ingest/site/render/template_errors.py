@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from perfledger import TEMPLATES
-from perfledger.ingest.common.documents import DocumentError, read_text
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.toml_file import FileError, did_you_mean, display_path
 
@@ -45,8 +44,6 @@ def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
         raise TemplateError(f"{display_path(path)}:{error.lineno}: {error.message}") from None
     except TemplateNotFound as error:
         raise _not_found(error, template) from None
-    except UnicodeDecodeError as error:
-        raise _not_utf8(error) from None
     except (JinjaError, FileError) as error:
         raise TemplateError(f"{_place(error, template)}: {_cause(error, names)}") from None
     except Exception as error:
@@ -79,16 +76,6 @@ def _not_found(error: TemplateNotFound, template: str) -> TemplateError:
             f"{display_path(FOLDER / wanted)}: there is no such template, and a page is made of it{hint}"
         )
     return TemplateError(f"{display_path(frames[-1][0])}:{frames[-1][1]}: there is no template {wanted!r}{hint}")
-
-
-def _not_utf8(error: UnicodeDecodeError) -> TemplateError:
-    """Jinja does not say which of the templates it was reading."""
-    for path in sorted(FOLDER.glob("*.j2")):
-        try:
-            read_text(path)
-        except DocumentError as found:
-            return TemplateError(f"{display_path(path)}:{found.line}: {found}")
-    return TemplateError(f"{display_path(FOLDER)}: {error}")
 
 
 def _place(error: Exception, template: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.declarations import Report, ReportError
-from perfledger.ingest.published.slices import Cut, Head, Slice, SliceFigure, Values
+from perfledger.ingest.published.slices import Head, Slice, SliceFigure, Values
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.published_tables import caption, head_text, printed
@@ -20,13 +20,6 @@ from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dot
 MILLION = 1_000_000
 #: Points of a chart, at least: two lines of two points, or one of three, show more than a sentence.
 POINTS = 3
-
-
-def report_charts(report: Report, found: Cut) -> list[Chart]:
-    """Return all charts of a report."""
-    return [
-        chart for parts in found.slices for part in parts for chart in slice_charts(report, parts, part, found.common)
-    ]
 
 
 def slice_charts(report: Report, parts: Sequence[Slice], found: Slice, common: Values) -> list[Chart]:

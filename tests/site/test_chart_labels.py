@@ -14,8 +14,7 @@ from perfledger.ingest.common import words
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point, Spec
 from perfledger.ingest.site.render.scale import shortened
-from perfledger.ingest.site.report_charts import report_charts
-from tests.site.test_reports import cut_of, named
+from tests.site.test_reports import charts_of, cut_of, named
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLE = re.compile(r"<title>([^<]*)</title>")
@@ -141,4 +140,4 @@ def test_no_label_covers_another_and_all_can_be_read(browser: Any, language: str
 
 
 def _charts(report: str) -> Any:
-    return report_charts(named(report), cut_of(named(report)))
+    return charts_of(named(report), cut_of(named(report)))

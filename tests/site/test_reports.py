@@ -19,7 +19,7 @@ from perfledger.ingest.published import publications
 from perfledger.ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
 from perfledger.ingest.published.publications import Publications, Published
 from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, cut, slices
-from perfledger.ingest.site import builder, report_charts
+from perfledger.ingest.site import builder
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import reports as report_pages
@@ -27,6 +27,7 @@ from perfledger.ingest.site.render import drawing, jinja
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.scale import shortened
 from perfledger.ingest.site.render.table import Cell, Table
+from perfledger.ingest.site.report_charts import slice_charts
 from tests import builders
 from tests.site.tabled import rows_in
 
@@ -53,6 +54,12 @@ def cuts() -> dict[str, Cut]:
 
 def cut_of(report: Report) -> Cut:
     return cuts()[report.id]
+
+
+def charts_of(report: Report, found: Cut) -> list[Chart]:
+    """Return all charts of a report."""
+    parts = [(of_block, part) for of_block in found.slices for part in of_block]
+    return [chart for each, part in parts for chart in slice_charts(report, each, part, found.common)]
 
 
 def named(identifier: str) -> Report:
@@ -218,7 +225,7 @@ def test_the_round_has_its_six_matrices() -> None:
 
 
 def test_the_round_has_its_twelve_figures() -> None:
-    found = report_charts.report_charts(named("dlperf-round"), cut_of(named("dlperf-round")))
+    found = charts_of(named("dlperf-round"), cut_of(named("dlperf-round")))
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
@@ -316,7 +323,7 @@ def test_what_is_named_by_data_has_its_words() -> None:
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
 def test_dots_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
     cut_up = cut_of(named(report))
-    drawn = [each for each in report_charts.report_charts(named(report), cut_up) if each.name.endswith("-bars")]
+    drawn = [each for each in charts_of(named(report), cut_up) if each.name.endswith("-bars")]
     printed = {tables.printed(row) for row in cut_up.rows if row.value is not None}
     assert drawn
     for chart in drawn:
@@ -415,7 +422,7 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    (line,) = said(report_charts.report_charts(report, cut(report, rows))[0]).series
+    (line,) = said(charts_of(report, cut(report, rows))[0]).series
     assert [(point.x, point.y) for point in line.points] == [(160.0, 400.0), (200.0, 640.0)]
 
 
@@ -423,7 +430,7 @@ def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:
     rows = [one(), one(framework="Beta", unit="words/s")]
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nshow = "bars"')
     with pytest.raises(ReportError, match="one metric and unit"):
-        report_charts.report_charts(report, cut(report, rows))
+        charts_of(report, cut(report, rows))
 
 
 # --- wrong declarations -----------------------------------------------------------------------------------------------

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.published.declarations import SECTIONS, CodeStep, Report
+from perfledger.ingest.published.declarations import SECTIONS, Block, Report
 from perfledger.ingest.published.publications import Published, Publisher
-from perfledger.ingest.published.slices import Cut, Slice, Values, cut
+from perfledger.ingest.published.slices import Cut, cut
 from perfledger.ingest.site import addresses, report_verdicts
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages.rounds import links
 from perfledger.ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
-from perfledger.ingest.site.published_tables import Verdicts
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.report_charts import slice_charts
@@ -57,13 +56,10 @@ class ReportPart:
 
 @dataclass(frozen=True)
 class ReportBlock:
-    """A part of a report below its title: sentences, facts, commands, and figures."""
+    """A part of a report: its declaration, and the tables of its facts and figures."""
 
-    title: Text | None
-    level: int
-    text: Sequence[Text]
+    block: Block
     facts: Table | None
-    code: Sequence[CodeStep]
     parts: tuple[ReportPart, ...]
 
 
@@ -74,7 +70,6 @@ class ReportPage:
     report: Report
     source: Publisher
     date: Text
-    index: str
     editions: tuple[Link, ...]
     models: tuple[Link, ...]
     headline: Headline
@@ -141,7 +136,6 @@ def page_of(site: Site, report: Report) -> ReportPage:
         report=report,
         source=source,
         date=tables.published_on(source, report),
-        index=addresses.REPORTS,
         editions=editions(site, report),
         models=_models(site, used),
         headline=headline(found),
@@ -159,12 +153,17 @@ def _blocks(site: Site, report: Report, found: Cut) -> tuple[ReportBlock, ...]:
     signs = report_verdicts.signs(site)
     return tuple(
         ReportBlock(
-            title=block.title,
-            level=block.level,
-            text=block.text,
+            block=block,
             facts=tables.of_facts(block.facts) if block.facts else None,
-            code=block.code,
-            parts=tuple(_part(site, report, parts, part, found.common, signs) for part in parts),
+            parts=tuple(
+                ReportPart(
+                    caption=tables.caption(part, found.common),
+                    table=tables.of_slice(part, signs) if "table" in block.show else None,
+                    printed=tables.printed_in((each.row for each in part.figures), site.published.sources),
+                    charts=slice_charts(report, parts, part, found.common),
+                )
+                for part in parts
+            ),
         )
         for block, parts in zip(report.blocks, found.slices, strict=True)
     )
@@ -193,14 +192,3 @@ def _edition(source: Publisher, report: Report) -> Text:
 def _models(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
     used = {row.suite for row in rows}
     return tuple(Link(each.title, addresses.model_page(each)) for each in site.shown if each.id in used)
-
-
-def _part(
-    site: Site, report: Report, parts: Sequence[Slice], found: Slice, common: Values, signs: Verdicts
-) -> ReportPart:
-    return ReportPart(
-        caption=tables.caption(found, common),
-        table=tables.of_slice(found, signs) if "table" in found.block.show else None,
-        printed=tables.printed_in((each.row for each in found.figures), site.published.sources),
-        charts=slice_charts(report, parts, found, common),
-    )

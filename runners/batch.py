@@ -23,6 +23,10 @@ from perfledger.runners.transport import UnreachableError
 from perfledger.runners.watch import Supervision, pause
 from perfledger.schema.figures import CaseFigure, FiguresFound
 
+#: Repeats that `ingest` needs for an interval.
+MANY = 5
+#: Repeats that are made at most until the interval is narrow.
+MOST_REPEATS = 15
 #: Exit statuses of a command.
 COMPLETED = 0
 #: A run ended differently, or was left unfinished.
@@ -107,26 +111,39 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
 # --- Repeats until the interval is narrow -----------------------------------------------------------------------------
 
 
-class Aim(Struct, frozen=True, kw_only=True):
-    """How narrow the interval of the median must become: half of it over the median; and the most repeats for that."""
+class Wanted(Struct, frozen=True):
+    """Number and order of the runs of a case; `repeats` is None for that of the recipe, `until_ci` 0 without an aim."""
 
-    half_width: float
-    most: int
+    repeats: int | None = None
+    seed: int | None = None
+    until_ci: float = 0
+    max_repeats: int = MOST_REPEATS
+    smoke: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.repeats and self.until_ci:
+            raise RunnerError(
+                "--repeats: with --until-ci the figures say how many are needed; leave one of the two out"
+            )
+        if self.smoke and (self.repeats or self.until_ci):
+            raise RunnerError("--smoke: it tries each case once; leave --repeats and --until-ci out")
 
     def verdict(self, found: CaseFigure | None, made: int) -> str:
         """Return why a case needs no further run after `made` runs; empty if it needs one."""
         repeats, width = (found.repeats, found.half_width) if found else (0, None)
         shown = "no interval" if width is None else f"±{100 * width:.2g} %"
-        if width is not None and width <= self.half_width:
+        if width is not None and width <= self.until_ci:
             return f"{shown} after {repeats} repeats"
-        if max(repeats, made) >= self.most:
-            return f"stopped at {shown}: {self.most} repeats were allowed, and ±{100 * self.half_width:.2g} % asked"
+        if max(repeats, made) >= self.max_repeats:
+            allowed = f"{self.max_repeats} repeats were allowed"
+            return f"stopped at {shown}: {allowed}, and ±{100 * self.until_ci:.2g} % asked"
         return ""
 
 
 def until_narrow(
     firsts: Sequence[PlannedRun],
-    wanted: Aim,
+    wanted: Wanted,
     seed: int,
     figures: Mapping[Path, FiguresFound],
     earlier: Mapping[Path, Collection[int]],

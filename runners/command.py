@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from perfledger.runners.cases import RecipeCase, case_choices, case_folder
 from perfledger.runners.job import (
@@ -24,10 +25,10 @@ from perfledger.runners.job import (
     NodeVariable,
     PlannedRecord,
     PlannedRun,
+    RequiredRecords,
     RunnerError,
     SourceRecord,
     VirtualEnvironment,
-    WantedRecords,
     Word,
     literal,
     texts,
@@ -116,11 +117,11 @@ def plan_run(
     return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case, numbered.smoke), spec=spec)
 
 
-def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> WantedRecords:
+def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> RequiredRecords:
     """Return the records that the log must have; a smoke run prints fewer."""
     asked, iterations = recipe.records, int(case.slots["iterations"])
     fewer = max(1, asked.at_least * iterations // recipe.iterations)
-    return WantedRecords(asked.format, min(fewer, asked.at_least) if smoke else asked.at_least, asked.node)
+    return replace(asked, at_least=min(fewer, asked.at_least) if smoke else asked.at_least)
 
 
 def _programs(trainer: Word, launch: Sequence[Word], prefix: Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from perfledger import PROJECT_VARIABLE, TOP, project_folder
 from perfledger.runners.earlier import RUN_JSON
-from perfledger.runners.job import RunnerError, WantedRecords
+from perfledger.runners.job import RequiredRecords, RunnerError
 from perfledger.runners.nodes import LOG
 from perfledger.schema.figures import FiguresFound
 
@@ -81,7 +81,7 @@ def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
     return spellings[similar[0]] if similar else []
 
 
-def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
+def shortfall(found: Mapping[str, int], wanted: RequiredRecords) -> str:
     """Return why the records of a log are too few or in another format; empty if they are sufficient."""
     if wanted.format in found:
         count = found[wanted.format]

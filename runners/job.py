@@ -52,6 +52,9 @@ OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 NCCL_VARIABLES = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
 
 Scalar = str | int | float | bool
+# The descriptions finish the sentence "`key` is VALUE, but must be ..." of an error message.
+Text = Annotated[str, Meta(pattern=r"\S", description="a text that is not empty")]
+Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
 
 
 class NodeVariable(Struct, frozen=True):
@@ -125,11 +128,11 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     command: tuple[Word, ...]
     device: Literal["cpu", "gpu"]
     accelerator: DeclaredAccelerator | None = None
-    nodes: Annotated[int, Meta(ge=1)]
-    devices_per_node: Annotated[int, Meta(ge=1)]
+    nodes: Count
+    devices_per_node: Count
     every_node: bool
     first_gpus: bool = False
-    timeout_seconds: Annotated[int, Meta(ge=1)]
+    timeout_seconds: Count
     variables: dict[str, Word] = {}
     files: dict[str, str] = {}
     container: ContainerSpec | None = None
@@ -181,12 +184,12 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     notes: str = ""
 
 
-class WantedRecords(Struct, frozen=True):
-    """The records that must be in the log, of one format; `node` is the node that prints them."""
+class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
+    """The records that the log must have, of one format; `node` is the node that prints them."""
 
-    format: str
-    at_least: int
-    node: Literal["first", "last"] = "first"
+    format: Text
+    at_least: Count
+    node: Annotated[Literal["first", "last"], Meta(description="first or last")] = "first"
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -194,7 +197,7 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
 
     folder: Path
     record: PlannedRecord
-    wanted: WantedRecords
+    wanted: RequiredRecords
     spec: JobSpec
 
 

@@ -16,7 +16,7 @@ from typing import IO, Literal
 import msgspec
 from msgspec import Struct
 
-from perfledger.runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
+from perfledger.runners.job import PlannedRecord, PlannedRun, RequiredRecords, RunnerError
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import INCOMING, JobFacts
@@ -39,7 +39,7 @@ class Launch(Struct, frozen=True):
     target: AnyTarget
     job: JobFacts
     plan: PlannedRecord
-    records: WantedRecords
+    records: RequiredRecords
 
     def __post_init__(self) -> None:
         if self.job.nodes > len(self.target.ranks):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from perfledger.runners.job import NODE_VARIABLES, Scalar
+from perfledger.runners.job import NODE_VARIABLES, Count, RequiredRecords, Scalar, Text
 from perfledger.runners.matrix import COMPUTED, Axes, check_name, read_matrix, scalar
 from perfledger.runners.slots import SLOT, Lookup, check_texts, read_slots, texts_of
 from perfledger.runners.toml_errors import FaultError, Table, decoded, wrong
@@ -32,8 +32,6 @@ _SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|acce
 _REDACTION_SECONDS = 1.0
 
 # The descriptions finish the sentence "`key` is VALUE, but must be ..." of an error message.
-Text = Annotated[str, Meta(pattern=r"\S", description="a text that is not empty")]
-Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
 Slug = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*$", description="the name of a folder, of a-z, 0-9, '.', '_' and '-'")
 ]
@@ -55,14 +53,6 @@ class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
     name: LauncherName = "plain"
     arguments: Words = ()
     always: Annotated[bool, Meta(description="true or false")] = False
-
-
-class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
-    """The records that the log must have."""
-
-    format: Text
-    at_least: Count
-    node: Annotated[Literal["first", "last"], Meta(description="first or last")] = "first"
 
 
 class Image(Struct, frozen=True, forbid_unknown_fields=True):

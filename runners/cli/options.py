@@ -13,6 +13,7 @@ import click
 from msgspec import Struct
 
 from perfledger.runners import recipes
+from perfledger.runners.batch import MANY, MOST_REPEATS, Wanted
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
 from perfledger.runners.job import RunnerError, checked
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
@@ -20,10 +21,6 @@ from perfledger.runners.settings import IfBusy, Settings
 from perfledger.runners.targets import AnyPlace, parse_target
 from perfledger.runners.wrappers import CONTAINERS
 
-#: Repeats that `ingest` needs for an interval.
-MANY = 5
-#: Repeats that are made at most until the interval is narrow.
-MOST_REPEATS = 15
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 #: Between the values of one key; written twice it is a part of a value.
@@ -37,25 +34,6 @@ class Chosen(Struct, frozen=True):
 
     recipe: LaunchRecipe
     cases: tuple[RecipeCase, ...]
-
-
-class Wanted(Struct, frozen=True):
-    """Number and order of the runs of a case; `repeats` is None for that of the recipe, `until_ci` 0 without an aim."""
-
-    repeats: int | None = None
-    seed: int | None = None
-    until_ci: float = 0
-    max_repeats: int = MOST_REPEATS
-    smoke: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
-        if self.repeats and self.until_ci:
-            raise RunnerError(
-                "--repeats: with --until-ci the figures say how many are needed; leave one of the two out"
-            )
-        if self.smoke and (self.repeats or self.until_ci):
-            raise RunnerError("--smoke: it tries each case once; leave --repeats and --until-ci out")
 
 
 class Asked(Struct, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from perfledger.runners.batch import COMPLETED
-from perfledger.runners.cli.options import Asked, Wanted, asked_options
+from perfledger.runners.batch import COMPLETED, Wanted
+from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import command_line
 from perfledger.runners.job import PlannedRun

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from perfledger.runners import batch as batches
-from perfledger.runners.batch import COMPLETED
-from perfledger.runners.cli.options import MANY, Asked, asked_options
+from perfledger.runners.batch import COMPLETED, MANY
+from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import aligned, counted
 from perfledger.runners.earlier import finished_runs
@@ -74,10 +74,9 @@ def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: 
     with supervise(None if wanted.until_ci else len(fixed), waits) as supervision:
         runs: Iterable[PlannedRun] = fixed
         if wanted.until_ci:
-            narrow = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             earlier = batches.earlier_numbers(firsts, target)
-            runs = batches.until_narrow(firsts, narrow, series.seed, supervision.figures, earlier, refused)
+            runs = batches.until_narrow(firsts, wanted, series.seed, supervision.figures, earlier, refused)
         status = batches.run_all(runs, series.cool_down_seconds, target, supervision, refused)
     for line in result_lines(firsts, supervision.figures):
         print(line)

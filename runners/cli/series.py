@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.runners.batch import first_runs, order
+from perfledger.runners.batch import MANY, Wanted, first_runs, order
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
-from perfledger.runners.cli.options import MANY, Asked, Chosen, Wanted
+from perfledger.runners.cli.options import Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
 from perfledger.runners.command import Numbered
 from perfledger.runners.job import PlannedRun, RunnerError

@@ -12,7 +12,7 @@ import pytest
 
 from perfledger.runners import ingest_link, nodes, record
 from perfledger.runners.cli import main
-from perfledger.runners.job import RunnerError, WantedRecords
+from perfledger.runners.job import RequiredRecords, RunnerError
 from perfledger.runners.record import Lost, finish, published
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Warnings
@@ -316,7 +316,7 @@ def test_unusable_records_do_not_count(tmp_path):
     ],
 )
 def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
-    assert ingest_link.shortfall(found, WantedRecords("a.b", 2)) == said
+    assert ingest_link.shortfall(found, RequiredRecords("a.b", 2)) == said
 
 
 def test_a_run_without_a_log_is_not_said_to_be_in_another_format(write_recipe, tmp_path, capfd):

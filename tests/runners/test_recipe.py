@@ -7,8 +7,8 @@ import hashlib
 import pytest
 
 from perfledger.runners import cases, recipes
-from perfledger.runners.job import RunnerError
-from perfledger.runners.recipe import Image, Launcher, RecipeSource, RequiredRecords, Setup
+from perfledger.runners.job import RequiredRecords, RunnerError
+from perfledger.runners.recipe import Image, Launcher, RecipeSource, Setup
 from perfledger.runners.slots import Lookup
 from tests.runners.written import loaded, written
 

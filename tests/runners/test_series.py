@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 
 from perfledger.runners import batch, display, recipes, ssh, transport, watch
-from perfledger.runners.batch import Aim, current_figure, order, until_narrow
+from perfledger.runners.batch import Wanted, current_figure, order, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import plan_run
@@ -85,7 +85,7 @@ def figure(half_width, repeats, value=100.0, **more):
     ],
 )
 def test_repeats_go_on_until_the_interval_is_narrow_or_all_are_made(found, made, said):
-    assert Aim(half_width=0.02, most=15).verdict(found, made) == said
+    assert Wanted(until_ci=0.02, max_repeats=15).verdict(found, made) == said
 
 
 def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path, capsys):
@@ -93,7 +93,7 @@ def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path,
     steady, noisy = (run.folder.parent for run in firsts)
     figures: dict[Path, FiguresFound] = {}
     made = Counter[Path]()
-    for run in until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures, {}):
+    for run in until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, figures, {}):
         folder = run.folder.parent
         made[folder] += 1
         assert run.folder.name == str(made[folder])
@@ -123,7 +123,7 @@ def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_re
     refused = set[Path]()
     supervision = SimpleNamespace(signals=SimpleNamespace(count=0))
     monkeypatch.setattr(batch, "pause", lambda *_: None)
-    runs = until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures, {}, refused)
+    runs = until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, figures, {}, refused)
     assert batch.run_all(runs, 0, Local(), supervision, refused) == batch.REFUSED
     assert made == {good: 5, bad: 1}
     said = capsys.readouterr().out
@@ -147,7 +147,7 @@ def test_earlier_runs_count_on_the_same_hardware_only(write_recipe, tmp_path, ea
     there = numbered(0.01, range(6, 11), "there")
     figures = {folder: FiguresFound(cases=(there, *([here] if earlier else [])))}
     numbers = [*earlier]
-    for run in until_narrow([first], Aim(half_width=0.02, most=8), 0, figures, {folder: earlier}):
+    for run in until_narrow([first], Wanted(until_ci=0.02, max_repeats=8), 0, figures, {folder: earlier}):
         assert len(numbers) < 8
         numbers.append(run.record.repeat)
         width = None if len(numbers) < 5 else 0.01

@@ -15,7 +15,7 @@ from perfledger.runners.job import NodeVariable, RunnerError, VirtualEnvironment
 from perfledger.runners.programs import Question
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.settings import Settings
-from perfledger.runners.transport import USUAL_SECONDS, Target
+from perfledger.runners.transport import USUAL_SECONDS, Reply, Target
 from perfledger.runners.wrappers import entered
 
 #: A setup step that installs for Python.
@@ -37,13 +37,6 @@ class SetupSteps(Struct, frozen=True, kw_only=True):
     prologue: tuple[str, ...] = ()
     variables: dict[str, str] = {}
     enter: tuple[Word, ...] = ()
-
-
-class _Ready(Struct, frozen=True):
-    """The command that runs the steps on a host, or why they cannot be run there."""
-
-    argv: tuple[str, ...] = ()
-    refused: str = ""
 
 
 def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:
@@ -116,7 +109,7 @@ def _set_up(target: Target, rank: int, wanted: SetupSteps) -> str:
     print(f"{host}:", flush=True)
     argv = target.argv(rank)
     (answer,) = ask_agents([Question(argv, question(argv, "setup", **asdict(wanted)))], USUAL_SECONDS)
-    ready = decoded(answer, _Ready)
+    ready = decoded(answer, Reply)
     if ready is None:
         return target.explained(rank, answer)
     if ready.refused:

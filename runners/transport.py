@@ -124,6 +124,7 @@ class Reply(Warnings, frozen=True):
 
     refused: str = ""
     hardware: str = ""
+    argv: tuple[str, ...] = ()
 
 
 class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
@@ -302,13 +303,12 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        alone = asdict(Meeting(["localhost"], "", 0))
-        programs = [self.argv(rank) for rank in self.ranks]
-        questions = [
-            Question(argv, question(argv, "hardware", spec=spec, identity="", rank=0, **alone)) for argv in programs
-        ]
-        answers = ask_agents(questions, USUAL_SECONDS)
-        return [_hardware(self.name(rank), answer) for rank, answer in zip(self.ranks, answers, strict=True)]
+        facts = JobFacts("hardware", len(self.ranks), spec.every_node, spec.device, spec.timeout_seconds)
+        place = asdict(Meeting(["localhost"] * facts.nodes, "", 0))
+        replies = self.ask(Job(facts, Path()), "hardware", self.ranks, Reply, spec=spec, **place)
+        if refused := self._refusals(replies):
+            raise RunnerError(f"{refused}\nIts hardware decides which earlier runs count.")
+        return [reply.hardware for reply in replies.values() if isinstance(reply, Reply)]
 
     def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
         texts = [
@@ -329,14 +329,6 @@ def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
         )
 
     return Warnings(lines("warnings"), lines("disturbances"))
-
-
-def _hardware(place: str, answer: ProgramResult) -> str:
-    reply = decoded(answer, Reply)
-    if reply is None or not reply.hardware:
-        said = answer.last_words or "it gave no answer"
-        raise RunnerError(f"{place}: it cannot be asked for its hardware, which says which runs count: {said}")
-    return reply.hardware
 
 
 #: The worst first: a job is not over as long as a node may be running.

@@ -235,7 +235,7 @@ def test_every_host_is_asked_for_its_hardware(one_host):
     assert here.endswith(" cores (CPU)")
     assert place(one_host).hardware(CPU) == [here]
     one_host.cut()
-    with pytest.raises(RunnerError, match="first: it cannot be asked for its hardware, which says which runs count: "):
+    with pytest.raises(RunnerError, match="Its hardware decides which earlier runs count"):
         place(one_host).hardware(CPU)
 
 

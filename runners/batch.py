@@ -203,7 +203,7 @@ def run_all(
     cool_down_seconds: int,
     target: AnyTarget,
     supervision: Supervision,
-    refused_cases: set[Path] | None = None,
+    refused_cases: set[Path],
 ) -> int:
     """Run one after the other; return the exit status.
 
@@ -212,13 +212,12 @@ def run_all(
     is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached. The folders
     of all of these are added to `refused_cases`.
     """
-    cases = set[Path]() if refused_cases is None else refused_cases
     signals, worst, refused = supervision.signals, COMPLETED, list[PlannedRun]()
     skipped = 0
     for number, run in enumerate(runs):
         if any(_needs_as_much(run, each) for each in refused):
             skipped += 1
-            cases.add(run.folder.parent)
+            refused_cases.add(run.folder.parent)
             continue
         if number:
             pause(cool_down_seconds, signals)
@@ -229,7 +228,7 @@ def run_all(
         except RunnerError as error:
             complain(error)
             refused.append(run)
-            cases.add(run.folder.parent)
+            refused_cases.add(run.folder.parent)
             worst = REFUSED
             if isinstance(error, UnreachableError):
                 break

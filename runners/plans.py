@@ -77,11 +77,9 @@ def command_text(variables: Mapping[str, str], argv: Sequence[str]) -> str:
 
 
 def _case(recipe: LaunchRecipe, case: RecipeCase) -> PlanCase:
-    variables = CaseWords(recipe, case, EXAMPLE_DATA).variables()
-    command = command_text(
-        dict(zip(variables, texts([*variables.values()]), strict=True)),
-        texts(CaseWords(recipe, case, EXAMPLE_DATA).launch()),
-    )
+    words = CaseWords(recipe, case, EXAMPLE_DATA)
+    values = dict(zip(words.variables(), texts([*words.variables().values()]), strict=True))
+    command = command_text(values, texts(words.launch()))
     return PlanCase(
         nodes=case.nodes,
         devices=case.devices,

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal, TypeVar
@@ -19,9 +19,9 @@ from typing import IO, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from perfledger.runners.agent_link import MARK, NOT_ASKED, SSH_FAILED, explain
+from perfledger.runners.agent_link import MARK, NOT_ASKED, SSH_FAILED
 from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import LONGEST, ProgramResult, contents, end, start, text_file
+from perfledger.runners.programs import LONGEST, ProgramResult, Question, contents, end, start, text_file
 
 T = TypeVar("T")
 
@@ -116,15 +116,13 @@ def read_json(path: Path, kind: type[T]) -> T | None:
         ) from error
 
 
-def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: str = "") -> None:
+def fetch_files(question: Question, there: Path, explained: Callable[[ProgramResult], str]) -> None:
     """Fetch the files of a node completely or not at all; do nothing if they are here already.
 
     Args:
-        argv: runs the agent on the node.
-        host: the name of the node in messages.
-        text: the request to send its files.
+        question: asks the agent of the node to send its files.
         there: its folder here.
-        config: the ssh configuration that was used in place of the user's own.
+        explained: returns why the node did not send them, and what to do.
 
     Raises:
         RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
@@ -135,7 +133,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: 
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
-        _receive(argv, host, text, partial, config)
+        _receive(question, partial, explained)
         verify(partial)
         _replace(there, partial)
     except OSError as error:
@@ -145,9 +143,9 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: 
     return None
 
 
-def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str, again: bool = True) -> None:
-    with text_file(text) as asked, tempfile.TemporaryFile() as errors:
-        process = start(argv, asked, subprocess.PIPE, errors)
+def _receive(question: Question, folder: Path, explained: Callable[[ProgramResult], str], again: bool = True) -> None:
+    with text_file(question.text) as asked, tempfile.TemporaryFile() as errors:
+        process = start(question.argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
         try:
             with process.stdout as stream:
@@ -158,10 +156,10 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: st
             end(process)
         status = process.returncode
         if again and status == SSH_FAILED and NOT_ASKED in contents(errors):
-            return _receive(argv, host, text, folder, config, again=False)
+            return _receive(question, folder, explained, again=False)
         if status or fault:
             answer = ProgramResult(status, "", contents(errors) if status else fault)
-            raise RunnerError(f"{explain(host, answer, config)}; nothing of it was kept here")
+            raise RunnerError(f"{explained(answer)}; nothing of it was kept here")
     return None
 
 

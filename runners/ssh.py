@@ -97,8 +97,8 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""
         argv = self.argv(rank)
-        asked = question(argv, "send", identity=job.facts.identity, rank=rank)
-        fetch_files(argv, self.name(rank), asked, job.node(rank), self.config)
+        asked = Question(argv, question(argv, "send", identity=job.facts.identity, rank=rank))
+        fetch_files(asked, job.node(rank), functools.partial(self.explained, rank))
 
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:

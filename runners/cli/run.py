@@ -19,7 +19,7 @@ from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.watch import Supervision, supervise
+from perfledger.runners.watch import supervise
 from perfledger.schema.figures import FiguresFound
 
 
@@ -74,7 +74,9 @@ def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: 
     with supervise(None if wanted.until_ci else len(fixed), waits) as supervision:
         runs: Iterable[PlannedRun] = fixed
         if wanted.until_ci:
-            _read_figures(firsts, supervision)
+            # Earlier runs count towards the interval of their case.
+            for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
+                supervision.figures[folder] = ask_ingest(folder)
             earlier = batches.earlier_numbers(firsts, target)
             runs = batches.until_narrow(firsts, wanted, series.seed, supervision.figures, earlier, refused)
         status = batches.run_all(runs, series.cool_down_seconds, target, supervision, refused)
@@ -83,12 +85,6 @@ def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: 
     if wanted.smoke and status == COMPLETED:
         print("every case ran; leave --smoke out to measure")
     return status
-
-
-def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:
-    """Look up what earlier runs give, which count towards the interval of their case."""
-    for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
-        supervision.figures[folder] = ask_ingest(folder)
 
 
 def result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import sys
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from perfledger.runners import launch_json, nodes, record
 from perfledger.runners.job import RunnerError
+from perfledger.runners.programs import Question
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Job
 from tests.runners.arrivals import arrive, begun, launched
@@ -98,8 +100,9 @@ def test_a_sparse_file_counts_with_the_size_that_it_would_have_here(tmp_path):
 
 def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path, bash):
     program = "echo 'me@first: Permission denied (publickey).' >&2; exit 255"
+    explained = functools.partial(Ssh(("first",), "/some/config").explained, 0)
     with pytest.raises(RunnerError, match=r"`ssh-copy-id -F /some/config first`"):
-        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
+        nodes.fetch_files(Question([bash, "-c", program]), tmp_path / "node0", explained)
 
 
 @pytest.mark.parametrize("asked", [1, 2])
@@ -107,8 +110,10 @@ def test_a_shared_connection_that_has_just_ended_is_made_again_once(asked, tmp_p
     ended = "echo 'mux_client_request_session: write packet: Broken pipe' >&2; exit 255"
     then = "echo 'Connection refused' >&2; exit 255"
     program = f"echo >>asked; [ $(wc -l <asked) -gt {asked} ] || {{ {ended}; }}; {then}"
+    question = Question([bash, "-c", f"cd {tmp_path}; {program}"])
+    explained = functools.partial(Ssh(("first",)).explained, 0)
     with pytest.raises(RunnerError, match="no SSH server answers" if asked == 1 else "Broken pipe"):
-        nodes.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
+        nodes.fetch_files(question, tmp_path / "node0", explained)
     assert (tmp_path / "asked").read_text() == "\n\n"
 
 

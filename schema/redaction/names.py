@@ -18,6 +18,8 @@ _MOST_NAMES = 1000
 #: Characters of a name that is replaced everywhere; shorter names occur within other words.
 _SHORTEST = 4
 USER = "<user>"
+#: The first number of several hosts: `nid[001-004]`.
+_FIRST_NUMBER = re.compile(r"\[(\d+)")
 
 
 class Names(Struct, frozen=True, dict=True):
@@ -31,14 +33,13 @@ class Names(Struct, frozen=True, dict=True):
 
     @cached_property
     def regex(self) -> Any:
-        """The pattern of the names that are replaced everywhere; the domain of a host is replaced with it.
-
-        Longest names first, since one name may be the beginning of another.
-        """
+        """The pattern of the names that are replaced everywhere; the domain of a host is replaced with it."""
         import regex
 
-        longest = sorted((name for name, _ in self.everywhere), key=len, reverse=True)
-        return regex.compile(rf"(?<![\w.-])({'|'.join(map(regex.escape, longest))})(?:\.[A-Za-z][\w-]*)*+(?![\w-])")
+        # One name may be the beginning of another.
+        longest = sorted(self.everywhere, key=lambda each: len(each[0]), reverse=True)
+        patterns = "|".join(re.escape(name) if by == USER else _siblings(name) for name, by in longest)
+        return regex.compile(rf"(?<![\w.-])({patterns})(?:\.[A-Za-z][\w-]*)*+(?![\w-])")
 
     @cached_property
     def _by_name(self) -> dict[str, str]:
@@ -77,7 +78,7 @@ def _named(text: str) -> list[tuple[int, str, str]]:
     places = naming_rules().places(text)
     try:
         return sorted(
-            (at, kind, text[at:last])
+            (at, kind, text[at:last] + (number[1] if (number := _FIRST_NUMBER.match(text, last)) else ""))
             for rule, begin, end in places
             for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS)
             for at, last, kind in rule.hidden(match)
@@ -85,6 +86,13 @@ def _named(text: str) -> list[tuple[int, str, str]]:
         )
     except TimeoutError:
         return []
+
+
+def _siblings(host: str) -> str:
+    """Return the pattern of a host and of the hosts whose names differ in their numbers only."""
+    # The trap: `llama-0` may be a pod, and then `llama-3` is a model.
+    is_numbered = sum(map(str.isdigit, host)) > 1 < sum(map(str.isalpha, host))
+    return re.sub(r"\d+", r"\\d+", re.escape(host)) if is_numbered else re.escape(host)
 
 
 def _is_specific(name: str) -> bool:

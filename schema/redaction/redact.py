@@ -29,6 +29,10 @@ _MOST_TIMEOUTS = 5
 _MARKS = bytes(120 if chr(each).isalnum() or chr(each) in "_~%+/=.-" else 32 for each in range(128)) + b" " * 128
 #: The marks of the shortest word that may be a key.
 _LONG_WORD = b"x" * 16
+#: Members of records with text of a machine or a user.
+_FREE_TEXTS = frozenset(
+    {"argv", "environment", "environment_details", "environment_variables", "notes", "warnings", "printed", "cause"}
+)
 UNREADABLE = "<unreadable text>"
 
 
@@ -79,14 +83,14 @@ def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[s
     return text, found
 
 
-def redact(value: Any, names: Names = NO_NAMES) -> Any:
-    """Redact every text of a document, keys included."""
+def redact(value: Any, names: Names = NO_NAMES, only: frozenset[str] = frozenset()) -> Any:
+    """Redact every text of a document, keys included; with `only`, names are replaced in these members only."""
     if isinstance(value, str):
-        return redacted(value, names)
+        return redacted(value, NO_NAMES if only else names)
     if isinstance(value, dict):
-        return {redact(key): redact(each, names) for key, each in value.items()}
+        return {redact(key): redact(each, names, frozenset() if key in only else only) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [redact(each, names) for each in value]
+        return [redact(each, names, only) for each in value]
     return value
 
 
@@ -102,20 +106,8 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
     # Few records contain names, and the distinct lines of all texts show it.
     if may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))]):
         names = names_in(texts, names)
-    found = _member(document, names)
+    found = redact(document, names, only=_FREE_TEXTS)
     return record if found == document else from_json(found, type(record))
-
-
-#: Members of records with text of a machine or a user.
-_FREE_TEXTS = frozenset(
-    {"argv", "environment", "environment_details", "environment_variables", "notes", "warnings", "printed", "cause"}
-)
-
-
-def _member(value: Any, names: Names) -> Any:
-    if isinstance(value, dict):
-        return {redact(key): (redact if key in _FREE_TEXTS else _member)(each, names) for key, each in value.items()}
-    return [_member(each, names) for each in value] if isinstance(value, list | tuple) else redact(value)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -99,6 +99,6 @@ def _owner(names: list[str], folders: FolderWords) -> int | None:
     for number, name in enumerate(names[:-1]):
         if number and len(name) == 1 and names[number + 1].startswith(name):
             return number + 1
-        if name in folders.homes | folders.groups and not (len(names[number + 1]) == 1 and number + 2 < len(names)):
+        if name in folders.homes | folders.groups and not (len(names[number + 1]) < 2 and number + 2 < len(names)):
             return number + 1
     return None

@@ -16,7 +16,13 @@ from tests.corpus import ROOT, corpus
 #: GPUs.
 OURS = {"path": 50}
 OTHERS = {
-    "paddle-perf": {"path": 154, "network-address": 74, "job-of-a-cluster": 2, "user-at-an-address": 1},
+    "paddle-perf": {
+        "path": 154,
+        "network-address": 74,
+        "job-of-a-cluster": 2,
+        "user-at-an-address": 1,
+        "host-of-a-message": 2,
+    },
     "public": {
         "path": 2327,
         "path-of-windows": 1872,
@@ -24,7 +30,7 @@ OTHERS = {
         "user-at-an-address": 8,
         "named-host": 14,
         "internal-host": 2,
-        "host-of-a-message": 2,
+        "host-of-a-message": 3,
         "numbered-host": 1,
         "device-number": 16,
         "network-address": 8,

@@ -1,4 +1,4 @@
-"""How the tests are chosen, shared out among processes, and summed up; `tiers` says which tests are slow."""
+"""Choice, distribution and summary of the tests; `tiers` lists slow tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests import approval, corpus, tiers
 
-#: Folders of the tests that take longest: those of the site compute, those of runners wait for hosts.
+#: Folders with the slowest tests: those of the site compute, and those of runners wait for hosts.
 SLOW = ("site", "runners")
 
 

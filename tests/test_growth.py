@@ -1,4 +1,4 @@
-"""Four times the input takes at most five times the processor: whatever grows faster does not finish some day."""
+"""Four times the input takes at most five times the processor time, so that large inputs finish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel: what it has, and its commands in environments with nothing but what it asks for, from empty folders."""
+"""The wheel: its content, and its commands in empty folders and environments with only its requirements."""
 
 from __future__ import annotations
 

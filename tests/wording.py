@@ -56,7 +56,7 @@ BANNED = {
         r"[\u4e00-\u9fff][,;:!?][\u4e00-\u9fff]": "full-width punctuation",
     },
 }
-#: Cards are accelerators: texts that are shown for CPUs too say 设备. Reports of others are of GPUs.
+#: Words for cards, which are accelerators: texts about CPUs, too, use 设备. Reports of other publishers are about GPUs.
 CARDS = re.compile(r"单卡|卡数|每卡|各卡|[0-9}] 卡")
 OF_GPUS = re.compile(r"dlperf|perf|fluid|_|words\.toml: report\.")
 

@@ -1,4 +1,4 @@
-"""The cache: never a wrong value, whatever happens to its file."""
+"""The cache: a damaged file never gives a wrong value."""
 
 from __future__ import annotations
 

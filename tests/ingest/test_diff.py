@@ -122,12 +122,12 @@ def test_the_biggest_moves_are_first_and_slower_ones_have_a_minus(between: Calla
     assert [each[3] for each in table(between(before, after), "Changed (3)")] == ["−30.0%", "+10.0%", "+1.0%"]
 
 
-def test_figures_that_round_alike_are_shown_exactly(between: Callable[..., str]) -> None:
+def test_figures_with_equal_rounded_values_are_shown_exactly(between: Callable[..., str]) -> None:
     [[_, before, after, change, *_]] = table(between(repeats(400.0), repeats(400.004)), "Changed (1)")
     assert (before, after, change) == ("400 images/s", "400.004 images/s", "+0.001%")
 
 
-def test_figures_that_only_their_spread_rounds_alike_are_shown_a_little_finer(between: Callable[..., str]) -> None:
+def test_figures_that_are_equal_only_because_of_their_spread_have_one_more_digit(between: Callable[..., str]) -> None:
     before, after = (repeats(middle - 30, middle + 30) for middle in (400.0, 402.0))
     assert table(between(before, after), "Changed (1)")[0][1:3] == ["400.0 images/s ±10.6%", "402.0 images/s ±10.6%"]
 

@@ -211,7 +211,7 @@ def test_a_table_may_lack_the_columns_of_printed_settings(tmp_path: Path) -> Non
         ("ResNet50V1.5/README.md 五.2 对比 FP32", "NGC MXNet", 8, "2957.8", 256, 128),
         ("README.md (root) ResNet50 FP32", "NGC MXNet", 1, "380.55", 256, 128),
         ("README.md (root) ResNet50 FP32", "NGC MXNet", 8, "3002.8", 256, 128),
-        # The framework's own page says 128, as the log does.
+        # The framework's own page prints 128, like the log.
         ("ResNet50V1.5/OtherReports/MxNet/README.md", "NGC MXNet", 1, "389.54", 128, 128),
         ("DeepLabV3P/README.md 五.2 对比 FP32", "PyTorch", 32, "60.95", 4, 8),
     ],

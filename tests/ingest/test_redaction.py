@@ -187,7 +187,7 @@ def test_findings_have_kind_rule_and_line() -> None:
     ]
 
 
-def test_each_finding_is_reported_once_whatever_the_blocks() -> None:
+def test_each_finding_is_reported_once_in_overlapping_blocks() -> None:
     lines = [f"{'.' * 500} 10.0.0.{number % 250}" for number in range(100)]
     assert sorted(each.line for each in redacted_text(lines)[1]) == list(range(100))
 

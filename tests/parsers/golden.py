@@ -1,7 +1,8 @@
 """`python -m tests.parsers.golden FORMAT LOG`: draft the golden folder of a format from a log.
 
-It writes what the format reads. Compare every line with the log by hand before you commit it, and work each figure out
-in the column `hand` of figures.csv: a golden log tests the code, so its tables must not come from the code alone.
+It writes the records, facts and figures that the format reads. Compare every line with the log by hand before you
+commit it, and write the arithmetic of each figure into the column `hand` of figures.csv. A golden log tests the code,
+so its tables must not come only from the code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a run ended, as far as its log says."""
+"""Outcomes of runs by the messages in their logs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def head_of(
     ]
 
 
-#: 16 samples per update of two batches.
+#: Head of a run with 16 samples per update of two batches.
 HEAD = head_of()
 
 
@@ -52,7 +52,7 @@ def bar_of_updates(
     paused: tuple[int, float] = (0, 0),
     said: Sequence[str] = (),
 ) -> list[str]:
-    """Return a bar whose steps take `pace` seconds each, with a pause after one and the lines that announce it."""
+    """Return a bar whose steps take `pace` seconds each, with a pause after one step and the lines before the pause."""
     lines, took = [f"{name}  0%|          | 0/{total} [00:00<?, ?it/s]"], 0.0
     for step in range(1, total + 1):
         took += pace
@@ -68,7 +68,7 @@ def bar_of_updates(
 
 
 def resumed(step: int, total: int, pace: float) -> list[str]:
-    """Return the lines of a bar after a step up to which it took no time."""
+    """Return the lines of a bar after a step; the steps before it took no time."""
     return [
         f"Iteration: {100 * n // total:3}%|█████     | {n}/{total} "
         f"[{elapsed((n - step) * pace)}<01:00, {pace:5.2f}s/it]"
@@ -77,7 +77,7 @@ def resumed(step: int, total: int, pace: float) -> list[str]:
 
 
 def test_resumed_run_does_not_count_skipped_batches(tmp_path: Path) -> None:
-    """300 of 400 batches are skipped within a second; the others take 2 s each, for 8 samples."""
+    """300 of 400 batches are skipped within 1 s, and the others take 2 s for 8 samples."""
     skips = f"{STAMP}     Will skip the first 300 steps in the first epoch"
     bars = [*bar_of_updates(400, 0.003, "Iteration: ")[:301], *resumed(300, 400, 2)]
     assert value(session_of([*OLD_HEAD, skips, *bars], tmp_path, "frameworks.hf_iteration")) == pytest.approx(8 / 2)
@@ -87,7 +87,7 @@ def test_resumed_run_does_not_count_skipped_batches(tmp_path: Path) -> None:
 
 
 def test_llamafactory_rows_within_one_second_count_together(tmp_path: Path) -> None:
-    """A row per update of 0.25 s and 512 tokens: its time is cut to seconds, which most rows share with others."""
+    """An update takes 0.25 s and has 512 tokens and a row. Times in rows have whole seconds, so several are equal."""
     lines = [
         f'{{"current_steps": {step}, "total_steps": 200, "loss": 2.5, "lr": 5e-05, "epoch": {step / 100}, '
         f'"percentage": 1.0, "elapsed_time": "0:00:{step // 4:02}", "remaining_time": "0:00:10", '
@@ -101,7 +101,7 @@ def test_llamafactory_rows_within_one_second_count_together(tmp_path: Path) -> N
 @pytest.mark.parametrize(("total", "seconds"), [(50, 2.0), (5000, 0.01), (5000, 0.25)])
 @pytest.mark.parametrize("before", [True, False])
 def test_bar_before_losses_is_that_of_training(total: int, seconds: float, before: bool, tmp_path: Path) -> None:
-    """A program prepares its data or tries its model with a bar of its own; the run was killed, and states no total."""
+    """Preparation of data or a trial of the model has a separate bar. The run was killed, and states no total."""
 
     def drawn(step: int, of: int, took: float) -> str:
         at = step * took
@@ -119,7 +119,7 @@ def test_bar_before_losses_is_that_of_training(total: int, seconds: float, befor
 
 
 def test_buffered_losses_do_not_decide_which_bar_is_training(tmp_path: Path) -> None:
-    """Python prints them in blocks if its output is a file: after an evaluation, or when the program ends."""
+    """If the output is a file, Python prints losses in blocks, after an evaluation or at the end of the program."""
     lines: list[str] = []
     for step in range(1, 401):
         at = step // 2 + 20 * ((step - 1) // 100)
@@ -149,7 +149,7 @@ def llamafactory(
     tokens: Callable[[int], float] = lambda step: 512.0 * step,
     seconds: Callable[[int], float] = lambda step: 2.0 * step,
 ) -> list[str]:
-    """Return a row per ten updates of 512 tokens in 2 s; some numbers may be printed as others."""
+    """Return a row per ten updates of 512 tokens in 2 s; functions may change the printed numbers."""
     return [
         json.dumps({
             "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
@@ -172,14 +172,14 @@ def smoothed(
     total: int, pace: float, evaluated: tuple[int, int] = (0, 0), saved: tuple[int, int] = (0, 0), said: str = "",
     first: float = 0.0,
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the bar of a whole training as tqdm smooths it: a part of each step's time, and the rest of its mean.
+    """Yield the bar of a whole training with tqdm's smoothing, which adds a part of each step's time to the mean.
 
     Args:
         total: steps.
         pace: seconds of one.
         evaluated: after how many steps an evaluation follows, and its seconds; the bar is drawn again after it.
         saved: after how many steps a checkpoint without a line follows, and its seconds.
-        said: the printed line after each checkpoint.
+        said: the line after each checkpoint.
         first: seconds that the first step takes beyond the others.
     """
     took, mean, weight, drawn = first, 0.0, 0.0, 0.0
@@ -200,7 +200,7 @@ def trainer(
     seconds: Callable[[int], float] = lambda step: 2.0 * step,
     before: int = 0,
 ) -> list[str]:
-    """Return the same of the Trainer, with tokens that were counted before a resumption."""
+    """Return the same rows of the Trainer, with tokens that were counted before a resumption."""
     rows = (
         f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': "
         f"{int(tokens(step)) + before}, 'train_runtime': {seconds(step):.4f}, 'train_tokens_per_second': 256.0}}"
@@ -216,7 +216,7 @@ def without_speed(lines: Iterable[str]) -> list[str]:
 
 @pytest.mark.parametrize("printer", ["llamafactory", "hf_trainer", "trl", "bar"])
 def test_checkpoints_after_all_multiples_of_steps_do_not_count(printer: str, tmp_path: Path) -> None:
-    """512 tokens, or 64 samples, in 2 s. With the checkpoints they would take a fifth more."""
+    """A step of 512 tokens, or 64 samples, takes 2 s. With the checkpoints the mean would be a fifth longer."""
     expected, form = 256.0, f"frameworks.{printer}"
     if printer == "llamafactory":
         lines: Sequence[str] = without_speed(llamafactory(seconds=saved))
@@ -328,7 +328,7 @@ def judged(session: Session) -> Measurement:
 
 
 def session_with_bar(printer: Printer, tmp_path: Path, usual: float = 3.0, first: float = 3.0) -> Session:
-    """Return the log of steps of about three seconds."""
+    """Return the log of steps of about 3 s."""
     noise, since, mean, text = random.Random(1), 0.0, 0.0, printer.head
     for n in range(1, STEPS + 1):
         took = first if n == 1 else usual * noise.uniform(0.9, 1.1)
@@ -362,7 +362,7 @@ def test_fast_steps_with_whole_seconds_contradict_nothing(name: str, tmp_path: P
 
 
 def test_answers_to_prompts_every_tenth_step_contradict_nothing(tmp_path: Path) -> None:
-    # Behind each line the next answers are generated for 60 s, which the speed of the next line hardly shows.
+    # After each line answers are generated for 60 s, which hardly change the speed on the next line.
     for key, apart in (("'completions/mean_length': 90.5, ", 10), ("'completions/mean_length': 90.5, ", 1)):
         since, mean, text = 0.0, 0.0, ""
         for n in range(1, STEPS + 1):
@@ -396,7 +396,7 @@ def test_answers_to_prompts_every_tenth_step_contradict_nothing(tmp_path: Path) 
             ],
             2,
         ),
-        # One that more than the usual dozen of smoothed speeds show.
+        # A pause that more than the usual twelve smoothed speeds show.
         ([*HF_HEAD[:2], *smoothed(301, 2.0, evaluated=(60, 600))], 2),
     ],
     ids=["stated", "usual", "peft", "deepspeed", "long"],

@@ -51,7 +51,7 @@ def test_bars_of_nemo_count_samples(tmp_path: Path) -> None:
     "told", ["{:7.2f} sent/s - {:8.2f} words/s - ", "{:7.2f} equations/s - {:8.2f} words/s -  MEM: 2048.50 MB - "]
 )
 def test_xlm_evaluates_between_its_lines(told: str, tmp_path: Path) -> None:
-    # Five batches of 32 sentences and 4000 words a second, for each of two processes; 40 s for each evaluation.
+    # Each of two processes trains five batches of 32 sentences and 4000 words per second. An evaluation takes 40 s.
     lines, seconds = [], 0
     lines += ["INFO - 11/20/26 10:00:00 - 0:00:00 - ============ Initialized logger ============"] * 2
     lines += ["                                  batch_size: 32", "                                  world_size: 2"]
@@ -72,7 +72,7 @@ def test_xlm_evaluates_between_its_lines(told: str, tmp_path: Path) -> None:
 
 
 def test_minillm_prints_seconds_of_updates_and_of_batches(tmp_path: Path) -> None:
-    # Updates of four batches of 8 sequences on each of two devices take a second, and every fourth two.
+    # An update has four batches of 8 sequences on each of two devices. It takes 1 s, and every fourth takes 2 s.
     lines = ["using world size: 2", "arguments:", "  batch_size .................... 8"]
     lines += ["  gradient_accumulation_steps ... 4"]
     for n in range(1, 41):
@@ -149,13 +149,13 @@ def test_timing_in_bar_of_nemo_excludes_the_wait_for_data(tmp_path: Path) -> Non
 
 
 def openrlhf(words: str, command: str = "") -> Iterator[str]:
-    """Yield two epochs of 60 batches of 2 on 4 devices in 5 s, and an evaluation of 45 s after every 20th."""
+    """Yield two epochs of 60 batches, and an evaluation of 45 s after every 20th; a batch of 8 samples takes 5 s."""
     yield f"deepspeed --module openrlhf.cli.train --train_batch_size 64 --micro_train_batch_size 2 {command}"
     for epoch in (0, 1):
         seconds, states = 0, list[str]()
         for batch in range(1, 61):
             seconds += 5
-            # Words are set before the batch counts.
+            # The bar shows new words before it counts the batch.
             for done in (batch - 1, batch):
                 at = f"{done}/60 [{elapsed(seconds)}<05:00,  5.00s/it, {words}]"
                 states.append(f"Train step of epoch {epoch}:  {done}%|#  | {at}")
@@ -172,7 +172,7 @@ def test_openrlhf_draws_a_batch_before_it_counts(words: str, tmp_path: Path) -> 
 
 
 def easyr1(ray: str, validated: int = 0) -> list[str]:
-    """Return blocks of steps of 80,000 tokens in 50 s on eight devices; some include a validation of 100 s."""
+    """Return blocks of steps with 80,000 tokens in 50 s on eight devices; some include a validation of 100 s."""
     lines = [
         "Config",
         "algorithm:",

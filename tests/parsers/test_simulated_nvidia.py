@@ -29,7 +29,7 @@ def gnmt(step: int, speed: float, seconds: float, rank: str = "0: ") -> str:
 
 
 def test_gnmt_means_late_in_an_epoch_are_undone_over_several_intervals(tmp_path: Path) -> None:
-    """Over 4,000 iterations the last digit counts 4 s, and an interval of 2 s would seem to last less than none."""
+    """After 4,000 iterations the last digit is 4 s, so an interval of 2 s could seem to have a negative time."""
     lines = [gnmt(step, 100e3, 0.201 if step % 20 else 0.2) for step in range(10, 4410, 10)]
     session = session_of(lines, tmp_path, "ngc.pytorch_gnmt")
     assert (session.main["duration"] > 0).all()
@@ -38,7 +38,7 @@ def test_gnmt_means_late_in_an_epoch_are_undone_over_several_intervals(tmp_path:
 
 
 def test_electra_counts_seconds_since_the_start(tmp_path: Path) -> None:
-    """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s after each tenth; `Perf` is of dispatch."""
+    """A line of two ranks has ten updates of 1.5 s, and a checkpoint of 25 s follows each tenth line."""
     lines, at = ["gradient_accumulation_steps 3", "train_batch_size 176", "=" * 80, "Running training", "=" * 80], 0
     for step in range(10, 1001, 10):
         at += 15
@@ -55,7 +55,7 @@ def test_electra_counts_seconds_since_the_start(tmp_path: Path) -> None:
 
 
 def mllog(at: float, key: str, told: object = None, **metadata: object) -> str:
-    """Return a line of MLPerf, `at` seconds after some time in 2026."""
+    """Return a line of MLPerf, `at` seconds after a fixed time in 2026."""
     event = {"namespace": "", "time_ms": 1795169472500 + round(1000 * at), "event_type": "POINT_IN_TIME", "key": key}
     return f":::MLLOG {json.dumps(event | {'value': told, 'metadata': metadata})}"
 
@@ -112,7 +112,7 @@ def test_blocks_may_mark_only_some_steps(every: int, evaluated: int, tmp_path: P
 
 
 def test_means_since_the_start_contain_slow_steps(tmp_path: Path) -> None:
-    # Mask R-CNN: a hundred steps of 64 in each epoch, 1 s each except the first ten, and the mean every tenth.
+    # Mask R-CNN has 100 steps of 64 in each epoch, which take 1 s except the first ten, and prints every tenth mean.
     lines, at, trained = [], 0.0, 0.0
     for step in range(1, 1001):
         if step % 100 == 1:
@@ -135,7 +135,7 @@ def test_means_since_the_start_contain_slow_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", [True, False])
 def test_speed_that_is_logged_twice_counts_once(first: bool, tmp_path: Path) -> None:
-    # RNN-T: epochs of 6400 samples in 100 s, an evaluation of 10 s in each block, and both lines for the same speed.
+    # RNN-T has epochs of 6400 samples in 100 s, an evaluation of 10 s in each block, and two lines with the same speed.
     lines = []
     for epoch in range(1, 21):
         at = 110 * epoch - 110
@@ -156,7 +156,7 @@ def test_speed_that_is_logged_twice_counts_once(first: bool, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("every", "expected"), [(1, None), (10, 32)])
 def test_dllogger_may_print_planned_steps_after_the_step(every: int, expected: float | None, tmp_path: Path) -> None:
-    """Steps one by one might be epochs."""
+    """If every step has a line, the steps may be epochs."""
     lines = [dllogger(0.25 * step, [step, 640], {"loss": "5.5000"}) for step in range(0, 640, every)]
     session, case = (
         session_of(lines, tmp_path, "frameworks.dllogger"),
@@ -169,7 +169,7 @@ def test_dllogger_may_print_planned_steps_after_the_step(every: int, expected: f
 
 
 def console_of_convnets(epochs: Sequence[Sequence[float]], interval: int = 10, devices: int | None = 8) -> list[str]:
-    """Return the console of the ConvNets: iterations of 256 images that compute for 0.24 s and wait before."""
+    """Return the console of the ConvNets: iterations of 256 images wait, and then compute for 0.24 s."""
 
     def line(step: str, waits: Sequence[float]) -> str:
         speed = sum(256 / (0.24 + each) for each in waits) / len(waits)
@@ -200,11 +200,11 @@ def console_of_convnets(epochs: Sequence[Sequence[float]], interval: int = 10, d
 
 
 def test_console_of_convnets_hides_waits_of_several_iterations(tmp_path: Path) -> None:
-    # Of ten iterations nine take 0.25 s and one 3.24 s: 2560 images in 5.49 s; the mean speed is that of 2.75 s.
+    # Nine of ten iterations take 0.25 s and one takes 3.24 s: 2560 images in 5.49 s. The printed mean implies 2.75 s.
     epochs = [([0.01] * 9 + [3.0]) * 10] * 3
     session = session_of(console_of_convnets(epochs), tmp_path, "ngc.pytorch_resnet50")
     assert blamed(session) == "clock"
-    # Lines of one iteration hide nothing, nor do waits that are all alike.
+    # Lines of one iteration show their waits, and equal waits do not change the mean.
     session = session_of(console_of_convnets(epochs, interval=1), tmp_path, "ngc.pytorch_resnet50")
     assert value(session) == pytest.approx(2560 / 5.49, rel=1e-4)
     session = session_of(console_of_convnets([[0.26] * 100] * 3), tmp_path, "ngc.pytorch_resnet50")
@@ -212,12 +212,12 @@ def test_console_of_convnets_hides_waits_of_several_iterations(tmp_path: Path) -
     assert value(session, "reported") == pytest.approx(512)
 
 
-#: Items of ten iterations of 20,000 items over their seconds with the wait for data.
+#: Items per second of ten iterations of 20,000 items, including the wait for data.
 TRUE_SPEED = 200_000 / (10 * 0.5 + 9 * 0.01 + 3)
 
 
 def iterations(count: int, epochs: int) -> Iterator[tuple[int, int, float]]:
-    """Yield epoch, iteration and clock: 0.5 s each and 0.01 s for its data, of every tenth 3 s; 10 s between epochs."""
+    """Yield epoch, iteration and clock: 0.5 s each, 0.01 s for data or 3 s for every tenth, and 10 s between epochs."""
     clock = 0.5
     for epoch in range(1, epochs + 1):
         for iteration in range(1, count + 1):
@@ -273,12 +273,12 @@ def test_speech_waits_for_data_between_its_timers(format_id: str, lines: Iterabl
     session = session_of(list(lines), tmp_path, format_id)
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure), found
-    # The window begins within the ten, and leaves out what lies between epochs.
+    # The window begins within ten iterations, and excludes the time between epochs.
     assert found.value == pytest.approx(TRUE_SPEED, rel=0.02)
 
 
 def test_tft_waits_for_data_between_its_timers(tmp_path: Path) -> None:
-    # 512 samples per step of 0.0625 s, and of every tenth 0.5 s for its data: 5120 samples in 1.125 s.
+    # A step of 512 samples takes 0.0625 s, and every tenth also 0.5 s for its data: 5120 samples in 1.125 s.
     unix = 1795169472.5
     lines = [dllogger(unix, "HPARAMS", {"batch_size": 64, "distributed_world_size": 8, "use_amp": True})]
     for step in range(400):
@@ -295,7 +295,7 @@ def test_tft_waits_for_data_between_its_timers(tmp_path: Path) -> None:
 
 
 def blamed(session: Session) -> str:
-    """Return the witness that withholds the figure, or `` where there is one."""
+    """Return the witness that withholds the figure, or an empty string if the figure is published."""
     found = measured(session, facts_of(session)).headline
     if isinstance(found, Figure):
         return ""
@@ -305,7 +305,7 @@ def blamed(session: Session) -> str:
 
 
 def lines_of_convnets(speed: Callable[[int], float], seconds: Callable[[int], float] = lambda _: 0.25) -> Iterator[str]:
-    """Yield 600 lines of an iteration of 256 images; `speed` and `seconds` of each line."""
+    """Yield 600 lines of an iteration of 256 images, with the speed and the seconds of each line."""
     yield "DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  batch_size : 32  world_size : 8 "
     clock = dt.datetime(2026, 11, 20, 10, 0, 1, 250)
     for line in range(1, 601):

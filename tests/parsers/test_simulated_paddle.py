@@ -50,7 +50,7 @@ def test_paddle_clas_counts_a_smaller_last_batch_once(tmp_path: Path, steps: int
 
 @pytest.mark.parametrize(("steps", "code"), [(500, "batch_sizes"), (30000, "")])
 def test_paddle_clas_with_several_scales_needs_many_records(tmp_path: Path, steps: int, code: str) -> None:
-    """A stated batch size says nothing then: it is that of one scale."""
+    """A stated batch size is that of one scale, so it does not help."""
     sizes = np.random.default_rng(1).choice([41, 64, 114], steps).tolist()
     session = session_of(clas_batches([sizes]), tmp_path, "paddle.clas_dygraph")
     if code:
@@ -100,7 +100,7 @@ def ocr(dialect: str, length: int, epochs: int, last: int = 16, every: int = 10,
 def test_paddle_ocr_divides_by_the_steps_of_the_interval(
     tmp_path: Path, dialect: str, length: int, last: int, first: int
 ) -> None:
-    """An epoch ends off the grid of `print_batch_step`; steps count from 0 or 1."""
+    """The end of an epoch is not a multiple of `print_batch_step`, and steps count from 0 or 1."""
     session = session_of(ocr(dialect, length, 40, last, first=first), tmp_path, "frameworks.paddle_ocr")
     of_epoch = 16 * (length - 1) + last
     assert value(session, "sustained", devices=1) == pytest.approx(of_epoch / (0.2 * length), rel=0.01)
@@ -155,7 +155,7 @@ def test_paddlenlp_trainer_with_bars_is_paddle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("evaluated", [True, False])
 def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_path: Path) -> None:
-    """Means run from iteration 5 of an epoch to iteration 4 of the next; a batch of 32 takes 0.5 s, the last 0.1 s."""
+    """A mean covers iteration 5 of an epoch to 4 of the next; a batch of 32 takes 0.5 s, and the last 0.1 s."""
     at = "[2021/11/20 10:00:00] root INFO: "
     told = "[Train][Epoch {}/6][Iter: {}/36]loss: 2.3, batch_cost: {:.5f}s, reader_cost: 0, ips: {:.5f} images/sec"
     between = (
@@ -173,7 +173,7 @@ def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_pat
 
 
 def test_seconds_that_the_clock_contradicts_are_not_a_time_per_step(tmp_path: Path) -> None:
-    """PaddleOCR of 2021 leaves metrics out of its 2.25 s; a step takes 5 s."""
+    """A step takes 5 s, and PaddleOCR of 2021 prints 2.25 s, without the metrics."""
     told = "lr: 0.001, loss: 1.5, acc: 0.5, reader_cost: 0.00100 s, batch_cost: 2.25000 s, samples: 512, ips: 227.55556"
     lines = [
         f"[2021/11/20 10:{i // 12:02}:{5 * (i % 12):02}] root INFO: epoch: [1/500], iter: {i}, {told}"
@@ -256,7 +256,7 @@ def test_paddleocr_for_documents_times_the_forward_pass_alone(tmp_path: Path) ->
 
 @pytest.mark.parametrize("text", [False, True])
 def test_resnet_of_paddlepaddle_prints_one_step_of_many(text: bool, tmp_path: Path) -> None:
-    # The printed steps take 0.25 s, the nine before each 0.5 s; an evaluation of 60 s follows each epoch.
+    # A printed step takes 0.25 s, and each of the nine before it 0.5 s. An evaluation of 60 s follows each epoch.
     at, lines = 1795169472.5, []
 
     def log(step: list[int], **told: float) -> None:

@@ -1,4 +1,4 @@
-"""Simulated logs of vision, whose steps are known.
+"""Simulated logs of vision models, whose steps are known.
 
 These logs are too long for files, or have smoothed or random numbers. Small logs are cases in tests/golden.
 """
@@ -94,7 +94,7 @@ TEN_O_CLOCK = dt.datetime(2026, 11, 20, 10)
 
 @pytest.mark.parametrize(("every", "batch"), [(1, 0.375), (10, 9.375)])
 def test_line_of_chinese_clip_is_of_one_step(every: int, batch: float, tmp_path: Path) -> None:
-    # Steps of 0.375 s; where one in ten is printed, it claims 9.375 s, and the stamps of whole seconds give the speed.
+    # A step takes 0.375 s. If one in ten is printed, it claims 9.375 s, and the stamps of whole seconds give the speed.
     lines = [
         f"{TEN_O_CLOCK + dt.timedelta(seconds=int(0.375 * i)):%Y-%m-%d,%H:%M:%S} | INFO | Rank 0 | "
         f"Global Steps: {i}/4000 | Train Epoch: 1 [{64 * i}/256000 ({i // 40}%)] | Loss: 1.500000 | "
@@ -115,17 +115,17 @@ OPENPI = [
 
 
 def openpi_bar(seconds: float, steps: float) -> str:
-    """Return the bar of openpi for JAX as tqdm_loggable logs it, with three digits of the steps."""
-    told = f"{steps:.3g}it" if steps < 999.5 else f"{steps / 1000:#.3g}kit"
+    """Return the bar of openpi for JAX in the form of tqdm_loggable, with three digits of the steps."""
+    shown = f"{steps:.3g}it" if steps < 999.5 else f"{steps / 1000:#.3g}kit"
     return (
-        f"{TEN_O_CLOCK + dt.timedelta(seconds=seconds):%H:%M:%S}.125 [I] Progress on: {told}/30.0kit rate:2.0it/s "
+        f"{TEN_O_CLOCK + dt.timedelta(seconds=seconds):%H:%M:%S}.125 [I] Progress on: {shown}/30.0kit rate:2.0it/s "
         f"remaining:1:00:00 elapsed:{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d} "
         "postfix:-             (1234:tqdm_logging.py:145)"
     )
 
 
 def test_bar_of_openpi_counts_in_three_digits(tmp_path: Path) -> None:
-    """The first step takes 40 s, each other one half a second; one of 12,345 steps is printed as 12,300."""
+    """The first step takes 40 s, and each other step 0.5 s. Step 12,345 is printed as 12,300."""
     lines = [*OPENPI, *(openpi_bar(40 + step / 2, step) for step in range(20, 30001, 20))]
     session = session_of(lines, tmp_path, "frameworks.openpi")
     assert value(session, "sustained") == pytest.approx(64, rel=2e-3)
@@ -143,7 +143,7 @@ def epoch_of_examples(epoch: int, took: Sequence[float], every: int = 10) -> lis
 
 
 def test_end_of_an_epoch_of_fast_steps_counts(tmp_path: Path) -> None:
-    # 381 steps of an epoch up to its last line: one of 0.4 s, and 380 of 0.02 s. Three decimals need many.
+    # An epoch has 381 steps before its last line: one of 0.4 s and 380 of 0.02 s. With three decimals many are needed.
     lines = [line for epoch in range(10) for line in epoch_of_examples(epoch, [0.4] + 390 * [0.02])]
     session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
     assert value(session, ALL, devices=1, batch_size=64) == pytest.approx(64 * 381 / 8, rel=0.02)
@@ -166,7 +166,7 @@ def published_or_witness(session: Session, **case: int) -> float | tuple[str, st
 
 
 def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
-    # The first update of an epoch takes a second, 1999 others 5 ms each: 0.005498 s on average, printed as 0.005.
+    # The first update of an epoch takes 1 s, and 1999 others 5 ms each: 0.005498 s on average, printed as 0.005.
     lines = []
     for epoch in range(4):
         for i in range(2000):
@@ -176,5 +176,5 @@ def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
                 f"({mean:.3f}s, {512 / mean:>7.2f}/s)  LR: 1.000e-05  Data: 0.010 (0.050)"
             )
     session = session_of(lines, tmp_path, "frameworks.timm")
-    # Three epochs of 2000 updates, and 400 of the first.
+    # The log has three epochs of 2000 updates, and 400 updates of the first epoch.
     assert published_or_witness(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)

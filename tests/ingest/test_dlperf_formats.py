@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from made_logs import clock, mxnet_speed, pytorch_bert, tensorflow_resnet50
 from made_trees import Called
@@ -178,27 +177,11 @@ def test_results_have_no_speed_up_without_a_run_of_one_device(tmp_path: Path) ->
     assert [each.speedup_reason for each in found] == [Reason("no_baseline", {"count": 0})] * 2
 
 
-@pytest.mark.parametrize(("case", "nodes", "devices"), [("10n8g", 10, 80), ("1n128g", 1, 128), ("12n16g", 12, 192)])
-def test_folders_may_state_more_than_nine_nodes_and_devices(
-    case: str, nodes: int, devices: int, tmp_path: Path
-) -> None:
-    """Was: an error, since one digit was taken for each."""
-    line = line_of(tmp_path, paddle_bert(range(1, 131)), case, "bert")
-    assert (line["case"]["nodes"], line["case"]["devices"]) == (nodes, devices)
-    assert value(line) == pytest.approx(devices * statistics.fmean(BATCH / took(i) for i in WARM), rel=1e-6)
-
-
 def test_a_folder_that_is_not_a_case_states_no_devices(tmp_path: Path) -> None:
     line = line_of(tmp_path, paddle_bert(range(1, 131)), "1n8gx2", "bert")
     assert codes(line) >= {"unmatched_name"}
     assert not line["published"]
     assert why(line) == "devices"
-
-
-def test_a_model_may_have_underscores(tmp_path: Path) -> None:
-    line = line_of(tmp_path, gluon_nlp(range(1, 201), ", latency={:.1f} ms/batch"), model="bert_base")
-    assert (line["case"]["model"], line["case"]["batch_size"]) == ("BERT-base", BATCH)
-    assert value(line) == pytest.approx(statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
 
 
 def test_a_folder_may_have_several_batch_sizes_and_precisions(tmp_path: Path) -> None:
@@ -345,12 +328,6 @@ def test_a_rank_may_lose_a_line(tmp_path: Path) -> None:
     assert value(line) == pytest.approx(8 * PLAIN, rel=1e-6)
 
 
-def test_119_lines_have_no_figure(tmp_path: Path) -> None:
-    line = line_of(tmp_path, mxnet_speed(((0, i - 1, speed(i)) for i in range(1, 120)), at=end_of))
-    assert why(line) == "window_not_reached"
-    assert value(line, "sustained") > 0
-
-
 def test_ranks_may_interleave(tmp_path: Path) -> None:
     """Was: a table whose rows mix iterations."""
     pairs = sorted(((rank, i) for i in range(1, 121) for rank in range(8)), key=lambda each: each[1] + each[0] % 3)
@@ -427,12 +404,6 @@ def test_the_speed_is_not_read_as_a_missing_clock(tmp_path: Path) -> None:
     assert value(line, "median") == pytest.approx(statistics.median(speed(i) for i in range(40, 161, 20)), rel=1e-4)
 
 
-def test_masked_figures_are_not_read(tmp_path: Path) -> None:
-    masked = "TimeHistory: xxxxx seconds, xxxxx examples/second between steps 0 and 1"
-    line = line_of(tmp_path, [f"I0324 07:55:20.594147 1 keras_utils.py:145] {masked}"])
-    assert codes(line) >= {"unknown_format"}
-
-
 def test_a_speed_that_is_printed_per_metric_counts_once(tmp_path: Path) -> None:
     lines = [
         f"2026-11-20 08:36:06,500 Node[0] Epoch[{epoch}] Batch [{20 * i}]\tSpeed: {speed(i + epoch, 4):.2f} "
@@ -464,18 +435,3 @@ def test_a_resumed_run_is_one_run(back: int, tmp_path: Path) -> None:
     """Steps repeat after a checkpoint."""
     line = line_of(tmp_path, [*paddle_bert(range(1, 131)), *paddle_bert(range(back, 200))], model="bert")
     assert value(line) == pytest.approx(PLAIN, rel=1e-6)
-
-
-def test_no_figure_is_nan(tmp_path: Path) -> None:
-    """In a tree of several formats each figure is a positive number or has a reason."""
-    for model, lines in (
-        ("rn50", gluon_cv(range(1, 60))),
-        ("r50", pytorch_examples(range(30))),
-        ("bert", mindspore(range(1, 30))),
-        ("bert_base", tensorflow2_bert([1], 0)),
-    ):
-        write(tmp_path, f"1n1g/{model}_b{BATCH}_fp32_1.log", lines)
-    for line in lines_of(tmp_path):
-        for each in line["figures"].values():
-            assert each.get("reason") if each["value"] is None else each["value"] > 0
-        assert not pd.isna(line["figures"]["dlperf"]["value"]) or why(line) in {"window_not_reached"}

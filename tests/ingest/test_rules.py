@@ -317,14 +317,6 @@ def test_a_tool_may_print_several_figures_for_the_run(tmp_path: Path) -> None:
     assert missing(seg([4.0]), tmp_path, "reported-2").reason.args == {"missing": "summary"}
 
 
-def test_reported_is_the_tools_own_figure(tmp_path: Path) -> None:
-    lines = tensorflow_resnet50([(200, 1000.0), (210, 1200.0)], summary=1100.5)
-    assert figure(lines, tmp_path, "reported").value == 1100.5
-    assert figure(lines, tmp_path, "reported").first_line == 3
-    assert missing(lines[:2], tmp_path, "reported").reason.args == {"missing": "summary"}
-    assert missing(seg([4.0]), tmp_path, "reported").reason.args == {"missing": "summary"}
-
-
 def test_the_dlperf_window_may_use_clocks(tmp_path: Path) -> None:
     """A line of 4 samples appears every 0.5 s. The window is from the end of iteration 25 to that of 125."""
     lines = pytorch_resnet50([(i, 99.0) for i in range(1, 131)], second=0.5)

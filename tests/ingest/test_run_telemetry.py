@@ -104,13 +104,6 @@ def test_the_page_of_a_run_shows_telemetry_in_both_languages(root: Path, ingest:
         assert "logs/a/b/c/1/telemetry.csv" in page
 
 
-def test_a_run_without_telemetry_has_none(root: Path, ingest: Ingest) -> None:
-    log_of(root / "a/b/c/1")
-    (line,) = ingest(root, "--json").lines
-    assert line["telemetry"] is None
-    assert "memory" not in line["metrics"]
-
-
 @pytest.mark.parametrize("name", ["telemetry.csv", "gpu.csv", "nvidia-smi.log", "smi.txt", "monitor", "x.dat"])
 def test_telemetry_is_recognised_by_its_content(name: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
@@ -149,16 +142,6 @@ def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None
     assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values or lines that are not samples")
     found = called.lines[0]["telemetry"]
     assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
-
-
-def test_telemetry_without_a_log_is_a_problem(root: Path, ingest: Ingest) -> None:
-    log_of(root / "a/b/c/1")
-    (root / "a/b/c/2").mkdir()
-    (root / "a/b/c/2/telemetry.csv").write_text(csv())
-    called = ingest(root, "--json")
-    (problem,) = called.problems
-    assert problem.startswith("logs/a/b/c/2/telemetry.csv: is telemetry that does not fit exactly one of the 0 runs")
-    assert called.lines[0]["telemetry"] is None
 
 
 def test_only_telemetry_makes_no_run(root: Path, ingest: Ingest) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import THROUGHPUT
 from perfledger.ingest.compute.history import HistoryPoint, in_order
@@ -34,11 +35,12 @@ _About = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class _Line:
-    """A history as a line: the configuration without its framework, and the points, each with its page.
+    """A history as a line of a chart: the configuration without what the chart names, and its points.
 
-    A point is marked if the level of the results changes there.
+    A point has its page, and is marked if the level of the results changes there.
     """
 
+    chart: _About
     label: Text
     devices: int
     points: tuple[tuple[HistoryPoint, str, bool], ...]
@@ -46,36 +48,29 @@ class _Line:
 
 def of_results(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
     """Return a chart per framework, hardware, precision and unit of our results."""
-    groups: dict[_About, list[_Line]] = {}
-    for each in found:
-        if each.metric == THROUGHPUT:
-            row = each.row
-            about = (row.framework or "", row.hardware or "", row.precision or "", row.unit)
-            groups.setdefault(about, []).append(_own(site, each))
-    return _charts(suite, "history", groups)
+    return _charts(suite, "history", [_own(site, each) for each in found if each.metric == THROUGHPUT])
 
 
 def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
     """Return a chart per framework, hardware, precision and unit of published figures."""
-    groups: dict[_About, list[_Line]] = {}
-    for moments in found:
-        row = moments[0].point.printed
-        groups.setdefault((row.framework, row.hardware, row.precision, row.unit), []).append(_published(site, moments))
-    return _charts(suite, "published-history", groups)
+    return _charts(suite, "published-history", [_published(site, each) for each in found])
 
 
 def _own(site: Site, found: OwnHistory) -> _Line:
     row = found.row
+    about = (row.framework or "", row.hardware or "", row.precision or "", row.unit)
     points = tuple((each.point, site.page(each.point.runs[0]), each.mark) for each in found.moments)
-    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points)
+    return _Line(about, _label(row.devices, row.batch_size, row.options), row.devices or 1, points)
 
 
 def _published(site: Site, found: PrintedHistory) -> _Line:
     row, sources = found[-1].point.printed, site.published.sources
+    first = found[0].point.printed
+    about = (first.framework, first.hardware, first.precision, first.unit)
     options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
     printed = ((each, each.point.printed) for each in found)
     points = tuple((each.point, sources[one.source].address_of(one) or "", each.mark) for each, one in printed)
-    return _Line(_label(row.devices, row.batch_size, options), row.devices or 1, points)
+    return _Line(about, _label(row.devices, row.batch_size, options), row.devices or 1, points)
 
 
 def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
@@ -84,33 +79,34 @@ def _label(devices: int | None, batch_size: int | None, options: Mapping[str, ob
     return listed((count, phrase("front.batch", n=batch_size) if batch_size else "", in_words(options)))
 
 
-def _charts(suite: Suite, name: str, groups: Mapping[_About, Sequence[_Line]]) -> list[Chart]:
-    made = (_chart(suite, name, about, _chosen(lines)) for about, lines in sorted(groups.items()))
+def _charts(suite: Suite, name: str, lines: Sequence[_Line]) -> list[Chart]:
+    groups = by_key(lines, lambda each: each.chart)
+    made = (_chart(suite, name, groups[about]) for about in sorted(groups))
     return [each for each in made if each][:_MOST_CHARTS]
 
 
-def _chosen(lines: Sequence[_Line]) -> list[_Line]:
-    """Return the lines with the most points, at most as many as can be distinguished, in their own order."""
-    longest = sorted(range(len(lines)), key=lambda at: (-len(lines[at].points), at))[:_MOST_LINES]
-    return [lines[at] for at in sorted(longest)]
-
-
-def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Chart | None:
+def _chart(suite: Suite, name: str, every: Sequence[_Line]) -> Chart | None:
+    """Return the chart of the lines with the most points, as many as can be distinguished, in their own order."""
+    longest = sorted(range(len(every)), key=lambda at: (-len(every[at].points), at))[:_MOST_LINES]
+    lines = [every[at] for at in sorted(longest)]
     if len(lines) < _LINES and max(len(each.points) for each in lines) < _POINTS:
         return None
-    framework, hardware, precision, unit = about
+    framework, hardware, precision, unit = lines[0].chart
     places = _places(point for line in lines for point, _, _ in line.points)
-    series = tuple(_series(framework, each, list(places), unit) for each in lines)
+    order = list(places)
+    series = (
+        ChartLine(
+            line.label,
+            colours.ink(framework).id,
+            tuple(_point(line.devices, each, order.index(_key(each[0])), unit) for each in line.points),
+        )
+        for line in lines
+    )
     title = phrase("history.chart_title", title=suite.title, framework=framework, hardware=product(hardware))
     axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
     named = listed((title, precision_name(precision)))
-    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=series, near=True)
-    return Chart(f"{suite.id}-{name}-{slug(' '.join(about))}", spec, phrase("history.chart_text"))
-
-
-def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> ChartLine:
-    points = (_point(line.devices, each, places.index(_key(each[0])), unit) for each in line.points)
-    return ChartLine(line.label, colours.ink(framework).id, tuple(points))
+    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=tuple(series), near=True)
+    return Chart(f"{suite.id}-{name}-{slug(' '.join(lines[0].chart))}", spec, phrase("history.chart_text"))
 
 
 def _point(devices: int, found: tuple[HistoryPoint, str, bool], at: int, unit: str) -> Point:

@@ -390,7 +390,7 @@ def chips(found: Sequence[Machine], shown: Sequence[Machine]) -> tuple[ChipGroup
     groups: dict[Value, Text] = {each.key.group: group_name(each.key.group) for each in lines if each.key.group}
     return (
         *([_hardware_chips(found, shown)] if len(found) > 1 else []),
-        ChipGroup("axis", phrase("front.axis"), (*_axes(), _HARDWARE_AXIS), has_all=False),
+        ChipGroup("axis", phrase("front.axis"), _AXES, has_all=False),
         chip_group("devices", phrase("table.devices"), every, devices_of, first),
         chip_group("precision", phrase("table.precision"), every, groups, first),
     )
@@ -411,12 +411,11 @@ def _hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipG
     return ChipGroup("hardware", phrase("table.hardware"), every[:CHIPS], every[CHIPS:], has_all=False)
 
 
-def _axes() -> Iterator[Chip]:
-    return (Chip(each, phrase(f"front.axis_{each}")) for each in AXES)
-
-
 #: Hardware is compared on a page of its own.
-_HARDWARE_AXIS = Chip("hardware", phrase("table.hardware"), page=addresses.HARDWARE)
+_AXES = (
+    *(Chip(each, phrase(f"front.axis_{each}")) for each in AXES),
+    Chip("hardware", phrase("table.hardware"), page=addresses.HARDWARE),
+)
 
 
 def hits(found: Machine) -> Iterator[Hit]:

@@ -170,7 +170,11 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
     recipe = runs[0].recipe
     commands = _executed(site, runs)
     lines = _distinct(runs, command)
-    about = {"framework": named(framework_of(runs[0])), "cases": len(_distinct(runs, _case)), "runs": len(runs)}
+    about = {
+        "framework": named(framework_of(runs[0])),
+        "cases": len({text_of(run.case) for run in runs}),
+        "runs": len(runs),
+    }
     shown = commands[:1] if recipe else commands[:COMMANDS_SHOWN]
     return CommandBlock(
         title=phrase("reproduce.recipe", name=recipe.name, **about) if recipe else phrase("reproduce.stated", **about),
@@ -269,7 +273,3 @@ def _launcher(run: Run) -> str:
 
 def _distinct(runs: Iterable[Run], of: Callable[[Run], _Said | None]) -> list[_Said]:
     return [*dict.fromkeys(each for run in runs if (each := of(run)))]
-
-
-def _case(run: Run) -> str:
-    return text_of(run.case)

@@ -221,8 +221,10 @@ def telemetry_table(found: Telemetry) -> Table | None:
 
 def _telemetry_column(title: str, of: object) -> ColumnOf[str]:
     def value(key: str) -> Cell | None:
-        found = getattr(of, key)
-        return None if found is None else cell(_telemetry_text(key, found), value=found)
+        if (found := getattr(of, key)) is None:
+            return None
+        # Memory is exact; a mean is no more precise than its samples.
+        return cell(numbers.grouped(found, 0) if key in _COUNTED else numbers.figure(found), value=found)
 
     return ColumnOf(phrase(title), value, True)
 
@@ -235,11 +237,6 @@ def telemetry_files(found: Telemetry) -> Table | None:
         ColumnOf(phrase("run.sha256"), lambda each: each.sha256),
     ]
     return table_of("table", list(found.files), columns)
-
-
-def _telemetry_text(key: str, value: float) -> str:
-    """Write a value: memory is exact, a mean is no more precise than its samples."""
-    return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
 
 
 def telemetry_sentences(found: Telemetry) -> list[Text]:

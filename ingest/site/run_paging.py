@@ -36,14 +36,8 @@ def chosen(runs: Sequence[Run], limits: Limits) -> frozenset[str]:
     if len(runs) <= limits.pages:
         return frozenset(run.id for run in runs)
     shown = {representative(each).id for each in repeats([run for run in runs if counts(run)])}
-    ranks = ((_rank(run, shown), run.id) for run in runs)
+    ranks = ((0 if run.id in shown else 1 if run.problems else 2, run.id) for run in runs)
     return frozenset(identifier for _, identifier in sorted(ranks)[: limits.pages])
-
-
-def _rank(run: Run, shown: frozenset[str] | set[str]) -> int:
-    if run.id in shown:
-        return 0
-    return 1 if run.problems else 2
 
 
 def run_page(identifier: str) -> str:

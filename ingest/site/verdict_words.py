@@ -57,12 +57,10 @@ def case_of(suite: Suite, row: Row) -> tuple[Text, ...]:
 
 def devices_on(n: int | None, nodes: int) -> Text:
     """Return a number of devices on some machines in words."""
-    return phrase("front.machines", devices=n, nodes=nodes) if n is not None and nodes > 1 else _devices(n)
-
-
-def _devices(n: int | None) -> Text:
     if n is None:
         return phrase("front.devices_unknown")
+    if nodes > 1:
+        return phrase("front.machines", devices=n, nodes=nodes)
     return phrase("front.one_device") if n == 1 else phrase("front.devices", n=n)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -100,15 +100,15 @@ def rounds(site: Site) -> list[str]:
 def entrants(site: Site, name: str) -> list[Entrant]:
     """Return the results that were submitted to a round."""
     return [
-        Entrant(suite, row, row.metrics[SCORE], _in_order(site.by_id[each] for each in row.run_ids))
+        Entrant(suite, row, row.metrics[SCORE], tuple(sorted((site.by_id[each] for each in row.run_ids), key=_nth)))
         for suite in site.shown
         for row in site.rows.get(suite.id, ())
         if _is_entry(row.metrics, row.options) and (row.round or "") == name
     ]
 
 
-def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
-    return tuple(sorted(runs, key=lambda run: (run.repeat if run.repeat is not None else math.inf, run.id)))
+def _nth(run: Run) -> tuple[float, str]:
+    return (run.repeat if run.repeat is not None else math.inf, run.id)
 
 
 def _is_entry(metrics: Mapping[str, object], options: Mapping[str, object]) -> bool:

@@ -23,6 +23,8 @@ COLUMNS = (
     "model", "framework", "hardware", "devices", "batch_size", "precision", "options", "outcome", "throughput", "date",
     "run",
 )  # fmt: skip
+#: Titles of columns that no other table has.
+_TITLES = {"throughput": "table.view_throughput", "date": "explorer.date"}
 
 #: Details of a run that are shown on demand, by the names that the script uses, in order.
 DETAILS = (
@@ -88,7 +90,7 @@ def _runs(site: Site) -> RunsPage:
         paged=site.limits.pages if details else 0,
         details=DETAILS,
         choices=tuple(choices(site.runs)),
-        columns=tuple((each, _title(each)) for each in COLUMNS),
+        columns=tuple((each, phrase(_TITLES.get(each, f"table.{each}"))) for each in COLUMNS),
         config={
             "parts": [(each.name, len(each.runs), each.models) for each in parts],
             "details": [(each.details, len(each.runs), each.first) for each in details],
@@ -121,7 +123,3 @@ def _in_order(names: set[str], order: Mapping[str, object]) -> list[str]:
     """Return names in the order of the vocabulary, then those that it does not know."""
     places = {name: place for place, name in enumerate(order)}
     return sorted(names, key=lambda each: (not each, places.get(each, len(places)), each))
-
-
-def _title(column: str) -> Text:
-    return phrase({"throughput": "table.view_throughput", "date": "explorer.date"}.get(column, f"table.{column}"))

@@ -44,8 +44,17 @@ class Grouping(Protocol):
 
 def measured(runs: Runs, row: Result, view: str) -> Measured | None:
     """Return a result's throughput or other metric with its repeats, or None."""
-    repeats = [runs[each] for each in row.run_ids]
-    return _throughput(row, repeats) if view == THROUGHPUT else _metric(row, repeats, view)
+    stated, repeats = row if view == THROUGHPUT else row.metrics.get(view), [runs[each] for each in row.run_ids]
+    if stated is None or stated.value is None or not numbers.known(stated.value):
+        return None
+    value, ends = stated.value, (stated.low, stated.high)
+    low, high = (each if each is not None and numbers.known(each) else value for each in ends)
+    found = Measured(value, low, high, stated.repeats, stated.spread, stated.unit)
+    if view == THROUGHPUT:
+        return replace(found, groups=results.groups(repeats, row.rule), rules=results.by_rule(repeats, row.rule))
+    # A score is not a median of its runs.
+    groups = () if stated.rule else results.groups(repeats, row.rule, view)
+    return replace(found, groups=groups, sources=tuple(sources(repeats, view)))
 
 
 def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:
@@ -56,20 +65,6 @@ def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:
         over.value, over.low, over.high, over.repeats, over.spread, row.unit,
         groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule),
     )  # fmt: skip
-
-
-def _throughput(row: Result, runs: Sequence[Run]) -> Measured | None:
-    found = _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
-    return found and replace(found, groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule))
-
-
-def _metric(row: Result, runs: Sequence[Run], view: str) -> Measured | None:
-    if (stated := row.metrics.get(view)) is None:
-        return None
-    found = _of(stated.value, stated.low, stated.high, stated.repeats, stated.spread, stated.unit)
-    # A score is not a median of its runs.
-    repeats = () if stated.rule else results.groups(runs, row.rule, view)
-    return found and replace(found, groups=repeats, sources=tuple(sources(runs, view)))
 
 
 def candidates(
@@ -149,15 +144,6 @@ def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, l
 def _weight(case: JudgedCase) -> tuple[int, int, float]:
     rows, verdict = case
     return len(verdict.entrants), rows[0].batch_size or 0, max((row.value or 0 for row in rows), default=0)
-
-
-def _of(
-    value: float | None, low: float | None, high: float | None, repeats: int, spread: float | None, unit: str
-) -> Measured | None:
-    if value is None or not numbers.known(value):
-        return None
-    least, most = (each if each is not None and numbers.known(each) else value for each in (low, high))
-    return Measured(value, least, most, repeats, spread, unit)
 
 
 def sources(runs: Sequence[Run], metric: str) -> list[str]:

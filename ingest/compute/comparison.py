@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import UNSET
 
@@ -79,7 +79,7 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "topology": ("topology",),
 }
 #: Options that make another workload, with their default values; None without a default.
-Workload = Mapping[str, Any]
+Workload = Mapping[str, Plain]
 
 
 @dataclass(frozen=True)
@@ -435,14 +435,13 @@ def _rival(ranked: Sequence[Candidate], comparable: Sequence[Candidate], better:
     """Return the candidate that the first is compared with: the next, unless another is too close to call."""
     first, second = ranked[:2]
     others = [each for each in comparable if each.entrant != first.entrant]
-    in_order = (*(each for each in ranked[1:] if each in others), *others)
-    return next((each for each in in_order if standing(first.figure, each.figure, better) == "close"), second)
 
+    def is_close(other: Candidate) -> bool:
+        mine, theirs = first.figure, other.figure
+        leads = mine.value > theirs.value if better == "higher" else mine.value < theirs.value
+        return not leads or ahead(mine, theirs, better).grade == "close"
 
-def standing(first: Measured, other: Measured, better: str) -> Grade:
-    """Return how sure it is that the first is ahead of another figure; `close` also where it is not ahead."""
-    leads = first.value > other.value if better == "higher" else first.value < other.value
-    return ahead(first, other, better).grade if leads else "close"
+    return next(filter(is_close, (*(each for each in ranked[1:] if each in others), *others)), second)
 
 
 def ahead(first: Measured, other: Measured, better: str) -> Contrast:

@@ -6,7 +6,6 @@ Only those of runs are in `run_paging`, which `Site.page` and `Site.log_page` as
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlencode
 
 from perfledger.ingest.published.declarations import Report
@@ -130,11 +129,10 @@ def log_lines(site: Site, run: Run, first: int | None, last: int | None = None) 
     return section(page, log_anchor(*lines)) if page and lines else None
 
 
-def line_range(first: Any, last: Any = None) -> tuple[int, int] | None:
+def line_range(first: int | None, last: int | None = None) -> tuple[int, int] | None:
     """Return both ends if they are lines: a format that names none leaves 0, or nothing."""
     last = first if last is None else last
-    given = isinstance(first, int) and isinstance(last, int) and 1 <= first <= last
-    return (first, last) if given else None
+    return (first, last) if first and last and 1 <= first <= last else None
 
 
 def problem_place(site: Site, problem: Problem) -> str | None:

@@ -12,7 +12,7 @@ from perfledger.ingest.site.answer_marks import run_page
 from perfledger.ingest.site.model import Row, Site, Suite, SuiteStanding, named, precision_name, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link
-from perfledger.ingest.site.result_tables import representative, spread_marks
+from perfledger.ingest.site.result_tables import in_tokens, representative, spread_marks
 from perfledger.ingest.site.run_tables import log_lines_text
 from perfledger.ingest.site.verdict_words import LEADS, devices, entrant_name, ratio, times
 
@@ -43,7 +43,7 @@ def cards(site: Site, hardware: str, compared: Sequence[SuiteStanding]) -> tuple
             known = fastest.setdefault((suite.id, suite.variant(row)), (suite, row))[1]
             if _speed(row)[0] == _speed(known)[0] and _speed(row) > _speed(known):
                 fastest[suite.id, suite.variant(row)] = suite, row
-    # Of several leads of a result the first axis counts, which is the framework.
+    # If a result leads along several axes, the first counts, which is the framework.
     leads = {id(each.verdict.pair[0].result): each for each in reversed(compared) if each.verdict.kind in LEADS}
     found = sorted(fastest.values(), key=lambda each: id(each[1]) not in leads)
     return tuple(_card(site, suite, row, leads.get(id(row))) for suite, row in found[:CARDS])
@@ -51,10 +51,8 @@ def cards(site: Site, hardware: str, compared: Sequence[SuiteStanding]) -> tuple
 
 def _speed(row: Row) -> tuple[str, float]:
     """Return a result's unit and value for the choice of the fastest: tokens per second if the length is known."""
-    length = row.options.get("sequence_length")
-    if row.unit == "sequences/s" and isinstance(length, int):
-        return "tokens/s", (row.value or 0) * length
-    return row.unit, row.value or 0
+    tokens = in_tokens(row)
+    return (row.unit, row.value or 0) if tokens is None else ("tokens/s", tokens)
 
 
 def _card(site: Site, suite: Suite, row: Row, lead: SuiteStanding | None) -> Card:

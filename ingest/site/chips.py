@@ -59,7 +59,7 @@ class ChipGroup:
 
 @dataclass(frozen=True)
 class Selection:
-    """What the script has to know before the page is painted.
+    """The facts that the script needs before the page is painted.
 
     rows: a selector of the parts that chips count.
     first: the choice of a page whose address has none.

@@ -159,8 +159,8 @@ def _sheet(key: SheetKey, ours: Mapping[Place, Sequence[Row]], theirs: Mapping[P
 class SheetCell:
     """A figure: `times` is its multiple of the reference, `share` its percentage of the fastest of its column.
 
-    `close` are the numbers of the rows that it is too close to call with, `disputed` those of rows from which it is far
-    apart by the sustained throughput and not by another rule. A published figure has none of these.
+    `close` are the numbers of the rows that it is too close to call with, `disputed` those of rows that are far from it
+    by the sustained throughput and not by another rule. A published figure has none of these.
     """
 
     text: str
@@ -310,7 +310,7 @@ def _latest(site: Site, rows: Sequence[Row]) -> Row:
 
 
 def _faster(row: Row, rows: Sequence[Row]) -> Text:
-    """Name an earlier result that is faster; empty if there is none."""
+    """Name an earlier result that is faster; empty without one."""
     first = max(rows, key=lambda each: each.value or 0)
     if (first.value or 0) <= (row.value or 0):
         return ""

@@ -73,9 +73,9 @@ class Suite:
         """Return the key of a workload: the model if the page does not name it, and the options that make another."""
         return " ".join(filter(None, (self.variant_of(model), options_text(self._defining(options, *left_out)))))
 
-    def workload_words(self, model: str | None, options: Options, *left_out: str) -> Text:
+    def workload_words(self, model: str | None, options: Options) -> Text:
         """Return the same in words."""
-        return self.case_words(model, self._defining(options, *left_out))
+        return self.case_words(model, self._defining(options))
 
     def case_words(self, model: str | None, options: Options) -> Text:
         """Return the model, if the page does not name it, and the options in words that do not only repeat it."""

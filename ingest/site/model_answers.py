@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def cautions(self) -> list[Mark]:
-        """What speaks against it."""
+        """Its warnings."""
         return [each for each in self.line.marks if each.warns]
 
 

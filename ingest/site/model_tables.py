@@ -18,6 +18,7 @@ from perfledger.ingest.site.report_verdicts import once_each
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,
+    in_tokens,
     metric_title,
     not_finite_cell,
     own_marks,
@@ -130,8 +131,8 @@ def _throughput(site: Site, with_unit: bool, each: ResultLine) -> Cell:
     if not each.is_known:
         return without_figure(site, row)
     marks: list[Text] = [row.unit] if with_unit else []
-    if each.in_tokens is not None:
-        marks.append(phrase("model.in_tokens", value=numbers.figure(each.in_tokens, row.spread)))
+    if (tokens := in_tokens(row)) is not None:
+        marks.append(phrase("model.in_tokens", value=numbers.figure(tokens, row.spread)))
     page = site.page(representative(site, row))
     entry = Entry(
         written(row), page, tuple(marks), value=row.value, unit=row.unit,

@@ -23,7 +23,7 @@ from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dot
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.result_lines import ACCUMULATION, ResultLine, ResultSlice, not_ranked
-from perfledger.ingest.site.result_tables import representative, version_marks
+from perfledger.ingest.site.result_tables import in_tokens, representative, version_marks
 from perfledger.ingest.site.verdict_words import batch, devices_on
 
 TOKENS = "tokens/s"
@@ -32,7 +32,7 @@ POINTS = 3
 
 
 def throughput(site: Site, suite: Suite, of: ResultSlice) -> Iterator[tuple[Facets, Chart]]:
-    """Yield a chart per number of devices that has two results to compare, with what the page filters it by."""
+    """Yield a chart per number of devices that has two results to compare, with its facts for the filters."""
     for (nodes, devices), lines in of.by_devices.items():
         found = list(_panels(site, suite, lines))
         if not any(len(panel.rows) > 1 for _, panel in found):
@@ -100,7 +100,7 @@ def _panels(site: Site, suite: Suite, lines: Sequence[ResultLine]) -> Iterator[t
 def _by_unit(lines: Sequence[ResultLine]) -> Mapping[str, list[ResultLine]]:
     """Return the lines of a workload by unit; sequences count as tokens next to results in tokens."""
     tokens = any(each.row.unit == TOKENS for each in lines)
-    return by_key(lines, lambda each: TOKENS if tokens and each.in_tokens is not None else each.row.unit)
+    return by_key(lines, lambda each: TOKENS if tokens and in_tokens(each.row) is not None else each.row.unit)
 
 
 def _name(suite: Suite, of: ResultSlice) -> str:
@@ -109,7 +109,7 @@ def _name(suite: Suite, of: ResultSlice) -> str:
 
 def _dot(site: Site, of: ResultLine, unit: str, label: Text) -> Dot:
     row, devices = of.row, of.row.devices or 1
-    factor = (of.in_tokens or 0) / row.value if unit != row.unit and row.value else 1.0
+    factor = (in_tokens(row) or 0) / row.value if unit != row.unit and row.value else 1.0
     value, low, high = (
         each * factor / devices if each is not None else None for each in (row.value, row.low, row.high)
     )

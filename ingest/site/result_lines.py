@@ -1,4 +1,4 @@
-"""What the page of a model says of each result: its place among those that did the same work, or why it has none."""
+"""The statements of a model's page about each result: its place among those of the same work, or why it has none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from perfledger.ingest.site.verdict_words import ratio
 
 ACCUMULATION = "accumulation"
 JOB_BATCH = "batch_size_of_job"
-#: Options by which a model is cut over devices: the batch of the job is then not that of a device times the devices.
+#: Options that cut a model over devices: the batch of the job is then not that of a device times the devices.
 _CUT = ("tensor_parallel", "pipeline_parallel")
 
 
@@ -67,14 +67,6 @@ class ResultLine:
         if not self.accumulation or any(row.options.get(each, 1) != 1 for each in _CUT):
             return None
         return row.batch_size * row.devices * self.accumulation if row.batch_size and row.devices else None
-
-    @property
-    def in_tokens(self) -> float | None:
-        """Its throughput in tokens per second, if it counts sequences of a known length."""
-        length = self.row.options.get("sequence_length")
-        if self.row.unit != "sequences/s" or not isinstance(length, int) or not self.is_known:
-            return None
-        return (self.row.value or 0) * length
 
 
 @dataclass(frozen=True)
@@ -133,7 +125,7 @@ def verdicts_of_runs(site: Site) -> Mapping[str, Link]:
 
 
 def hardware_of_suite(site: Site, suite: Suite) -> list[str]:
-    """Return the hardware of a model's results, in the order in which pages open with it."""
+    """Return the hardware of a model's results, the one that pages open with first."""
     order = {each: place for place, each in enumerate(site.once(by_interest))}
     found = {row.hardware or "" for row in site.rows.get(suite.id, ())}
     return sorted(found, key=lambda each: (order.get(each, len(order)), each))

@@ -1,4 +1,4 @@
-"""What several pages show of results: their order, and the words for their figures and runs."""
+"""Parts of results that several pages show: their order, and the words for their figures and runs."""
 
 from __future__ import annotations
 
@@ -46,6 +46,14 @@ def _representatives(site: Site) -> Mapping[tuple[str, ...], Run]:
     """Return the representative run of each result, by the ids of its runs."""
     found = (row.run_ids for rows in site.rows.values() for row in rows)
     return {ids: representative_of([site.by_id[each] for each in ids]) for ids in found}
+
+
+def in_tokens(row: Row) -> float | None:
+    """Return a throughput in tokens per second, if it counts sequences of a known length."""
+    length = row.options.get("sequence_length")
+    if row.unit != "sequences/s" or not isinstance(length, int) or not numbers.known(row.value):
+        return None
+    return (row.value or 0) * length
 
 
 def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:

@@ -39,7 +39,7 @@ from tests.site.shown import shown as shown_on
 
 DATA = ROOT / "docs" / "data"
 NONE: Figures = MappingProxyType({})
-#: What the page of comparisons can show, and which direction of it is better.
+#: The figures that the page of comparisons can show, and which direction of each is better.
 VIEWS = {"throughput": "higher", "latency": "lower", "memory": "lower"}
 
 
@@ -226,7 +226,7 @@ def outcome(
 ) -> dict[str, list[str]]:
     """Return what the page should look up: notes matter only of results that did the same work."""
     fact = comparison.DIMENSIONS[by]
-    # Where the compared fact is the same, different frameworks are compared.
+    # If the compared fact is the same, different frameworks are compared.
     found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload, level)
     lists = {
         "reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown, "follows": found.follows,

@@ -262,9 +262,7 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     assert "image size 64" in found.case
     (of,) = slices(site, suite)
     verdicts = {
-        (said(suite.workload_words(line.row.model, line.row.options, "accumulation")), line.row.framework): said(
-            line.verdict
-        )
+        (said(suite.workload_words(line.row.model, line.row.options)), line.row.framework): said(line.verdict)
         for line in of.lines
     }
     for threads in (1, 2):

@@ -221,8 +221,7 @@ def _column(values: Iterable[V], shown: Callable[[V], object]) -> Written:
 def _options(run: Run) -> Text:
     """Return the options, and who submitted the run: readers filter by both."""
     submitter = submitter_of(run.path)
-    own = in_words(run.case.options)
-    return listed([*([own] if own else []), phrase("table.submitted", name=submitter)]) if submitter else own
+    return listed((in_words(run.case.options), phrase("table.submitted", name=submitter) if submitter else ""))
 
 
 def _said(words: Words, value: Shown) -> str | int | tuple[str, ...] | None:

@@ -50,7 +50,7 @@ class Badge:
 class FrameworkPage:
     """The page of a framework; with few comparisons, these come after the other results.
 
-    `throughput` is what others published, if there is no result here. `picture` and `snippets` are by language.
+    `throughput` is what others published, without a result here. `picture` and `snippets` are by language.
     """
 
     framework: Text

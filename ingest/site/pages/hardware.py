@@ -107,7 +107,7 @@ def _references(found: Sequence[hardware_tables.Sheet]) -> tuple[tuple[Text, tup
 
 
 def _power_and_prices(site: Site, names: set[str]) -> tuple[tuple[Figure, ...], tuple[Text, ...]]:
-    """Return the figures that readers choose from, with what follows their units, and who states power and prices."""
+    """Return the figures that readers choose from, each with the end of its unit, and who states power and prices."""
     stated = [(name, each) for name in sorted(names, key=newest_first) if (each := site.accelerators.of(name))]
     currencies = {each.currency for _, each in stated if each.price}
     figures: list[Figure] = [("throughput", phrase("table.view_throughput"), "")]

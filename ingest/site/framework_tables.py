@@ -10,11 +10,12 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.site import addresses, published_figures, verdict_words
+from perfledger.ingest.site.audit_cases import setting
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.hardware_names import newest_first, product
-from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
-from perfledger.ingest.site.options import in_words, joined, listed
+from perfledger.ingest.site.model import Row, Site, Suite, named, written
+from perfledger.ingest.site.options import joined, listed
 from perfledger.ingest.site.published_figures import PublishedLine
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
@@ -177,21 +178,13 @@ def published(site: Site, framework: str) -> Table | None:
         return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
 
     columns = (
-        ColumnOf[Audited](phrase("scorecard.case"), lambda each: cell(each.row.model, None, _setting(each))),
+        ColumnOf[Audited](phrase("scorecard.case"), lambda each: cell(each.row.model, None, setting(each.row))),
         ColumnOf(phrase("table.published"), printed_cell, True, "published"),
         ColumnOf(phrase("scorecard.from_log"), recomputed, True, "recomputed"),
         ColumnOf(phrase("table.difference"), difference, True, "difference"),
         ColumnOf[Audited](phrase("table.verdict"), verdict_cell),
     )
     return table_of("published", rows, columns, cards=True)
-
-
-def _setting(found: Audited) -> Text:
-    row = found.row
-    on = verdict_words.devices_on(row.devices, row.nodes or 1) if row.devices else ""
-    precision = precision_name(row.precision) if row.precision else ""
-    case = (precision, on, verdict_words.batch(row.batch_size), in_words(row.options))
-    return joined((product(row.hardware), listed(case)))
 
 
 def throughput(site: Site, framework: str) -> Table | None:

@@ -41,6 +41,8 @@ REST = "*"  # of rows: and whatever else differs between the figures
 TABLE = "table"  # of split: as the figures stand in the source, lines without a gap
 
 
+#: Tables of a file before they are decoded.
+Tables = dict[str, Any]
 ColumnName = Annotated[str, one_of(*PLAIN, pattern=r"options\..+", like="options.NAME")]
 RowName = Annotated[str, one_of(REST, *PLAIN, pattern=r"options\..+", like="options.NAME")]
 SplitName = Annotated[str, one_of(TABLE, *PLAIN, pattern=r"options\..+", like="options.NAME")]
@@ -200,7 +202,7 @@ def _check_edition(report: Report, known: Sequence[Report], path: Path) -> None:
         raise ReportError(f"{display_path(path)}: {report.id}: edition_of: {fault}{hint}")
 
 
-def _shared(path: Path) -> Mapping[str, Any]:
+def _shared(path: Path) -> Mapping[str, object]:
     """Return the blocks that others `use`, as tables: what a block adds to them is merged before it is decoded."""
     if not path.is_file():
         return {}
@@ -210,75 +212,63 @@ def _shared(path: Path) -> Mapping[str, Any]:
     return blocks
 
 
-def _of_file(path: Path, shared: Mapping[str, Any]) -> list[Report]:
+def _of_file(path: Path, shared: Mapping[str, object]) -> list[Report]:
     tables = read_tables(path)
-    merged = _with_blocks(tables, (), tables.data, shared)
-    if isinstance(pages := merged.get("page"), list):
-        merged["page"] = [_with_blocks(tables, ("page", n), each, shared) for n, each in enumerate(pages)]
-    file = tables.decoded(merged, _ReportFile)
+    data = _listed(tables.data)
+    pages = data.get("page")
+    owners: list[tuple[Keys, object]] = [((), data)]
+    owners += [(("page", n), each) for n, each in enumerate(pages if isinstance(pages, list) else ())]
+    for keys, owner in owners:
+        if isinstance(owner, dict) and isinstance(blocks := owner.get("block"), list):
+            owner["block"] = [_merged(tables, (*keys, "block", n), each, shared) for n, each in enumerate(blocks)]
+    file = tables.decoded(data, _ReportFile)
     if not file.data.page:
         return [_report(file, (), file.data, path.stem)]
     return [_report(file, ("page", number), page, page.id) for number, page in enumerate(file.data.page)]
 
 
-def _with_blocks(file: TomlFile[dict[str, Any]], keys: Keys, table: Any, shared: Mapping[str, Any]) -> Any:
-    """Return a file's or page's table with its blocks ready to decode: shared ones merged, single values as lists.
-
-    A value that is not a table is returned unchanged, and decoding refuses it.
-    """
-    if not isinstance(table, dict):
-        return table
-    made = {**table, "where": _texts(table["where"])} if "where" in table else dict(table)
-    if isinstance(blocks := table.get("block"), list):
-        made["block"] = [_merged(file, (*keys, "block", n), _listed(each), shared) for n, each in enumerate(blocks)]
-    return made
-
-
-def _merged(file: TomlFile[dict[str, Any]], keys: Keys, block: Any, shared: Mapping[str, Any]) -> Any:
+def _merged(file: TomlFile[Tables], keys: Keys, block: object, shared: Mapping[str, object]) -> object:
     """Return the shared block that one names with `use`, and what it adds to that; its own values win."""
     if not isinstance(block, dict) or "use" not in block:
         return block
-    if block["use"] not in shared:
+    made = shared.get(block["use"])
+    if not isinstance(made, dict):
         fault = f"there is no block {block['use']!r} in {SHARED}{did_you_mean(str(block['use']), shared)}"
         raise file.wrong((*keys, "use"), fault)
-    made = dict(shared[block["use"]])
-    for key, value in block.items():
-        both = isinstance(value, dict) and isinstance(made.get(key), dict) and key in _MERGED
-        made[key] = {**made[key], **value} if both else value
-    return {key: value for key, value in made.items() if key != "use"}
+    own = {key: value for key, value in block.items() if key != "use"}
+    both = {
+        key: {**made[key], **own[key]} for key in _MERGED if all(isinstance(of.get(key), dict) for of in (made, own))
+    }
+    return {**made, **own, **both}
 
 
-_MERGED = ("where", "order", "labels", "unmarked")
+#: Selections: values that may be numbers.
+_SELECTIONS = frozenset({"where", "order", "unmarked"})
+#: Keys that a block may add to those of a shared one.
+_MERGED = (*_SELECTIONS, "labels")
+#: Keys with lists, which may be single values in a file.
+_LISTS = frozenset({"rows", "columns", "split", "show", "text"})
 
 
-def _listed(block: Any) -> Any:
-    """Return a block with lists where a file may write a single value, and texts where it may write a number."""
-    if not isinstance(block, dict):
-        return block
-    made = dict(block)
-    for key in {"rows", "columns", "split", "show", "text"} & block.keys():
-        made[key] = block[key] if isinstance(block[key], list) else [block[key]]
-    for key in {"where", "order", "unmarked"} & block.keys():
-        made[key] = _texts(block[key])
-    if isinstance(columns := block.get("column"), list):
-        made["column"] = [{**each, "where": _texts(each.get("where", {}))} for each in columns]
-    if isinstance(delta := block.get("delta"), dict):
-        made["delta"] = {key: value if key == "key" else _text_list(value) for key, value in delta.items()}
-    return made
+def _listed(value: Any, key: str = "") -> Any:
+    """Return tables with lists where a file may write a single value, and texts where it may write a number."""
+    if isinstance(value, dict):
+        return {name: _texts(each) if key in _SELECTIONS else _listed(each, name) for name, each in value.items()}
+    if key == "base":
+        return _texts(value)
+    if isinstance(value, list):
+        return [_listed(each) for each in value]
+    return [value] if key in _LISTS else value
 
 
-def _texts(table: Any) -> Any:
-    return {key: _text_list(value) for key, value in table.items()} if isinstance(table, dict) else table
-
-
-def _text_list(value: Any) -> list[Any]:
+def _texts(value: object) -> list[object]:
     values = value if isinstance(value, list) else [value]
     return [str(each) if type(each) is int else each for each in values]
 
 
 def _report(file: TomlFile[_ReportFile], keys: Keys, page: _PageHead, name: str) -> Report:
     head = file.data
-    inherited: dict[str, Any] = {
+    inherited: Tables = {
         key: getattr(page, key) if getattr(page, key) is not None else getattr(head, key)
         for key in ("title", "description", "section", "order")
     }

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import yaml
@@ -36,7 +36,8 @@ SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets
 
 def rendered(words: Words, page: Page) -> Iterator[str]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
-    context = _names_of(page.context())
+    made = page.context()
+    context, hits = _names_of(made), getattr(made, "hits", None)
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path))
         names = {**_tools(words, language, writer), **context}
@@ -44,7 +45,7 @@ def rendered(words: Words, page: Page) -> Iterator[str]:
             body = environment().get_template(file).render(names)
         has_charts = '<figure class="pl-chart">' in body and CHARTS not in page.scripts
         scripts = (*page.scripts, *([CHARTS] if has_charts else []))
-        yield _front_matter(words, language, page, scripts, context.get("hits")) + _tidy(body)
+        yield _front_matter(words, language, page, scripts, hits) + _tidy(body)
 
 
 def relative(page_path: str, target: str) -> str:
@@ -55,7 +56,7 @@ def relative(page_path: str, target: str) -> str:
     return posixpath.relpath(f"/language/{target}", posixpath.dirname(f"/language/{page_path}"))
 
 
-def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
+def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
     """Return what templates may call: words, tables, links, code, charts and numbers."""
 
     def w(key: str, **args: object) -> Markup:
@@ -102,7 +103,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
     }
 
 
-def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
+def _script_data(words: Words, language: str, data: Mapping[str, object], tables: Sequence[str]) -> Markup:
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     texts = {key: words.entries[key][language] for key in keys}
@@ -146,7 +147,7 @@ def _hits(words: Words, language: str, hits: Sequence[Hit]) -> list[list[str]]:
     return [[*(title(words.say(language, text)) for text in (each.title, each.text)), each.page] for each in hits]
 
 
-def _search(page: Page) -> Mapping[str, Any]:
+def _search(page: Page) -> Mapping[str, object]:
     if page.boost == 1:
         return {}
     return {"boost": page.boost} if page.boost else {"exclude": True}
@@ -161,7 +162,7 @@ def _tidy(text: str) -> str:
     return "\n".join(out).strip("\n") + "\n"
 
 
-def _names_of(context: Mapping[str, Any] | DataclassInstance) -> Mapping[str, Any]:
+def _names_of(context: Mapping[str, object] | DataclassInstance) -> Mapping[str, object]:
     """Return the names that a page's template may use: of a record, its fields."""
     if isinstance(context, Mapping):
         return context

@@ -145,9 +145,8 @@ def until_narrow(
     firsts: Sequence[PlannedRun],
     wanted: Wanted,
     seed: int,
-    figures: Mapping[Path, FiguresFound],
+    supervision: Supervision,
     earlier: Mapping[Path, Collection[int]],
-    refused: Collection[Path] = (),
 ) -> Iterator[PlannedRun]:
     """Yield runs in random order, round by round, of the cases whose interval is not narrow enough yet.
 
@@ -155,17 +154,16 @@ def until_narrow(
         firsts: the next run of each case.
         wanted: when it is narrow enough.
         seed: of the order.
-        figures: those of each case, by its folder; they are looked up after each round.
+        supervision: its figures and refused cases are looked up after each round.
         earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
-        refused: folders of cases that a host refused, which grows meanwhile: nothing more is asked of these.
     """
     shuffled, made = RandomOrder(seed), Counter[Path]()
     counted = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
 
     def verdict(folder: Path) -> str:
-        if folder in refused:
+        if folder in supervision.refused:
             return "stopped: it was refused"
-        return wanted.verdict(current_figure(figures.get(folder), counted[folder]), made[folder])
+        return wanted.verdict(current_figure(supervision.figures.get(folder), counted[folder]), made[folder])
 
     while left := [run for run in firsts if not verdict(run.folder.parent)]:
         for first in shuffled.round(left):
@@ -198,26 +196,20 @@ def _number(path: str) -> int:
 # --- Running them -----------------------------------------------------------------------------------------------------
 
 
-def run_all(
-    runs: Iterable[PlannedRun],
-    cool_down_seconds: int,
-    target: AnyTarget,
-    supervision: Supervision,
-    refused_cases: set[Path],
-) -> int:
+def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarget, supervision: Supervision) -> int:
     """Run one after the other; return the exit status.
 
     It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
     stopped. An outcome other than completed does not stop the others. A case that was refused is not tried again, nor
     is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached. The folders
-    of all of these are added to `refused_cases`.
+    of all of these are added to `refused` of the supervision.
     """
     signals, worst, refused = supervision.signals, COMPLETED, list[PlannedRun]()
     skipped = 0
     for number, run in enumerate(runs):
         if any(_needs_as_much(run, each) for each in refused):
             skipped += 1
-            refused_cases.add(run.folder.parent)
+            supervision.refused.add(run.folder.parent)
             continue
         if number:
             pause(cool_down_seconds, signals)
@@ -228,7 +220,7 @@ def run_all(
         except RunnerError as error:
             complain(error)
             refused.append(run)
-            refused_cases.add(run.folder.parent)
+            supervision.refused.add(run.folder.parent)
             worst = REFUSED
             if isinstance(error, UnreachableError):
                 break

@@ -88,6 +88,8 @@ class Supervision(Struct, frozen=True):
     figures: dict[Path, FiguresFound] = {}
     #: Whether runs wait for their hosts to be idle.
     waits: bool = False
+    #: Folders of cases that a host refused; none of these is tried again.
+    refused: set[Path] = set()
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def _announce(series: Series, resume: bool) -> None:
 
 def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: bool) -> int:
     """Make the runs, or with `--until-ci` as many as its aim needs, and print the figures of their cases."""
-    wanted, firsts, refused = series.wanted, series.firsts, set[Path]()
+    wanted, firsts = series.wanted, series.firsts
     if len(fixed) > 1:
         print(f"in random order, seed {series.seed}", flush=True)
     with supervise(None if wanted.until_ci else len(fixed), waits) as supervision:
@@ -78,8 +78,8 @@ def _run(series: Series, target: AnyTarget, fixed: Sequence[PlannedRun], waits: 
             for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
                 supervision.figures[folder] = ask_ingest(folder)
             earlier = batches.earlier_numbers(firsts, target)
-            runs = batches.until_narrow(firsts, wanted, series.seed, supervision.figures, earlier, refused)
-        status = batches.run_all(runs, series.cool_down_seconds, target, supervision, refused)
+            runs = batches.until_narrow(firsts, wanted, series.seed, supervision, earlier)
+        status = batches.run_all(runs, series.cool_down_seconds, target, supervision)
     for line in result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:

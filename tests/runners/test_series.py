@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
@@ -88,12 +87,17 @@ def test_repeats_go_on_until_the_interval_is_narrow_or_all_are_made(found, made,
     assert Wanted(until_ci=0.02, max_repeats=15).verdict(found, made) == said
 
 
+def supervised(figures):
+    """Return a supervision with the figures of some cases."""
+    return watch.Supervision(watch.StopSignals(), display.Progress(None), figures)
+
+
 def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path, capsys):
     firsts = planned(write_recipe, tmp_path, batches="1, 2")
     steady, noisy = (run.folder.parent for run in firsts)
     figures: dict[Path, FiguresFound] = {}
     made = Counter[Path]()
-    for run in until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, figures, {}):
+    for run in until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, supervised(figures), {}):
         folder = run.folder.parent
         made[folder] += 1
         assert run.folder.name == str(made[folder])
@@ -120,11 +124,10 @@ def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_re
 
     monkeypatch.setattr(batch, "launch", launch)
     monkeypatch.setattr(batch, "_needs_as_much", lambda run, refused: run.folder.parent == refused.folder.parent)
-    refused = set[Path]()
-    supervision = SimpleNamespace(signals=SimpleNamespace(count=0))
+    supervision = supervised(figures)
     monkeypatch.setattr(batch, "pause", lambda *_: None)
-    runs = until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, figures, {}, refused)
-    assert batch.run_all(runs, 0, Local(), supervision, refused) == batch.REFUSED
+    runs = until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, supervision, {})
+    assert batch.run_all(runs, 0, Local(), supervision) == batch.REFUSED
     assert made == {good: 5, bad: 1}
     said = capsys.readouterr().out
     assert f"{bad}: stopped: it was refused\n" in said
@@ -147,7 +150,7 @@ def test_earlier_runs_count_on_the_same_hardware_only(write_recipe, tmp_path, ea
     there = numbered(0.01, range(6, 11), "there")
     figures = {folder: FiguresFound(cases=(there, *([here] if earlier else [])))}
     numbers = [*earlier]
-    for run in until_narrow([first], Wanted(until_ci=0.02, max_repeats=8), 0, figures, {folder: earlier}):
+    for run in until_narrow([first], Wanted(until_ci=0.02, max_repeats=8), 0, supervised(figures), {folder: earlier}):
         assert len(numbers) < 8
         numbers.append(run.record.repeat)
         width = None if len(numbers) < 5 else 0.01

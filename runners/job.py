@@ -1,6 +1,6 @@
 """The interface between the two halves of the runners: everything that one run needs, as typed data.
 
-The upper half (recipe, site, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport,
+The upper half (recipe, settings, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport,
 record, run, agent) carries it out and does not know recipes. `JobSpec` is what the nodes get, as JSON; it is
 the same for all of them. A word that only a node can complete has `NodeVariable` parts, so that no text of a user
 ever has to be escaped.

@@ -33,14 +33,14 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from collections.abc import Callable
 
-    from .spec import Question
+    from .spec import Request
     from .tools import Json
 
 
 class Actions:
     """The actions that a launcher can request for the job of this node, one method each."""
 
-    def __init__(self, request: "Question") -> None:
+    def __init__(self, request: "Request") -> None:
         self.request = request
         self.identity, self.rank = request.get("identity", ""), request.get("rank", 0)
         default = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
@@ -54,7 +54,7 @@ class Actions:
 
     def deliver(self) -> None:
         """Write what the job needs into its folder."""
-        document: "Question" = {**self.request, "agent": PROGRAM}
+        document: "Request" = {**self.request, "agent": PROGRAM}
         try:
             os.makedirs(self.folder, exist_ok=True)
             write_file(self.path("job.json"), as_json(document))
@@ -243,7 +243,7 @@ class Actions:
         return {"argv": [sys.executable, "-I", PROGRAM, "setup", path]}
 
 
-def serve(request: "Question") -> None:
+def serve(request: "Request") -> None:
     """Carry out a request, and answer it."""
     action: "Callable[[], Json]" = getattr(Actions(request), request["action"])
     try:

@@ -48,7 +48,7 @@ ALONE = "PERFLEDGER_ALONE"
 EXIT_STATUS = {"completed": 0, "stopped": 130}
 
 
-class HostRecord(NamedTuple):
+class HostJson(NamedTuple):
     """The content of host.json; see `HostRecord` in `nodes.py` of the launcher."""
 
     schema: str
@@ -144,7 +144,7 @@ class Runner:
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
 
-    def run_between_hooks(self) -> HostRecord:
+    def run_between_hooks(self) -> HostJson:
         """Run the command between the hooks of the site, and return the content of host.json."""
         self.guard.tell("hooks")
         refused = self.job.run_hooks("before")
@@ -161,7 +161,7 @@ class Runner:
         warnings = [*record.warnings, *([failed] if failed else [])]
         return record._replace(exit_status=126 if refused else record.exit_status, warnings=warnings)
 
-    def run_and_record(self) -> HostRecord:
+    def run_and_record(self) -> HostJson:
         """Run the command, and return the content of host.json."""
         job = self.job
         argv = [sys.executable, "-I", PROGRAM, "environment", job.folder, self.scratch]
@@ -191,7 +191,7 @@ class Runner:
         warnings += job.mask_secrets()
         self.name_outcome(kills_before)
         gpus, variable = shown_gpus(job)
-        return HostRecord(
+        return HostJson(
             schema="perfledger.host/1",
             start=start,
             end=end,

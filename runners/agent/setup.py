@@ -14,7 +14,7 @@ from .spec import EnvironmentName, Word
 from .tools import Refused, encoded, read_text
 
 
-class SetupSteps(NamedTuple):
+class SetupRequest(NamedTuple):
     """What a launcher asks for; `setup.py` of the launcher describes the fields."""
 
     steps: List[str]
@@ -32,7 +32,7 @@ def set_up(path: str) -> int:
     request = json.loads(read_text(path))
     os.unlink(path)
     try:
-        return _run(SetupSteps(**{name: request[name] for name in SetupSteps._fields}), os.path.dirname(path))
+        return _run(SetupRequest(**{name: request[name] for name in SetupRequest._fields}), os.path.dirname(path))
     except Refused as refusal:
         sys.stderr.write(f"{refusal}\n")
         return 1
@@ -40,7 +40,7 @@ def set_up(path: str) -> int:
         return 130
 
 
-def _run(wanted: SetupSteps, work: str) -> int:
+def _run(wanted: SetupRequest, work: str) -> int:
     base = {**after_prologue(wanted.prologue), **wanted.variables}
     # pip then refuses to install into the system's Python.
     variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}

@@ -1,4 +1,4 @@
-"""The questions of a launcher, and the specification of a job; `job.py` of the launcher describes the fields."""
+"""The requests of a launcher, and the specification of a job; `job.py` of the launcher describes the fields."""
 
 from collections.abc import Callable
 from typing import Any, Dict, List, NamedTuple, Union
@@ -18,8 +18,8 @@ if MYPY:
         master_address: str
         master_port: int
 
-    class Question(JobDocument, total=False):
-        """A question of a launcher, with what its action needs."""
+    class Request(JobDocument, total=False):
+        """A request of a launcher, with the input of its action."""
 
         action: str
         jobs: str

@@ -14,7 +14,7 @@ from .tools import PROGRAM, Refused, as_json, write_file
 
 MYPY = False
 if MYPY:
-    from .spec import Question
+    from .spec import Request
 
 
 def standalone(words: "list[str]") -> int:
@@ -25,9 +25,9 @@ def standalone(words: "list[str]") -> int:
     with zipfile.ZipFile(os.path.dirname(PROGRAM)) as archive:
         document = json.loads(os.fsdecode(archive.read("job.json")))
     folder = document["folder"]
-    question: "Question" = document["request"]
-    question["jobs"] = os.path.abspath(os.path.join(folder, "incoming"))
-    actions = Actions(question)
+    request: "Request" = document["request"]
+    request["jobs"] = os.path.abspath(os.path.join(folder, "incoming"))
+    actions = Actions(request)
     try:
         os.makedirs(folder)
         write_file(os.path.join(folder, "launch.json"), as_json(document["launch"]))

@@ -16,8 +16,8 @@ PAIRS = {
     spec.EnvironmentName: job.VirtualEnvironment,
     spec.SiteHooks: job.Hooks,
     spec.SiteDevice: job.DeclaredAccelerator,
-    setup.SetupSteps: launcher_setup.SetupSteps,
-    run.HostRecord: nodes.HostRecord,
+    setup.SetupRequest: launcher_setup.SetupSteps,
+    run.HostJson: nodes.HostRecord,
 }
 
 

@@ -23,7 +23,7 @@ from perfledger.ingest.record import run as record_run
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import telemetry_by_id
-from perfledger.parsers.engine.scan import Noise, ScanError, clean, unstyled
+from perfledger.parsers.engine.scan import Noise, ScanError, chunks, clean
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.schema.records import Figure, NoFigure, Run, text_of
@@ -141,7 +141,7 @@ def _misquoted(path: Path) -> Iterator[str]:
         log = read(path)
     except ScanError:
         return
-    lines = path.read_bytes().split(b"\n")
+    lines = b"".join(each.text for each in chunks(path, Noise())).split(b"\n")  # A tag may be within a number.
     for session in log.sessions[:2]:
         yield from _misquoted_of(session, lines)
         if not 1 <= session.first_line <= session.last_line <= len(lines):
@@ -155,7 +155,7 @@ def _misquoted_of(session: Session, lines: Sequence[bytes]) -> Iterator[str]:
                 printed, line = records.printed(index, name), records.lines([index])[0]
                 finder = records.reading.finder
                 span = _LINES if isinstance(finder, re.Pattern) and _SPANS.search(finder.pattern) else 1
-                if printed not in unstyled(b"\n".join(lines[line - 1 : line - 1 + span])):
+                if printed not in b"\n".join(lines[line - 1 : line - 1 + span]):
                     yield f"quote: {name} {printed!r} is not on line {line}"
                 value = records[name][index] / records.reading.scales.get(name, 1.0)
                 if not records.reading.verbs and _differs(printed, value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -141,6 +142,12 @@ def test_lines_with_labels_of_their_own_are_not_labelled(tmp_path: Path) -> None
     text = b"".join([*lines[:3], *lines[-2:]])
     assert properties.labels(text) == [0] * 5
     assert not_slow(mutations.Mutation(log, "", (), "labelled").wrong(text, tmp_path)) == []
+
+
+def test_a_number_with_a_tag_of_mpirun_in_it_is_on_its_line(tmp_path: Path) -> None:
+    path, text = tmp_path / "train.log", log_of("paddle.clas_dygraph").read_bytes()
+    path.write_bytes(re.sub(rb"(?<=batch_cost: \d)", b"[1,3]<stdout>:", text))
+    assert not_slow(properties.broken(path)) == []
 
 
 @pytest.mark.parametrize("name", ["blank lines", "trailing blanks", "line ends"])

@@ -11,12 +11,12 @@ from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
 from perfledger.parsers.contract.fact import Fact, grouped, listed, product, text, without_folders
 from perfledger.parsers.contract.format import Format
-from perfledger.parsers.contract.gaps import DLLOGGER_CLOCK, ENDED, next_line, up_to, up_to_argument
+from perfledger.parsers.contract.gaps import up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
 from perfledger.parsers.contract.rows import Rows
 from perfledger.parsers.contract.statistics import median, medians, of_others, since_before, with_others
-from perfledger.parsers.contract.template import NUMBER
+from perfledger.parsers.contract.template import ENDED, NUMBER
 from perfledger.parsers.contract.verbs import (
     Column,
     Columns,
@@ -49,7 +49,6 @@ from perfledger.parsers.contract.waits import as_timed, by_the_clock, by_times, 
 __all__ = [
     "CLOCKS",
     "COLUMNS",
-    "DLLOGGER_CLOCK",
     "ENDED",
     "EPOCH_END",
     "EPOCH_TIMER",
@@ -89,7 +88,6 @@ __all__ = [
     "median",
     "medians",
     "merge",
-    "next_line",
     "of_others",
     "only",
     "product",

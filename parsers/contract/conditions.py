@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
 
-from perfledger.parsers.contract.literals import Alternatives, all_in, literals
-from perfledger.parsers.contract.patterns import compiled
-from perfledger.parsers.contract.template import compiled_text
-
-
-@dataclass(frozen=True)
-class Clue:
-    """A pattern that a text contains or lacks; in multi-line mode, `^` is the start of a line."""
-
-    pattern: str | bytes
-
-    @cached_property
-    def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern."""
-        return compiled(compiled_text(self.pattern), re.MULTILINE)
-
-    @cached_property
-    def _words(self) -> tuple[Alternatives, ...]:
-        return literals(self.regex)
-
-    def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether a text may contain the pattern, by its distinct lines."""
-        return all_in(self._words, distinct)
+from perfledger.parsers.contract.clue import Clue
 
 
 @dataclass(frozen=True)

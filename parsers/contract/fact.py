@@ -6,13 +6,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 
+from perfledger.parsers.contract.clue import Sought
 from perfledger.parsers.contract.conditions import Condition
-from perfledger.parsers.contract.literals import Alternatives, all_in, literals
-from perfledger.parsers.contract.patterns import FormatError, compiled, searched
-from perfledger.parsers.contract.template import compiled_text
+from perfledger.parsers.contract.patterns import FormatError
 from perfledger.schema import vocabulary
 
 #: Meaning of each fact that a format may state, by name.
@@ -71,7 +69,7 @@ def product(printed: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(Sought):
     """A fact that a log states.
 
     A program may print a setting several times: first from its configuration file, then as it uses it. The last value
@@ -95,20 +93,10 @@ class Fact:
     first: bool = False
     where: Condition | None = None
 
-    @cached_property
-    def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern in multi-line mode: `^` is the start of a line."""
+    def __post_init__(self) -> None:
+        """Refuse an unknown name."""
         if self.name not in FACTS:
             raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
-        return searched(compiled_text(self.pattern))
-
-    @cached_property
-    def _required_words(self) -> tuple[Alternatives, ...]:
-        return literals(compiled(compiled_text(self.pattern), re.MULTILINE))
-
-    def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether a text may state the fact, by its distinct lines."""
-        return all_in(self._required_words, distinct)
 
     @property
     def _reader(self) -> Callable[[bytes], int | str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from perfledger.parsers.contract.clue import Clue
 from perfledger.parsers.contract.fact import Fact
-from perfledger.parsers.contract.literals import Alternatives, all_in, literals
-from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.reading import Reading
-from perfledger.parsers.contract.template import compiled_text
 
 
 @dataclass(frozen=True)
@@ -53,43 +50,28 @@ class Format:
     doc: str = ""
 
     @cached_property
-    def start_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the start pattern, if the format has one."""
-        return compiled(compiled_text(self.start)) if self.start else None
+    def start_clue(self) -> Clue | None:
+        """Return the start of the program, if the format has one."""
+        return Clue(self.start) if self.start else None
 
     @cached_property
-    def _start_words(self) -> tuple[Alternatives, ...]:
-        return literals(self.start_regex) if self.start_regex else ()
+    def before_start_clue(self) -> Clue | None:
+        """Return the lines before the start, if the format has some."""
+        return Clue(self.before_start) if self.before_start else None
 
-    def may_start_in(self, distinct: bytes) -> bool:
-        """Return whether the program may start in a text, by its distinct lines."""
-        return self.start_regex is not None and all_in(self._start_words, distinct)
+    @cached_property
+    def end_clue(self) -> Clue | None:
+        """Return the last line of the program, if the format has one."""
+        return Clue(self.end) if self.end else None
 
-    def starts(self, text: bytes) -> list[int]:
-        """Return the position of each start of the program in a text."""
-        if not self.start_regex:
+    def starts(self, text: bytes, distinct: bytes) -> list[int]:
+        """Return the position of each start of the program in a text with some distinct lines."""
+        if not self.start_clue or not self.start_clue.may_stand_in(distinct):
             return []
-        at = "start" if "start" in self.start_regex.groupindex else 0
-        found = ((match.start(at), match.start()) for match in self.start_regex.finditer(text))
+        regex = self.start_clue.regex
+        at = "start" if "start" in regex.groupindex else 0
+        found = ((match.start(at), match.start()) for match in regex.finditer(text))
         return [named if named >= 0 else whole for named, whole in found]
-
-    @cached_property
-    def before_start_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the pattern of the lines before the start, in multi-line mode: `^` is the start of a line."""
-        return searched(compiled_text(self.before_start)) if self.before_start else None
-
-    @cached_property
-    def end_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the end pattern, if the format has one."""
-        return searched(compiled_text(self.end)) if self.end else None
-
-    @cached_property
-    def _end_words(self) -> tuple[Alternatives, ...]:
-        return literals(compiled(compiled_text(self.end), re.MULTILINE)) if self.end else ()
-
-    def may_end_in(self, distinct: bytes) -> bool:
-        """Return whether a text may contain the last line of the program, by its distinct lines."""
-        return bool(self.end) and all_in(self._end_words, distinct)
 
     @property
     def main(self) -> Reading:

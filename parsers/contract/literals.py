@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -25,13 +26,12 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 Alternatives = tuple[bytes, ...]
 
 
-def literals(regex: re.Pattern[bytes]) -> tuple[Alternatives, ...]:
-    """Return words that every match of a pattern contains: single words first, then alternatives, each by length."""
-    return () if regex.flags & re.IGNORECASE else longest(_required_words(_parsed(regex)))
-
-
+@cache
 def words_of_pattern(pattern: bytes) -> tuple[Alternatives, ...]:
-    """Return the same words of a pattern that is not compiled: compiling takes longer than all the rest."""
+    """Return words that every match of a pattern contains: single words first, then alternatives, each by length.
+
+    The pattern is not compiled: compiling takes longer than all the rest.
+    """
     parsed = import_module("re._parser").parse(pattern)
     return () if parsed.state.flags & re.IGNORECASE else longest(_required_words(parsed))
 
@@ -57,13 +57,8 @@ def all_in(words: tuple[Alternatives, ...], distinct: bytes) -> bool:
 
 def begins_with_a_word(regex: re.Pattern[bytes]) -> bool:
     """Return whether every match of a pattern begins with the same characters."""
-    begin = list(islice(_parsed(regex), _SHORTEST))
+    begin = islice(import_module("re._parser").parse(regex.pattern, regex.flags), _SHORTEST)
     return not regex.flags & re.IGNORECASE and [str(kind) for kind, _ in begin] == ["LITERAL"] * _SHORTEST
-
-
-def _parsed(regex: re.Pattern[bytes]) -> Iterable[tuple[Any, Any]]:
-    parsed: Iterable[tuple[Any, Any]] = import_module("re._parser").parse(regex.pattern, regex.flags)
-    return parsed
 
 
 def _bare(words: Alternatives) -> Alternatives:

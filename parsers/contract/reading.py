@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from perfledger.parsers.contract.clue import Sought
 from perfledger.parsers.contract.columns import CLOCKS, COLUMNS, is_private
 from perfledger.parsers.contract.conditions import Condition
-from perfledger.parsers.contract.literals import Alternatives, all_in, literals, words_of_pattern
+from perfledger.parsers.contract.literals import Alternatives, all_in, words_of_pattern
 from perfledger.parsers.contract.patterns import FormatError, compiled
 from perfledger.parsers.contract.rows import RowMatch, Rows
 from perfledger.parsers.contract.shape import shape_of
-from perfledger.parsers.contract.template import NUMBER, UNITS, compiled_line, compiled_text, template_words
+from perfledger.parsers.contract.template import NUMBER, UNITS, compiled_line, template_words
 from perfledger.parsers.contract.verbs import Verb
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -35,7 +36,7 @@ def _group(column: re.Match[bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Pause:
+class Pause(Sought):
     """Lines that report work other than training steps, such as an evaluation.
 
     Attributes:
@@ -54,23 +55,10 @@ class Pause:
     inside: Literal["next", "last", "none"] = "next"
     records: int = 1
 
-    @cached_property
-    def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern in multi-line mode: `^` is the start of a line."""
-        return compiled(compiled_text(self.pattern), re.MULTILINE)
-
     @property
     def shape(self) -> str:
         """Return the pattern for people: a template, or the shape of a regular expression."""
         return self.pattern if isinstance(self.pattern, str) else shape_of(self.regex)
-
-    @cached_property
-    def _required_words(self) -> tuple[Alternatives, ...]:
-        return literals(self.regex)
-
-    def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether a text may contain such a line, by its distinct lines."""
-        return all_in(self._required_words, distinct)
 
 
 #: The interval of the first record of an epoch begins in the epoch before, and includes its end.

@@ -31,7 +31,7 @@ from typing import Any
 
 import msgspec
 
-from perfledger.parsers.contract.literals import Alternatives, literals, longest
+from perfledger.parsers.contract.literals import Alternatives, longest, words_of_pattern
 from perfledger.parsers.contract.patterns import FormatError, compiled
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -184,7 +184,7 @@ class Rows:
         """Return texts that every record contains: the prefix, and one of the keys of each required column."""
         needed = [path for _, path in self.columns if not path.endswith("?")]
         needed += [each for each in self.conditions if " == " not in each and not each.startswith("!")]
-        return longest([*literals(self._begin), *map(_last_keys, needed)])
+        return longest([*words_of_pattern(self._begin.pattern), *map(_last_keys, needed)])
 
     @cached_property
     def shape(self) -> str:

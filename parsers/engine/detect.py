@@ -215,8 +215,8 @@ def _starts(format: Format, seen: Iterable[_Searched]) -> Claim | None:
     """Return a claim by the start of the program, which is searched in the first few MiB."""
     left = HEAD_CHUNKS * CHUNK
     for chunk in (each.chunk for each in seen):
-        likely = left > 0 and format.may_start_in(chunk.distinct) and format.start_regex
-        if likely and likely.search(chunk.text, 0, left):
-            return Claim(format, chunk, (likely,), records=False)
+        start = format.start_clue
+        if start and left > 0 and start.may_stand_in(chunk.distinct) and start.regex.search(chunk.text, 0, left):
+            return Claim(format, chunk, (start.regex,), records=False)
         left -= len(chunk.text)
     return None

@@ -97,5 +97,6 @@ def opening(format: Format, text: bytes, anchor: int) -> int:
     last = max(anchor, last_message(text))
     if not last:
         return len(text)
-    found = (each.search(text, last) for each in (launch(), format.before_start_regex) if each)
+    before = format.before_start_clue
+    found = (each.search(text, last) for each in (launch(), before.regex if before else None) if each)
     return min((text.rfind(b"\n", 0, each.start()) + 1 for each in found if each), default=len(text))

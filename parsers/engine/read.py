@@ -232,7 +232,7 @@ class _LogReader:
 
         If every rank announces itself, only the first announcement of each start counts.
         """
-        found = self.format.starts(chunk.text) if self.format.may_start_in(chunk.distinct) else []
+        found = self.format.starts(chunk.text, chunk.distinct)
         if found and chunk.tags:
             found = [at for at, rank in zip(found, chunk.ranks(found), strict=True) if self._is_first(rank)]
         readings = [self.tables[number].reading for number in pending]
@@ -247,8 +247,8 @@ class _LogReader:
 
     def _last_own(self, piece: Piece) -> int:
         """Return the position in a session's text after its last record or its program's last line, at least 1."""
-        end = self.format.end_regex
-        ends = end.finditer(piece.text) if end and self.format.may_end_in(piece.distinct) else ()
+        end = self.format.end_clue
+        ends = end.regex.finditer(piece.text) if end and end.may_stand_in(piece.distinct) else ()
         return max(1, piece.last, *(each.end() for each in ends))
 
     def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: _Pending) -> None:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.conditions import Clue, Condition
+from perfledger.parsers.contract.clue import Clue
+from perfledger.parsers.contract.conditions import Condition
 from perfledger.parsers.engine.found import NOTHING, Found
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
@@ -112,13 +113,16 @@ class LikelyStatements:
     """A cache of the statements that a text may contain, by its distinct lines: sessions of one chunk share them."""
 
     def __init__(self, format: Format) -> None:
-        self._facts, self._may_end = format.facts, format.may_end_in
+        self._facts, self._end = format.facts, format.end_clue
         self.facts = lru_cache(maxsize=2)(self._facts_in)
-        self.ends = lru_cache(maxsize=2)(self._may_end)
+        self.end = lru_cache(maxsize=2)(self._end_in)
         self.says = lru_cache(maxsize=2)(may_say)
 
     def _facts_in(self, distinct: bytes) -> tuple[Fact, ...]:
         return tuple(each for each in self._facts if each.may_stand_in(distinct))
+
+    def _end_in(self, distinct: bytes) -> Clue | None:
+        return self._end if self._end and self._end.may_stand_in(distinct) else None
 
 
 class StatementCollector:
@@ -150,7 +154,7 @@ class StatementCollector:
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
             self._head.append(piece)
-        elif self._likely.facts(piece.distinct) or (not self._end_line and self._likely.ends(piece.distinct)):
+        elif self._likely.facts(piece.distinct) or (not self._end_line and self._likely.end(piece.distinct)):
             mostly_records = self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines
             searched = _without_records(piece, line) if mostly_records else (text, range(line, self._next + 1))
             self._search(*searched, piece.distinct, self._trained_from(piece))
@@ -235,8 +239,8 @@ class StatementCollector:
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
             if fact.may_stand_in(later):
                 self._restate(known, text, numbers, after)
-        likely = not self._end_line and self._likely.ends(distinct) and self.format.end_regex
-        if likely and (end := likely.search(text)):
+        likely = None if self._end_line else self._likely.end(distinct)
+        if likely and (end := likely.regex.search(text)):
             self._end_line = numbers[text.count(b"\n", 0, end.start())]
 
     def _restate(self, stated: tuple[Fact, Quoted], text: bytes, numbers: Sequence[int], after: int) -> None:

@@ -166,22 +166,6 @@ class ReadingTable:
         match = self.reading.finder.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
         return match[name] or b"" if match else b""
 
-    def text(self, row: int, end: int) -> bytes:
-        """Return the text from one row to a later one; empty if they are in different chunks."""
-        number = self._stretch_of(row)
-        first, stretch = self.stretches[number]
-        places = self.places[number]
-        if end - first >= len(places):
-            return b""
-        return self.source.chunk(stretch).text[places[row - first] : places[end - first]]
-
-    def front(self, row: int) -> bytes:
-        """Return the text before a row on its line."""
-        number = self._stretch_of(row)
-        first, stretch = self.stretches[number]
-        text, place = self.source.chunk(stretch).text, int(self.places[number][row - first])
-        return text[max(text.rfind(b"\n", 0, place), text.rfind(b"\r", 0, place)) + 1 : place]
-
     def _stretch_of(self, row: int) -> int:
         """Return the index of the stretch that contains a row."""
         return bisect_right(self.stretches, row, key=lambda each: each[0]) - 1
@@ -286,11 +270,6 @@ class SessionRecords:
         """Return the printed value of a column of one record; empty if its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
-
-    def text(self, index: int, end: int) -> bytes:
-        """Return the text from one record to a later one; empty if they are in different chunks."""
-        rows = [index, end] if self._processed is None else self._processed[0][[index, end]].tolist()
-        return self.table.text(self.first + rows[0], self.first + rows[1])
 
     def _in_order(self, clock: Column) -> Column:
         """Make clocks increase over midnight; elapsed times do not change, since a smaller one follows a restart."""

@@ -13,7 +13,6 @@ count, not the mean of speeds next to them.
 from __future__ import annotations
 
 from perfledger.parsers.contract import (
-    DLLOGGER_CLOCK,
     NUMBER,
     Fact,
     Format,
@@ -28,6 +27,7 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_restart
 
 _PARAMETER = rb" - PARAMETER "
+_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
 _SUFFIX = rb"(?:_train|_avg)?+"
 #: Names of the counted things in keys, by unit.
@@ -81,7 +81,7 @@ def _reading(unit: str, span: Span) -> Reading:
     # A bare `throughput` that sums up a run may be that of inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
-        DLLOGGER_CLOCK + rb"(?:Step: )?+" + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
+        _CLOCK + rb"(?:Step: )?+" + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
         rb"(?:(?<= )|(?<=\)))(?:" + named + rb"|" + bare + rb")<throughput>(?=\s)",
         unit=unit, span=span, weak=True,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def _one_step(clocked: bool) -> Reading:
 def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
     """Return the reading of an iteration between bars, by its seconds or by the clocks of the lines."""
     return Reading(
-        DLLOGGER_CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
+        _CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
         rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|items|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
         rb" \| (?:took|elapsed) ++<duration> s\b",
         unit=unit, span="interval" if clocked else "step", weak=True,
@@ -147,7 +147,7 @@ FORMAT = Format(
         ),
         # The items of an epoch over its seconds.
         Reading(
-            DLLOGGER_CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"
+            _CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"
             rb"\| *+<throughput> (?:frames|items)/s \| (?:took|elapsed) ++<duration> s\b",
             unit="items/s", span="epoch", weak=True,
         ),

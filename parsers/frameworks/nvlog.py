@@ -8,16 +8,28 @@ program decides what an item is; in Tacotron 2 it is a frame of a spectrogram. A
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import NUMBER, Fact, Format, Reading, either, next_line, within
+from perfledger.parsers.contract import NUMBER, Fact, Format, Reading, either, within
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
+
+def _next_line(of_printer: bytes) -> bytes:
+    """Return a pattern for the end of a line and up to four states of bars and lines of other programs after it.
+
+    A bar that is redrawn ends each of its states with a carriage return. Its last state may be a line of its own.
+
+    Args:
+        of_printer: a pattern without groups for the beginning of the lines that must not be passed over.
+    """
+    return rb"[ \t]*+[\r\n]++(?:(?![ \t]*+%s)[^\r\n]{0,4000}+[\r\n]++){0,4}+[ \t]*+" % of_printer
+
+
 #: Between the name of a series and its first number other programs may print.
-_FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
+_FIRST = _next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
 
 FORMAT = Format(
     title="DLLogger document",
     needs=b"train_epoch_",
-    start=rb"(?<![^\r\n])\{(?:" + next_line(rb'"') + rb'|[ \t]*+)"run": \{',
+    start=rb"(?<![^\r\n])\{(?:" + _next_line(rb'"') + rb'|[ \t]*+)"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
         # The first number of the series, that of another one, and further numbers.

@@ -23,7 +23,7 @@ from perfledger.parsers.contract import (
 )
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.conditions import Condition, lacks, says
-from perfledger.parsers.contract.literals import literals
+from perfledger.parsers.contract.literals import words_of_pattern
 from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine import registry
@@ -64,7 +64,7 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     ],
 )
 def test_literals_are_words_in_every_match_of_a_pattern(pattern: bytes, words: tuple[tuple[bytes, ...], ...]) -> None:
-    assert literals(re.compile(pattern)) == words
+    assert words_of_pattern(pattern) == words
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def greedy(tree: Any) -> Iterator[str]:
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns = [one.finder.pattern for one in each.readings if isinstance(one.finder, re.Pattern)]
     patterns += [one.regex.pattern for one in each.facts]
-    patterns += [one.pattern for one in (each.start_regex, each.end_regex) if one]
+    patterns += [one.regex.pattern for one in (each.start_clue, each.end_clue) if one]
     patterns += [one.regex.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))

@@ -51,16 +51,8 @@ def of_format(each: Format) -> Iterator[Used]:
     pauses = dict.fromkeys(pause for reading in each.readings for pause in reading.pauses)
     found: list[Any] = [one.finder for one in each.readings]
     found += [one.regex for one in (*each.facts, *pauses)]
-    found += [
-        one
-        for one in (
-            each.start_regex,
-            each.before_start_regex,
-            each.end_regex,
-            *(clue.regex for one in each.readings if one.where for clue in one.where.clues()),
-        )
-        if one
-    ]
+    found += [one.regex for one in (each.start_clue, each.before_start_clue, each.end_clue) if one]
+    found += [clue.regex for one in each.readings if one.where for clue in one.where.clues()]
     yield from map(Used, found)
 
 

@@ -99,7 +99,9 @@ def _of_line(table: Intervals, name: str, at: int, samples: Column, rounds: floa
 def _decide(odd: Indices, table: Intervals) -> bool:
     """Return whether the figure depends on lines that contradict themselves: without them it is another one."""
     used = rules.used_records(rules.HEADLINE, table)
-    rest = np.setdiff1d(used, odd)
+    is_odd = np.zeros(len(table), np.bool_)
+    is_odd[odd] = True
+    rest = used[~is_odd[used]]
     if len(rest) in (0, len(used)):
         return len(rest) == 0
     speeds = [float(table.samples[each].sum() / table.seconds[each].sum()) for each in (used, rest)]

@@ -10,19 +10,18 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.site import addresses, published_figures, verdict_words
-from perfledger.ingest.site.audit_cases import setting
+from perfledger.ingest.site.audit_cases import AuditCase, audit_cases
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.changes import Change
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.model import Row, Site, Suite, named, written
 from perfledger.ingest.site.options import joined, listed
 from perfledger.ingest.site.published_figures import PublishedLine
-from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
 from perfledger.ingest.site.render.table import Cell, Table, absent, cell
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.report_verdicts import once_each, verdict_cell
+from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import day_of, representative
 from perfledger.ingest.site.run_tables import stated
 from perfledger.ingest.site.scorecards import Placing, Score
@@ -155,35 +154,34 @@ def audited(site: Site, framework: str) -> tuple[Audited, ...]:
 
 
 def published(site: Site, framework: str) -> Table | None:
-    """Return the published results whose logs were read, with the result from the log; what is printed twice once."""
-    rows = sorted(
-        once_each(audited(site, framework)),
-        key=lambda each: (each.row.model, newest_first(each.row.hardware), each.row.log, each.row.printed),
-    )
+    """Return the published results whose logs were read, as the audit shows them, by model and hardware."""
 
-    def printed_cell(found: Audited) -> Cell:
-        row = found.row
-        return cell(printed(row), site.published.address_of(row), row.unit, value=row.value)
+    def order(each: AuditCase) -> tuple[object, ...]:
+        row = each.audited.row
+        return row.model, newest_first(row.hardware), row.log, row.printed
 
-    def recomputed(found: Audited) -> Cell:
-        if found.house is None:
-            return absent(None)
-        run, value = site.by_id.get(found.house.run.id), found.house.value
-        return cell(numbers.exact(float(f"{value:.7g}")), site.page(run) if run else None, value=value)
+    def case(each: AuditCase) -> Cell:
+        return cell(each.audited.row.model, None, each.setting)
 
-    def difference(found: Audited) -> Cell:
-        if found.house is None:
-            return absent(None)
-        share = found.house.difference
-        return cell(numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 3), value=share)
+    def printed(each: AuditCase) -> Cell:
+        row = each.audited.row
+        return cell(each.published, each.places[0].page, row.unit, value=row.value)
+
+    def recomputed(each: AuditCase) -> Cell:
+        ours = each.audited.house
+        return cell(each.computed, each.run, value=ours.value) if ours else absent(None)
+
+    def difference(each: AuditCase) -> Cell:
+        return cell(each.difference.text, value=each.difference.share) if each.difference else absent(None)
 
     columns = (
-        ColumnOf[Audited](phrase("scorecard.case"), lambda each: cell(each.row.model, None, setting(each.row))),
-        ColumnOf(phrase("table.published"), printed_cell, True, "published"),
+        ColumnOf(phrase("scorecard.case"), case),
+        ColumnOf(phrase("table.published"), printed, True, "published"),
         ColumnOf(phrase("scorecard.from_log"), recomputed, True, "recomputed"),
         ColumnOf(phrase("table.difference"), difference, True, "difference"),
-        ColumnOf[Audited](phrase("table.verdict"), verdict_cell),
+        ColumnOf[AuditCase](phrase("table.verdict"), lambda each: verdict_cell(each.audited)),
     )
+    rows = sorted(audit_cases(site, audited(site, framework)), key=order)
     return table_of("published", rows, columns, cards=True)
 
 

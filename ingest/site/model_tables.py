@@ -213,19 +213,20 @@ def _metric(name: str, rows: Sequence[Row]) -> Callable[[ResultLine], Cell | Non
         if found.value is None:
             return not_finite_cell(found)
         marks: list[Text] = [phrase("metric.diverged")] if found.diverged else []
-        if name == "memory" and (ratio := _ratio(name, each.row, rows)):
+        if name == "memory" and (ratio := _memory_ratio(each.row, rows)):
             marks.append(ratio)
         return cell(numbers.figure(found.value, found.spread), None, *marks, value=found.value)
 
     return shown
 
 
-def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
+def _memory_ratio(row: Row, rows: Sequence[Row]) -> str:
     """Return the ratio to the framework that needs least in the same case; empty for that one itself."""
-    about = (row.nodes or 1, row.devices, row.batch_size, row.precision, row.model, row.options)
-    alike = [r for r in rows if (r.nodes or 1, r.devices, r.batch_size, r.precision, r.model, r.options) == about]
-    known = [value for each in alike if (value := each.metric(name))]
-    mine = row.metric(name)
-    if not mine or len({each.framework for each in alike if each.metric(name)}) < 2 or mine == min(known):
-        return ""
-    return numbers.ratio(mine / min(known))
+
+    def case(each: Row) -> tuple[object, ...]:
+        return each.nodes or 1, each.devices, each.batch_size, each.precision, each.model, each.options
+
+    known = [(each, value) for each in rows if case(each) == case(row) and (value := each.metric("memory"))]
+    least, mine = min((value for _, value in known), default=0.0), row.metric("memory")
+    several = len({each.framework for each, _ in known}) > 1
+    return numbers.ratio(mine / least) if mine and several and mine != least else ""

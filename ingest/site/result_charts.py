@@ -33,7 +33,8 @@ POINTS = 3
 
 def throughput(site: Site, suite: Suite, of: ResultSlice) -> Iterator[tuple[Facets, Chart]]:
     """Yield a chart per number of devices that has two results to compare, with its facts for the filters."""
-    for (nodes, devices), lines in of.by_devices.items():
+    by_devices = by_key(of.lines, lambda each: (each.row.nodes or 1, each.row.devices or 0))
+    for (nodes, devices), lines in by_devices.items():
         found = list(_panels(site, suite, lines))
         if not any(len(panel.rows) > 1 for _, panel in found):
             continue

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
@@ -91,11 +89,6 @@ class ResultSlice:
     def rows(self) -> tuple[Row, ...]:
         """Its results."""
         return tuple(each.row for each in self.lines)
-
-    @cached_property
-    def by_devices(self) -> Mapping[tuple[int, int], Sequence[ResultLine]]:
-        """Its lines by machines and devices."""
-        return by_key(self.lines, lambda each: (each.row.nodes or 1, each.row.devices or 0))
 
 
 def slices(site: Site, suite: Suite) -> tuple[ResultSlice, ...]:

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import Text, phrase
-from perfledger.ingest.site.model import named
+from perfledger.ingest.site.model import Site, named
 
 _SOURCE = TEMPLATES / "hardware.toml"
 #: As runners write it: name, CPUID in decimal, cores.
@@ -72,6 +72,25 @@ def newest_first(hardware: str) -> tuple[bool, bool, int, str]:
     """Return a key that sorts the newest generation of accelerators first, and processors after all of them."""
     found = generation(hardware)
     return (not hardware, not is_accelerator(hardware), -(found.year if found else 0), hardware)
+
+
+def by_interest(site: Site) -> list[str]:
+    """Return the hardware of our results, the most interesting first; pages open with it.
+
+    Accelerators come before processors, then hardware with comparisons along any axis, then the newest generation.
+    """
+    compared = {
+        row.hardware: 0 for rows in site.rows.values() for row in rows if row.hardware and row.value is not None
+    }
+    for (hardware, _), of_axis in site.standings.items():
+        if hardware in compared:
+            compared[hardware] += sum(each.is_compared for each in of_axis)
+
+    def rank(hardware: str) -> tuple[object, ...]:
+        *generation, name = newest_first(hardware)
+        return not is_accelerator(hardware), not compared[hardware], *generation, -compared[hardware], name
+
+    return sorted(compared, key=rank)
 
 
 def group(hardware: str) -> Text:

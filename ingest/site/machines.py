@@ -27,8 +27,7 @@ from perfledger.ingest.site.answer_marks import (
 )
 from perfledger.ingest.site.cards import Card, cards, lead_in_words
 from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, facets_of
-from perfledger.ingest.site.defaults import by_interest
-from perfledger.ingest.site.hardware_names import is_accelerator, newest_first, product, raw
+from perfledger.ingest.site.hardware_names import by_interest, is_accelerator, newest_first, product, raw
 from perfledger.ingest.site.model import (
     Hit,
     Row,

@@ -12,8 +12,7 @@ from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, co
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
 from perfledger.ingest.site.chips import facets_of
-from perfledger.ingest.site.defaults import by_interest
-from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.hardware_names import by_interest, product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, named
 from perfledger.ingest.site.render.table import Facets, Link
 from perfledger.ingest.site.result_tables import sections

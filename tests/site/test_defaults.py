@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.site.defaults import by_interest
+from perfledger.ingest.site.hardware_names import by_interest
 from perfledger.ingest.site.model import Site
 from perfledger.schema.records import Run
 from tests import builders

@@ -16,8 +16,7 @@ from perfledger.ingest.compute.comparison_tables import tables
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import overturning
 from perfledger.ingest.site.data import measured
-from perfledger.ingest.site.defaults import by_interest
-from perfledger.ingest.site.hardware_names import product, raw
+from perfledger.ingest.site.hardware_names import by_interest, product, raw
 from perfledger.ingest.site.model import Options, Page, Site, framework_of, hardware_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import CHARTS

@@ -222,12 +222,13 @@ def test_the_vocabulary_imports_only_the_standard_library() -> None:
     assert taken <= {*sys.stdlib_module_names}
 
 
-#: Imports that hooks may have: words, the check for old pages, and the encoder of text. Ingest makes the content of
-#: pages.
+#: Imports that hooks may have: words, the check for old pages, the encoder of text, and the records of data files.
+#: Ingest makes the content of pages.
 HOOKS_IMPORT = {
     "perfledger import ",
     "perfledger.ingest.common",
     "perfledger.ingest.site.render.text",
+    "perfledger.schema.results",
 }
 
 

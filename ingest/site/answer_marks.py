@@ -78,7 +78,7 @@ def _of_rules(suite: Suite, verdict: Verdict) -> list[Mark]:
     if verdict.contrast is None or not verdict.contrast.against:
         return []
     second, rule = entrant_name(verdict.pair[1]), word_for("rule", verdict.contrast.against[0])
-    return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "notes"))]
+    return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "logs"))]
 
 
 def _of_dates(site: Site, suite: Suite, pair: Sequence[Candidate]) -> list[Mark]:

@@ -86,7 +86,7 @@ def test_answers_charts_and_rows_follow_one_selection(visit: Visit, home: str) -
 
 
 def test_a_value_that_no_result_has_is_named_and_all_results_are_shown(visit: Visit, home: str) -> None:
-    page = visit(f"{home}{MODEL}?devices=77&framework=Nobody#notes")
+    page = visit(f"{home}{MODEL}?devices=77&framework=Nobody#logs")
     said = page.locator(".pl-chips [role=status]").inner_text()
     assert "Devices “77”" in said
     assert "Framework “Nobody”" in said

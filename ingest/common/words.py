@@ -108,6 +108,11 @@ class Words:
         """Return whether there is an entry `table.key`."""
         return key in self.entries
 
+    def table(self, name: str, language: str) -> dict[str, str]:
+        """Return the words of a table in one language, by their keys within the table."""
+        parts = ((key.partition("."), entry[language]) for key, entry in self.entries.items())
+        return {key: text for (table, _, key), text in parts if table == name}
+
     def text(self, language: str, key: str, **args: object) -> str:
         """Return the entry in that language with its placeholders filled; plain text, not yet escaped.
 

@@ -12,7 +12,6 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,6 @@ class Identity:
 @event_priority(-10)
 def on_config(config: Any) -> Any:
     """Read who publishes the site, after the pages and their data are written."""
-    _texts.cache_clear()
     publisher = _publisher(config)
     config["site_name"] = config["extra"].get("title") or publisher.name or config["site_name"]
     if publisher.logo:
@@ -162,7 +160,7 @@ def _identity(config: Any, publisher: SitePublisher) -> Identity:
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),
-        words={language: _texts(language) for language in words.LANGUAGES},
+        words={language: words.current().table("footer", language) for language in words.LANGUAGES},
     )
 
 
@@ -191,13 +189,6 @@ def _repository() -> str | None:
         return stated
     server, name = (os.environ.get(f"GITHUB_{each}") for each in ("SERVER_URL", "REPOSITORY"))
     return f"{server}/{name}" if server and name else None
-
-
-@cache
-def _texts(language: str) -> Mapping[str, str]:
-    """Return the words of `[footer]` in one language."""
-    entries = words.current().entries.items()
-    return {key[7:]: entry[language] for key, entry in entries if key.startswith("footer.")}
 
 
 # ---- colors ----

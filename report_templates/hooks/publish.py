@@ -340,8 +340,8 @@ def _texts(config: Any, language: str) -> Mapping[str, str]:
 @cache
 def _table(name: str, language: str, site: str = "") -> Mapping[str, str]:
     """Return a table of the words in one language, the name of the site in them."""
-    found = ((key.partition("."), entry) for key, entry in words.current().entries.items())
-    return {key: entry[language].replace("{site}", site) for (table, _, key), entry in found if table == name}
+    found = words.current().table(name, language)
+    return {key: text.replace("{site}", site) for key, text in found.items()}
 
 
 def on_env(env: Any, **_: Any) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.chunk import Chunk, newlines
@@ -142,6 +141,8 @@ class _LogReader:
         self.format = format
         self.source = LogSource(path)
         self.tables = tuple(ReadingTable(self.source, each) for each in (*format.readings, *frames(format.id)))
+        #: Number of records of each table that are found so far, those of the current chunk included.
+        self.rows = [0] * len(self.tables)
         self.last_line = 0
         self.distinct: list[bytes] = []
         self.tagged = False
@@ -170,7 +171,7 @@ class _LogReader:
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
         likely = LikelyStatements(self.format)
-        current = _OpenSession(StatementCollector(self.format, 1, likely), self._rows(), started=False)
+        current = _OpenSession(StatementCollector(self.format, 1, likely), [*self.rows], started=False)
         closed: list[Session] = []
         for chunk in stream:
             pending = self._none_found_yet(chunk)
@@ -181,12 +182,11 @@ class _LogReader:
                 if not current.trained and current.announced and announced.repeats(current.announced):
                     current.announced = announced
                     continue
-                if current.started or self._has_own(current, pending):
-                    rows_now = self._rows(pending)
+                if current.started or self._has_own(current):
                     text = self._own_text_of_next(current)
-                    closed.append(self._close(current, len(closed) + 1, rows_now))
+                    closed.append(self._close(current, len(closed) + 1))
                     current = _OpenSession(
-                        StatementCollector(self.format, closed[-1].stated.next_line, likely), rows_now, started=True
+                        StatementCollector(self.format, closed[-1].stated.next_line, likely), [*self.rows], started=True
                     )
                     current.take(Piece(text, newlines(text), distinct_lines(text)))
                 current.started, current.announced = True, announced
@@ -198,7 +198,7 @@ class _LogReader:
             self.tagged |= bool(chunk.tags)
             self._last_text = chunk.text
             self.last_line = chunk.first_line + chunk.lines - chunk.text.endswith(b"\n")
-        closed.append(self._close(current, len(closed) + 1, self._rows()))
+        closed.append(self._close(current, len(closed) + 1))
         yield from closed
 
     def _none_found_yet(self, chunk: Chunk) -> _Pending:
@@ -214,17 +214,14 @@ class _LogReader:
         current.recent = [before._replace(text=kept, lines=newlines(kept), found=NOTHING, begin=0)]
         return own
 
-    def _rows(self, pending: _Pending = MappingProxyType({})) -> list[int]:
-        """Return the number of rows of each table that are read so far."""
-        return [table.rows + sum(map(len, pending.get(number, ()))) for number, table in enumerate(self.tables)]
-
-    def _count(self, current: _OpenSession, pending: _Pending = MappingProxyType({})) -> list[int]:
-        counts = [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
+    def _count(self, current: _OpenSession) -> list[int]:
+        """Return the number of records of the session, for each reading of the format."""
+        counts = [now - before for now, before in zip(self.rows, current.rows, strict=True)]
         return counts[: len(self.format.readings)]
 
-    def _has_own(self, current: _OpenSession, pending: _Pending) -> bool:
+    def _has_own(self, current: _OpenSession) -> bool:
         """Return whether the session has records of its format, not only lines that any program may print."""
-        counted = zip(self.format.readings, self._count(current, pending), strict=True)
+        counted = zip(self.format.readings, self._count(current), strict=True)
         return any(rows for reading, rows in counted if not reading.weak)
 
     def _starts(self, chunk: Chunk, pending: _Pending) -> list[int]:
@@ -262,6 +259,7 @@ class _LogReader:
             if not (found := known[reading.finder]):
                 continue
             parts.append(found.without_repeats(reading, chunk))
+            self.rows[number] += len(parts[-1])
             most = max(most, found, key=len)
             last = max(last, int(found.ends[-1]))
             if number < len(self.format.readings):
@@ -272,13 +270,13 @@ class _LogReader:
             part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))
             current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), last - begin, most, begin))
 
-    def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
-        """Close the session; `rows` is the number of rows read so far, for each table."""
+    def _close(self, current: _OpenSession, number: int) -> Session:
+        """Close the session, which has the records that are found so far."""
         stated = current.statements()
         facts = {name: float(each.value) for name, each in stated.facts.items() if isinstance(each.value, int)}
         records = tuple(
             SessionRecords(table, first, first if table.reading in stated.unmet else last, facts)
-            for at, (table, first, last) in enumerate(zip(self.tables, current.rows, rows, strict=True))
+            for at, (table, first, last) in enumerate(zip(self.tables, current.rows, self.rows, strict=True))
             if at < len(self.format.readings) or last > first
         )
         return Session(number, self.format, records, stated)

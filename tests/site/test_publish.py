@@ -233,7 +233,7 @@ def feed(path: Path) -> ET.Element:
         ),
     ],
 )  # fmt: skip
-def test_the_feed_tells_what_came_and_moved(whole: Path, path: str, language: str, moved: str, new: str) -> None:
+def test_the_feed_lists_new_and_moved_results(whole: Path, path: str, language: str, moved: str, new: str) -> None:
     root = feed(whole / path / "feed.xml")
     assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == language
     entries = root.findall("a:entry", ATOM)
@@ -308,7 +308,7 @@ def test_a_feed_without_changes_is_empty_and_valid(publish: Any, tmp_path: Path)
     assert (found.entries, found.updated) == ([], "1970-01-01T00:00:00Z")
 
 
-def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_path: Path) -> None:
+def test_characters_that_xml_forbids_do_not_break_a_feed(publish: Any, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     bad = {**MOVED, "hardware": "a\x00\x1b\ud800b"}
     (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": [bad]}), "utf-8")
@@ -410,8 +410,8 @@ def test_the_preview_of_a_pull_request_may_only_read() -> None:
     assert "secrets." not in (ROOT / ".github/workflows/preview.yml").read_text("utf-8")
 
 
-def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
-    """Run the commands of the workflow with a stand-in for Python."""
+def test_the_preview_prints_what_moved_and_contains_the_site(tmp_path: Path) -> None:
+    """Run the commands of the workflow with a script in place of Python."""
     found = workflow("preview.yml")
     tool = tmp_path / ".venv" / "bin" / "python"
     tool.parent.mkdir(parents=True)

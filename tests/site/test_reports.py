@@ -141,7 +141,7 @@ def test_every_source_has_reports_and_every_report_a_source() -> None:
     assert {each.section for each in ALL} == set(SECTIONS)
 
 
-def test_every_published_figure_stands_in_a_report() -> None:
+def test_every_published_figure_is_in_a_report() -> None:
     """Who adds figures has to declare where they are shown."""
     shown = {id(row) for report in ALL for row in cut_of(report).rows}
     assert not [f"{row.file}:{row.row}" for row in figures().rows if id(row) not in shown]
@@ -164,7 +164,7 @@ def test_cells_are_the_figures_of_the_tables(report: Report) -> None:
 
 
 def _state_or_figure(each: SliceFigure) -> str | None:
-    """Return what a cell names of a figure; nothing of one that was not measured, unless something stands beside it."""
+    """Return what a cell names of a figure; empty for one that was not measured, unless something is next to it."""
     if each.row.state == "not_measured":
         return "—" if each.beside else None
     return each.row.printed if each.row.state == "measured" else each.row.state
@@ -189,7 +189,7 @@ def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> 
 
 
 def test_every_table_and_chart_of_a_report_is_open() -> None:
-    """Without plans there are no recipes, which are the one fold of a page."""
+    """Without plans a page has no recipes, its only fold."""
     assert [path for (_, path), text in markdown().items() if "<details" in text] == []
 
 
@@ -266,7 +266,7 @@ def test_the_sixteen_tables_of_insightface() -> None:
     assert all(each.row.framework == "MXNet" and each.row.options["dataset"] == "glint360k" for each in unmeasured)
 
 
-def test_out_of_memory_stands_in_its_cells_and_the_ratio_has_a_dash() -> None:
+def test_out_of_memory_is_in_its_cells_and_the_ratio_has_a_dash() -> None:
     cells = [
         row[1:]
         for parts in cut_of(named("dlperf-wide-deep")).slices
@@ -345,7 +345,7 @@ def said(chart: Chart) -> Any:
 # --- slices on made figures -------------------------------------------------------------------------------------------
 
 
-def test_a_fact_is_said_as_far_out_as_it_holds(tmp_path: Path) -> None:
+def test_a_fact_is_stated_once_for_all_figures_that_share_it(tmp_path: Path) -> None:
     rows = [
         one(framework="Alpha", devices=1, batch_size=8, options={"mode": "a"}),
         one(framework="Alpha", devices=8, batch_size=8, options={"mode": "b"}, hardware="Other GPU"),
@@ -362,7 +362,7 @@ def test_a_fact_is_said_as_far_out_as_it_holds(tmp_path: Path) -> None:
     assert head == "Beta (bsz=16)"
 
 
-def test_a_batch_size_that_differs_within_a_column_stands_in_its_cells(tmp_path: Path) -> None:
+def test_a_batch_size_that_differs_within_a_column_is_in_its_cells(tmp_path: Path) -> None:
     rows = [one(), one(devices=8, batch_size=6), one(framework="Beta", devices=8), one(framework="Gamma")]
     table = tabled(tmp_path, 'rows = "devices"\ncolumns = "framework"', rows)
     assert [row[1].entries[0].marks for row in table.rows] == [("bsz=8",), ("bsz=6",)]
@@ -388,7 +388,7 @@ def test_a_speed_up_is_against_one_device_of_the_same_case(tmp_path: Path) -> No
     assert [each.speedup for each in found.figures] == ["1.00", "7.50", "", ""]
 
 
-def test_two_one_device_figures_are_no_baseline(tmp_path: Path) -> None:
+def test_two_figures_of_one_device_give_no_speedup(tmp_path: Path) -> None:
     rows = [one(value=10.0), one(value=11.0), one(devices=8, value=75.0)]
     text = 'rows = "devices"\ncolumns = "framework"\nspeedup = "computed"\nseveral = true'
     assert {each.speedup for each in sliced(tmp_path, text, rows)[0].figures} == {""}
@@ -400,20 +400,20 @@ def test_published_speed_ups_are_shown_as_printed(tmp_path: Path) -> None:
     assert [row[1].entries[0].marks for row in table.rows] == [(), ("7.6×",)]
 
 
-def test_printed_tables_are_told_apart_by_their_lines(tmp_path: Path) -> None:
+def test_printed_tables_are_separated_by_their_lines(tmp_path: Path) -> None:
     rows = [one(line=str(line), devices=devices) for line, devices in ((10, 1), (11, 2), (13, 4), (16, 1), (17, 2))]
     found = sliced(tmp_path, 'rows = "devices"\ncolumns = "framework"\nsplit = "table"', rows)
     assert [len(part.rows) for part in found] == [3, 2]
 
 
-def test_the_rest_of_what_differs_makes_rows(tmp_path: Path) -> None:
+def test_other_differences_make_rows(tmp_path: Path) -> None:
     rows = [one(batch_size=size, options={"mode": mode}) for size, mode in ((8, "a"), (16, "a"), (16, "b"))]
     found = sliced(tmp_path, 'rows = ["devices", "*"]\ncolumns = "metric"', rows)[0]
     assert found.keys == ("devices", "batch_size", "options.mode")
     assert len(found.rows) == 3
 
 
-def test_digits_are_grouped_and_otherwise_as_printed() -> None:
+def test_digits_are_grouped_and_unchanged() -> None:
     assert [tables.grouped_digits(each) for each in ("11233.90", "999", "4.0", "1e5", "2000000")] == [
         "11,233.90", "999", "4.0", "1e5", "2,000,000"
     ]  # fmt: skip

@@ -31,7 +31,7 @@ def test_every_key_that_is_asked_for_exists() -> None:
     assert not sorted(key for key in asked if not known.has(key))
 
 
-#: Tables of which every word is asked for by its key, or by the beginning of it; keys of the others are names in data.
+#: Tables whose words are all named by their key, or by the beginning of it; keys of the others are names in data.
 SPELLED = (
     "site", "nav", "title", "index", "model", "notes", "runs", "problems", "formats", "audit", "suite", "front",
     "hardware", "scorecard", "chart",

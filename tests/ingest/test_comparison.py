@@ -10,9 +10,9 @@ from perfledger.ingest.compute.comparison import (
     CONDITIONS,
     Candidate,
     Statement,
+    ahead,
     comparability,
     contradicted,
-    standing,
     verdict,
 )
 from perfledger.ingest.compute.comparison_levels import LEVELS
@@ -223,7 +223,7 @@ def test_facts_that_neither_states_are_unknown() -> None:
     ],
 )
 def test_the_grade_of_a_lead_depends_on_direction_and_spread(other: Measured, better: str, expected: Grade) -> None:
-    assert standing(Measured(100.0, 99.0, 101.0, 3), other, better) == expected
+    assert ahead(Measured(100.0, 99.0, 101.0, 3), other, better).grade == expected
 
 
 def row(framework: str, **options: Any) -> Result:

@@ -224,8 +224,6 @@ def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, in
     called = ingest(tree, "--layout", named, "--json", "--out", tmp_path / "docs")
     (line,) = called.lines
     assert (line["format"], line["case"]["model"], line["case"]["devices"]) == (None, "Net", 2)
-    page = (tmp_path / "docs" / "en" / "problems.md").read_text("utf-8")
-    assert "it belongs to Net, 2 × 4 FP32." in page
 
 
 def test_check_layout_lists_only_unread_and_missing_files(tmp_path: Path, ingest: Callable[..., Called]) -> None:

@@ -372,7 +372,7 @@ OF_LOGS: Sequence[Row] = [
     ("ingest.record.identity._ENOUGH", has_fingerprint, [(9, False), (10, True)]),
     ("ingest.record.run_facts._ROUNDED", batch_of_records, [(64.3, True), (64.4, False)]),
     ("ingest.record.run_problems._PROSE_LINES", may_be_log, [(10, True), (11, False)]),
-    ("parsers.engine.table._TWICE", records_of, [(5, 20), (6, 14)]),
+    ("parsers.engine.found._TWICE", records_of, [(5, 20), (6, 14)]),
 ]  # fmt: skip
 OF_NUMBERS: Sequence[Row] = [
     (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),

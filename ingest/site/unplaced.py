@@ -52,7 +52,7 @@ def _table(site: Site, rows: Sequence[Row]) -> Table | None:
         ColumnOf(phrase("table.model"), model),
         ColumnOf[Row](phrase("table.framework"), lambda row: named(row.framework)),
     )
-    return table_of("unplaced", rows, columns)
+    return table_of("unplaced", rows, columns, cards=True)
 
 
 def _figure_cell(row: Row, run: Run) -> Cell:

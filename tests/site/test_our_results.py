@@ -44,8 +44,8 @@ def test_a_figure_of_the_same_case_stands_beside_with_its_difference() -> None:
     [
         {"model": "ResNet-50 v1b"}, {"framework": "NGC PyTorch"}, {"hardware": "Another"}, {"devices": 8},
         {"nodes": 4}, {"batch_size": 128}, {"precision": "amp"}, {"unit": "samples/s"}, {"batch_size": None},
-        {"devices": None}, {"metric": "max_num_classes", "unit": "classes"}, {"metric": "latency", "unit": "ms"}, {"metric": "loss", "unit": ""},
-        {"value": None, "printed": "", "state": "oom"},
+        {"devices": None}, {"metric": "max_num_classes", "unit": "classes"}, {"metric": "latency", "unit": "ms"},
+        {"metric": "loss", "unit": ""}, {"value": None, "printed": "", "state": "oom"},
     ],
     ids=str,
 )  # fmt: skip

@@ -200,3 +200,5 @@ def test_hardware_search_and_comparison_begin_where_the_reader_is(visit: Visit, 
     page.wait_for_url("**/compare/?**hardware=AMD*")
     assert chosen.input_value() == f"={value}"
     assert reader.interactions == 7
+    page.goto(f"{real_home}compare/?hardware=V100-SXM2-32GB")
+    assert chosen.input_value() == "=V100-SXM2-32GB", "hardware that only others measured"

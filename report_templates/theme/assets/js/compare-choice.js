@@ -108,7 +108,8 @@
     const choice = { published: Boolean(wanted.published) };
     const offers = { model: valuesOf(pool, "model"), level: LEVELS };
     choice.level = chosen("level", wanted.level, LEVELS, gone, () => config.level);
-    const opening = pool.filter((each) => each.hardware === config.opens);
+    const [place = config.opens] = wanted.hardware || [];
+    const opening = pool.filter((each) => each.hardware === place);
     const first = opening.length ? opening : pool;
     const by = KEYS[wanted.by] ? wanted.by : wanted.model ? "framework" : worthwhile(first, choice.level);
     const most = () => best(first, "model", { by: by, level: choice.level }, valuesOf(first, "model"));

@@ -128,7 +128,7 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
         "description": title(words.say(language, page.description)),
         "generated": words.text(language, "site.generated"),
         # The room of the headings is for pages that are wide; the navigation stays, so that no page moves sideways.
-        "hide": ["toc"] if page.template in ("index", "compare", "model", "models", "runs") else [],
+        "hide": ["toc"] if page.template in ("index", "compare", "hardware", "model", "models", "runs") else [],
         "html": page.template not in OF_MARKDOWN or None,
         "order": page.order,
         "group": title(page.group or ""),

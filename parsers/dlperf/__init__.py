@@ -36,7 +36,7 @@ def dotted_start(keys: bytes) -> bytes:
         keys: a pattern of argument names that only this program prints.
     """
     line = rb" *+(?:%s) \.{2,}+ " % keys
-    return rb"-------- arguments --------[- ]*+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
+    return rb"-------- arguments --------[- \t]*+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
 
 
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:

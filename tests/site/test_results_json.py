@@ -7,13 +7,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from perfledger.ingest.common import frame, words
 from perfledger.ingest.compute.results import results as medians

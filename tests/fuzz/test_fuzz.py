@@ -162,6 +162,7 @@ def test_a_cut_line_stays_cut(name: str) -> None:
     [
         ("dlperf.oneflow_models_ctr", b"\t\n"),
         ("frameworks.diffusers", b"\t\n"),
+        ("frameworks.autoresearch", b"\n \t\n"),
         ("frameworks.hf_iteration", b"\n" + b"~" * 2_000 + b"\n"),
         ("frameworks.minillm", b"\n\n"),
     ],

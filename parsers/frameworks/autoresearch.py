@@ -26,7 +26,7 @@ def _timed(columns: Columns) -> Kept:
 FORMAT = Format(
     title="autoresearch",
     unproven=True,
-    start="^---\nval_bpb: ",
+    start="^val_bpb: ",
     end=rb"^num_params_M: ",
     readings=(
         Reading(

@@ -83,7 +83,7 @@ def test_a_second_call_reads_no_log_and_renders_no_page(
     out = tmp_path / "site" / "docs"
     assert "contradiction" in ingest(tree, "--out", out, "--json").out
     before = snapshot(out)
-    monkeypatch.setattr(builder, "_pages", lambda *_: pytest.fail("pages were rendered again"))
+    monkeypatch.setattr(builder, "_rendered", lambda *_: pytest.fail("pages were rendered again"))
     called = ingest(tree, "--out", out)
     assert "0 files written" in called.out
     assert "0 logs read" in called.out

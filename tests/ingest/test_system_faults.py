@@ -193,7 +193,7 @@ def test_concurrent_runs_wait_for_each_other_and_print_it(tree: Path, whole: dic
     for runs in [2, 4] * (times // 4) or [4]:
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
-        with lock.unpacked(out):  # so that they all wait, whichever is the fastest
+        with lock.held(out):  # so that they all wait, whichever is the fastest
             calls = [start(tree.parent / f"said{each}", tree, "--out", out) for each in range(runs)]
             said = f"ingest: {out}: another process is writing there; waiting"
             for each in calls:
@@ -207,14 +207,14 @@ def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
     at = tmp_path / "said"
 
     def hold() -> None:
-        with lock.unpacked(tmp_path / "docs"):
+        with lock.held(tmp_path / "docs"):
             at.with_name("held").touch()
             time.sleep(600)
 
     call = start(at, before=hold)
     assert wait(at.with_name("held").exists)
     call.kill()
-    with lock.unpacked(tmp_path / "docs"):
+    with lock.held(tmp_path / "docs"):
         assert (tmp_path / ".perfledger/docs/lock").is_file()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from perfledger.parsers.contract.literals import Alternatives, all_in, words_of_pattern
-from perfledger.parsers.contract.patterns import searched
+from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.template import compiled_text
 
 
@@ -35,3 +35,16 @@ class Clue(Sought):
     """A pattern that a text contains or lacks."""
 
     pattern: str | bytes
+
+
+@dataclass(frozen=True)
+class Start(Clue):
+    """What a program prints first.
+
+    `re` searches it: `regex` takes quadratic time if many starts look ahead, such as those of tf_cnn_benchmarks.
+    """
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """Compile the pattern."""
+        return compiled(compiled_text(self.pattern), re.MULTILINE)

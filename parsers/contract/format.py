@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from perfledger.parsers.contract.clue import Clue
+from perfledger.parsers.contract.clue import Clue, Start
 from perfledger.parsers.contract.fact import Fact
 from perfledger.parsers.contract.reading import Reading
 
@@ -50,9 +50,9 @@ class Format:
     doc: str = ""
 
     @cached_property
-    def start_clue(self) -> Clue | None:
+    def start_clue(self) -> Start | None:
         """Return the start of the program, if the format has one."""
-        return Clue(self.start) if self.start else None
+        return Start(self.start) if self.start else None
 
     @cached_property
     def before_start_clue(self) -> Clue | None:

@@ -42,7 +42,7 @@ FORMAT = Format(
     title="EDM and StyleGAN",
     framework="PyTorch",
     unproven=True,
-    start=rb"Training options:\r?+\n\{",
+    start="Training options:\n{{",
     end=rb"^Exiting\.\.\.",
     readings=(
         Reading(

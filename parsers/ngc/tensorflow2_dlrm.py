@@ -13,7 +13,7 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     unproven=True,
-    start=rb"(?m)^Command line flags:\r?\n\{\r?$",
+    start="^Command line flags:\n{{",
     end="Training run completed, elapsed: ",
     readings=(
         Reading(

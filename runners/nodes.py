@@ -103,7 +103,7 @@ def verify(folder: Path) -> None:
 
 
 def read_json(path: Path, kind: type[T]) -> T | None:
-    """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
+    """Return the content of a JSON file; None if it is missing, or a link, which could point anywhere."""
     if path.is_symlink() or not path.is_file():
         return None
     if path.stat().st_size > LONGEST:

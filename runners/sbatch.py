@@ -58,7 +58,7 @@ class Needs(Struct, frozen=True):
 
 
 def needs(runs: Sequence[PlannedRun], cool_down_seconds: int) -> Needs:
-    """Return what runs need that are made one after the other, with so many seconds between two of them."""
+    """Return the needs of runs that follow each other, with `cool_down_seconds` between two of them."""
     specs = [run.spec for run in runs]
     return Needs(
         nodes=max(spec.nodes for spec in specs),

@@ -40,8 +40,8 @@ OPTIONS = {
 class Ssh(Target, frozen=True, tag="ssh"):
     """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are names in that configuration; `config` is a file to use instead. `addresses` are those by which the hosts
-    reach each other, empty where ssh's own will do.
+    `hosts` are names in that configuration; `config` is a file to use instead. The hosts reach each other by
+    `addresses`, which are empty if those of ssh will do.
     """
 
     config: str = ""

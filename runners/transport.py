@@ -1,4 +1,4 @@
-"""Where runs go: how a job is started on each host, polled, stopped and fetched; and this machine."""
+"""Targets of runs: start a job on each host, poll, stop and fetch it. `Local` is this machine."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ USUAL_SECONDS = 45
 MOST_WARNINGS = 50
 #: Characters that are kept of a warning.
 LONGEST_WARNING = 1000
-#: Where the nodes' files are until the run is finished.
+#: Folder of the nodes' files until the run is finished.
 INCOMING = "incoming"
-#: Of a job; it names folders and containers.
+#: The identity of a job, which names folders and containers.
 IDENTITY = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 # A name must not begin with a dash: ssh or sbatch would take it for an option.
 HOST = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*", re.ASCII)
 
 
 class UnreachableError(RunnerError):
-    """A host cannot be asked at all, so that nothing else can be asked of it either."""
+    """A host cannot be reached; other questions would fail, too."""
 
 
 class UncertainStartError(RunnerError):
@@ -128,7 +128,7 @@ class Reply(Warnings, frozen=True):
 
 
 class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
-    """Where runs go. This base class suits hosts that are contacted one by one; see the classes below.
+    """A target of runs. This base class suits hosts that are contacted one by one; see the classes below.
 
     `hosts` are names in order of rank, none for this machine. Every method that contacts a host raises RunnerError with
     a message for the user.

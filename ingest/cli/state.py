@@ -1,4 +1,4 @@
-"""Read the logs that a command is given, and print their problems; the exit codes of the commands."""
+"""Read the logs of a command and print their problems; exit codes of all commands."""
 
 from __future__ import annotations
 

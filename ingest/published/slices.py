@@ -349,7 +349,7 @@ def _place(row: Published) -> str:
 
 
 class _Scopes:
-    """Where the facts and notes of a slice are stated: above it (`all`), at a `column`, at a `row`, or at a `cell`.
+    """Places of the facts and notes of a slice: above it (`all`), at a `column`, at a `row`, or at a `cell`.
 
     Each is stated once, for the largest group of figures that share it.
     """

@@ -257,7 +257,7 @@ def _our(site: Site, found: Ours) -> Entry:
 
 
 class LineKey(NamedTuple):
-    """What distinguishes the lines of one hardware; `group` is that of precisions, `variant` that of the model."""
+    """The key of a line among those of one hardware. `group` is of precisions, and `variant` of the model."""
 
     suite: str
     group: str

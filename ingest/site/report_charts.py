@@ -197,7 +197,7 @@ def _curve(found: Slice, title: Text) -> list[Spec]:
 
 
 class _Series:
-    """Lines by name and ink, in the order in which they are first met."""
+    """Lines by name and ink, in the order of their first points."""
 
     def __init__(self) -> None:
         self._points: dict[tuple[Text, str], list[Point]] = {}
@@ -208,7 +208,7 @@ class _Series:
         points[:] = [*(each for each in points if each.x != point.x), point]
 
     def lines(self, least: int = 1) -> tuple[ChartLine, ...]:
-        """Return the lines that have at least so many points, each from left to right."""
+        """Return the lines of at least `least` points, each from left to right."""
         return tuple(
             ChartLine(name, ink, tuple(sorted(points, key=lambda point: point.x)))
             for (name, ink), points in self._points.items()

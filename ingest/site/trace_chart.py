@@ -76,4 +76,4 @@ def _median(trace: Trace) -> tuple[Level, ...]:
     if not window:
         return ()
     value = statistics.median(window)
-    return (Level(phrase("chart.median", value=numbers.figure(value)), value, dashed=True),)
+    return (Level(phrase("chart.median", value=numbers.figure(value)), value),)

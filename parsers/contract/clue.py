@@ -39,7 +39,7 @@ class Clue(Sought):
 
 @dataclass(frozen=True)
 class Start(Clue):
-    """What a program prints first.
+    """The first text that a program prints.
 
     `re` searches it: `regex` takes quadratic time if many starts look ahead, such as those of tf_cnn_benchmarks.
     """

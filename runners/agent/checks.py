@@ -166,7 +166,7 @@ def given_gpus(job: NodeJob) -> "list[Row]":
     """Return the GPUs that are given to a job, each with why it is `busy`; that is empty if it is idle.
 
     Raises:
-        Refused: there is no tool that shows them, or one is divided.
+        Refused: a tool that shows them is missing, or one is divided.
     """
     vendor = job.vendor
     if not (job.spec.accelerator or shutil.which(vendor.tool)):
@@ -281,7 +281,7 @@ def check_packages(job: NodeJob) -> None:
 
 
 def check_load(_job: NodeJob) -> "list[str]":
-    """Warn if the CPU is busy: it is so for a moment between two runs, which is no reason to end a series.
+    """Warn if the CPU is busy. It may be busy for a moment between two runs, so the series goes on.
 
     The load average is useless here: it still includes the run before this one.
     """

@@ -298,7 +298,7 @@ class NodeJob:
     def remove_unwanted(self) -> None:
         """Remove files that are not collected.
 
-        Note: Paddle's launcher writes all environment variables of the user, with secrets, beside the logs of ranks.
+        Note: Paddle's launcher writes all environment variables of the user, with secrets, next to the logs of ranks.
         """
         shutil.rmtree(self.path("output"), ignore_errors=True)
         shutil.rmtree(self.path("ranks", NCCL_FOLDER), ignore_errors=True)

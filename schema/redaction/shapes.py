@@ -45,7 +45,7 @@ class KnownWords(Struct, frozen=True):
 
 @cache
 def words() -> KnownWords:
-    """Return the words by which names, paths and random texts are judged."""
+    """Return the words that distinguish names, paths and random texts."""
     return msgspec.toml.decode(_WORDS.read_bytes(), type=KnownWords)
 
 

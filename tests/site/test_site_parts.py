@@ -124,7 +124,7 @@ def trace_of(values: Sequence[float], **more: Any) -> Lines:
 
 TRACE = trace_of(
     [60.0 if at != 20 else 5.0 for at in range(30)], shade=Tick(6.5, "warm-up"),
-    levels=(Level("median 60", 60.0, dashed=True),),
+    levels=(Level("median 60", 60.0),),
 )  # fmt: skip
 NAME = "PyTorch <&> $x$"
 ROW = Dot(label=NAME, value=1.0, low=0.5, high=1.5, text="1")

@@ -38,7 +38,7 @@ class AuditedModel:
 
 @dataclass(frozen=True)
 class AuditPage:
-    """The audit as its template shows it; `tables` are on what sources print."""
+    """The audit as its template shows it; `tables` compare what sources print."""
 
     printed: int
     audit: AuditSummary | None
@@ -106,7 +106,7 @@ def _models(site: Site) -> Iterator[AuditedModel]:
 
 
 def _tables(site: Site) -> Iterator[Table]:
-    """Yield the tables on what sources print: conflicting values, inconsistent speed-ups, and unsupported claims."""
+    """Yield the tables of conflicting values, inconsistent speed-ups, and unsupported claims."""
     rows = site.published.rows
     claims = audit.unconfirmed(site.audited, site.published.sources)
     found = (

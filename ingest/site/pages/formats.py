@@ -142,7 +142,7 @@ def _span(reading: Reading) -> Text:
     return phrase("formats.cumulative", step=reading.running_mean)
 
 
-#: What one kind of line yields.
+#: The numbers of one kind of line, with unit, scope and span.
 _COLUMNS = (
     ColumnOf[Reading](phrase("formats.columns"), _numbers, key="columns"),
     ColumnOf[Reading](phrase("formats.unit"), lambda each: each.unit, key="unit"),

@@ -46,7 +46,7 @@ class ReportIndex:
 
 @dataclass(frozen=True)
 class ReportPart:
-    """A table of a report with what its figures share, the places that print them, and its charts."""
+    """A table of a report, its charts, the facts that its figures share, and the places that print them."""
 
     caption: tuple[Text, ...]
     table: Table | None

@@ -97,11 +97,10 @@ class Axis(Struct, frozen=True, omit_defaults=True):
 
 
 class Level(Struct, frozen=True, omit_defaults=True):
-    """A value of all points, drawn as a line across them."""
+    """A value of all points, drawn as a dashed line across them."""
 
     label: Text
     value: float
-    dashed: bool = False
 
 
 class Lines(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="lines"):

@@ -55,6 +55,8 @@ _TOP = 30
 _NEAR = 0.08
 #: Space at the ends of a horizontal axis.
 _INSET = 12
+#: Classes of a line across a chart.
+_LEVEL = "pl-across pl-cut-1"
 #: Ways to cut lines of one ink; the style sheet has as many.
 _CUTS = 8
 
@@ -306,7 +308,7 @@ def _names(data: Lines) -> list[_Name]:
         if line.points and line.label
     ]
     last = max((point.x for line in data.series for point in line.points), default=0.0)
-    levels = [_Name(each.value, last, _level(dashed=each.dashed), str(each.label)) for each in data.levels]
+    levels = [_Name(each.value, last, _LEVEL, str(each.label)) for each in data.levels]
     return sorted([*named, *levels], key=lambda each: -each.value)
 
 
@@ -315,10 +317,6 @@ def _look(data: Lines, at: int) -> str:
     ink = data.series[at].ink
     nth = sum(each.ink == ink for each in data.series[:at]) % _CUTS
     return " ".join([f"pl-line pl-cut-{nth}" if nth else "pl-line", *([f"pl-ink-{ink}"] if ink else [])])
-
-
-def _level(*, dashed: bool) -> str:
-    return "pl-across pl-cut-1" if dashed else "pl-across"
 
 
 def _line(data: Lines, at: int, frame: _Frame, pen: Pen) -> str:
@@ -364,7 +362,7 @@ def _shade(data: Lines, frame: _Frame) -> list[str]:
 
 def _levels(data: Lines, frame: _Frame) -> list[str]:
     start = frame.x(data.shade.at) if data.shade else frame.left
-    levels = [(_level(dashed=each.dashed), each.value, start) for each in data.levels]
+    levels = [(_LEVEL, each.value, start) for each in data.levels]
     if data.ideal is not None:
         levels.append(("pl-across pl-cut-1", data.ideal, frame.left))
     return [svg.path(kind, (left, frame.y(value), frame.right, frame.y(value))) for kind, value, left in levels]

@@ -43,12 +43,12 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
 ALL_FORMATS = formats.shown_formats
-#: What a workflow says of the commit that it builds, and no test may depend on.
+#: Variables by which a workflow states its commit; no test may depend on them.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
 
 
 class Build(Protocol):
-    """Writes the pages of a site into `folder/docs`, with what `cache` has."""
+    """Writes the pages of a site into `folder/docs`, and reads the cache in `cache`."""
 
     def __call__(self, folder: Path, cache: Path) -> object: ...
 
@@ -184,7 +184,7 @@ def real(shared: Shared, real_pages: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def planted_site(shared: Shared) -> Path:
-    """Return the HTML of logs in which every text tries to become something else, made by the commands of users."""
+    """Return the HTML of logs whose texts all try to become markup, made by the commands of users."""
     return shared.site(shared.pages("planted", planted.build), address=planted.ADDRESS)
 
 
@@ -273,7 +273,7 @@ _dropped: list[str] = []
 
 
 def _watched(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes a page or a context, of which dropped requests are noted."""
+    """Return a function that makes a page or a context and records its dropped requests."""
 
     def made(**options: Any) -> Any:
         found = make(**options)
@@ -296,7 +296,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Iterator[None]:
-    """Name a dropped request as the cause of what failed without it, so that the test is run again."""
+    """Name a dropped request as the cause of a failure, so that the test is run again."""
     _dropped.clear()
     try:
         yield
@@ -308,7 +308,7 @@ def pytest_runtest_call() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Chromium; a test that asks for it is skipped where there is none."""
+    """Chromium; its tests are skipped if it is not installed."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -21,7 +21,7 @@ from tests import builders
 from tests.site import traced
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Where the site stands once it is published: below a name, as the pages of a project do.
+#: Address of the published site: below a name, as for the pages of a project.
 ADDRESS = "https://example.org/sub/"
 #: One page of each kind, below the folder of its language.
 KINDS: Mapping[str, str] = {
@@ -91,7 +91,7 @@ MOVED: dict[str, Any] = {
 }  # fmt: skip
 _UNKNOWN = dict.fromkeys(("before", "before_text", "share", "share_text", "grade"))
 CHANGES = (MOVED, {**MOVED, **_UNKNOWN, "date": "2026-11-19", "kind": "new"})
-#: A recipe of which nothing was run, and that states all it can.
+#: A recipe that states all it can, and has no run.
 PLAN = builders.plan(
     "planned",
     cases=[{"devices": size, "options": {"dali": True}} for size in range(1, 13)],
@@ -110,7 +110,7 @@ PLAN = builders.plan(
 
 
 def languages(kind: str) -> tuple[str, ...]:
-    """Return the folders that hold pages of this kind."""
+    """Return the folders with pages of this kind."""
     return ("", "zh/") if kind in KINDS else ("",)
 
 

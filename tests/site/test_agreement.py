@@ -252,7 +252,7 @@ def measured_site(request: pytest.FixtureRequest) -> Site:
 
 @dataclass(frozen=True)
 class Pair:
-    """What is said of the figures of two frameworks; the faster one first, without a ratio where they have none."""
+    """The comparison of two frameworks in words: the faster one first, and the ratio if they have one."""
 
     ids: tuple[str, str]
     grade: str = ""

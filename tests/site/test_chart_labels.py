@@ -1,4 +1,4 @@
-"""What charts write at their values, and what they say to a reader who points at one."""
+"""The labels that charts write at their values, and their titles for a reader who points at one."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_lead_within_the_spread_is_too_close_to_call() -> None:
     assert found.said("zh").startswith("差距不明显 | 0.99～1.04× TensorFlow | 分别跑 6 次和 3 次；")
 
 
-def test_a_lead_within_the_spread_of_the_third_is_none_either() -> None:
+def test_a_lead_within_the_spread_of_the_third_is_too_close_to_call() -> None:
     slow = [*of("PaddlePaddle", 300.0, 1), *of("PaddlePaddle", 310.0, 1), *of("PaddlePaddle", 420.0, 1)]
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 380.0), *slow])
     assert found.kind == "close"
@@ -108,7 +108,7 @@ def test_what_speaks_against_a_figure_or_its_date_is_marked(change: Any, wanted:
     assert answer([*first, *of("TensorFlow", 300.0)]).marks() == [wanted]
 
 
-def test_a_single_run_of_the_third_is_no_reason_against_a_lead() -> None:
+def test_a_single_run_of_the_third_does_not_weaken_a_lead() -> None:
     assert answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *of("PaddlePaddle", 200.0, 1)]).kind == "clear"
 
 
@@ -124,21 +124,21 @@ def test_figures_of_different_units_are_not_compared() -> None:
     assert found.percents == {"PaddlePaddle": None, "PyTorch": None}
 
 
-def test_batch_sizes_are_never_compared_and_the_case_with_most_frameworks_is_shown() -> None:
+def test_the_case_with_most_frameworks_is_shown_and_batch_sizes_are_never_compared() -> None:
     runs = [*of("PyTorch", 900.0, batch_size=128), *of("PyTorch", 400.0), *of("TensorFlow", 300.0)]
     found = answer(runs)
     assert found.case == "FP32 · 1 device · batch size 64"
     assert (found.first, found.standing.others) == (("PyTorch", "400.4"), 1)
 
 
-def test_of_cases_with_equally_many_frameworks_the_largest_batch_size_is_shown() -> None:
+def test_the_largest_batch_size_is_shown_if_cases_have_equally_many_frameworks() -> None:
     runs = [
         each for size in (32, 256) for name in ("PyTorch", "TensorFlow") for each in of(name, 400.0, batch_size=size)
     ]
     assert "batch size 256" in answer(runs).case
 
 
-def test_of_workloads_of_one_batch_size_the_fastest_is_shown() -> None:
+def test_the_fastest_workload_of_one_batch_size_is_shown() -> None:
     for fast, slow in ((64, 224), (224, 64)):
         runs = [
             each for side, speed in ((fast, 400.0), (slow, 300.0))
@@ -167,7 +167,7 @@ def test_switches_are_compared_and_named() -> None:
     assert "XLA on" in about["TensorFlow"]
 
 
-def test_a_workload_that_one_log_says_and_the_other_takes_for_granted_is_no_difference() -> None:
+def test_a_usual_workload_that_only_one_log_states_does_not_make_a_difference() -> None:
     found = answer([*of("PyTorch", 400.0, options={"image_size": 224}), *of("TensorFlow", 300.0)])
     assert (found.kind, found.marks()) == ("clear", ["Repeated, no warning"])
 

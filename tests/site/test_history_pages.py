@@ -201,7 +201,7 @@ def scored(identifier: str, edition: str, minutes: float, **figures: object) -> 
 
 
 def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> None:
-    """A throughput that is withheld in one round has no unit there; the score is compared all the same."""
+    """A throughput that is withheld in one round has no unit there; the score is still compared."""
     without = builders.absent("not_stated", missing="summary")
     given = [scored(f"a{at}", "v5.0", 12.0 + at, sustained=without, median=without) for at in range(3)]
     given += [scored(f"b{at}", "v5.1", 10.0 + at) for at in range(3)]

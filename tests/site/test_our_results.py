@@ -1,4 +1,4 @@
-"""Our results beside published figures of the same case, and beside none of another case."""
+"""Our results next to published figures of the same case only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def found(runs: list[Run], **change: Any) -> list[our_results.Ours]:
     return our_results.of_suite(site, suite)(figure)
 
 
-def test_a_figure_of_the_same_case_stands_beside_with_its_difference() -> None:
+def test_a_figure_of_the_same_case_is_shown_with_its_difference() -> None:
     (mine,) = found([run("a", speed=400.0)])
     assert (mine.value, mine.difference, mine.marks) == (400.0, 0.25, ())
 
@@ -49,7 +49,7 @@ def test_a_figure_of_the_same_case_stands_beside_with_its_difference() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_a_figure_of_another_case_stands_alone(change: dict[str, Any]) -> None:
+def test_a_figure_of_another_case_is_not_compared(change: dict[str, Any]) -> None:
     assert found([run("a", speed=400.0)], **change) == []
 
 
@@ -62,7 +62,7 @@ def test_a_figure_of_another_case_stands_alone(change: dict[str, Any]) -> None:
         ({"xla": "no"}, {}, ()),
         ({"sequence_length": "128"}, {"sequence_length": 128}, ()),
         ({"sequence_length": "512"}, {"sequence_length": 128}, None),
-        # Tables say `W/O AccGrad`; in logs, one step makes an update, which is no option of the case.
+        # Tables say `W/O AccGrad`; in logs, one step makes an update, and the case has no such option.
         ({"gradient_accumulation": "no"}, {}, ()),
         ({"gradient_accumulation": "no"}, {"accumulation": 88}, None),
         ({}, {"accumulation": 88}, ("gradient accumulation steps 88",)),
@@ -116,7 +116,7 @@ def test_the_page_shows_the_median_of_repeats_with_a_link() -> None:
     assert not second[-1].entries
 
 
-def test_without_ours_there_is_no_column() -> None:
+def test_a_table_without_results_of_ours_has_one_column_less() -> None:
     site, suite = site_of([run("a")], one(**{**ALIKE, "hardware": "Another"}))
     (table,) = published_tables(site, suite)
     assert not table.ours

@@ -44,7 +44,7 @@ def pressed(page: Any) -> dict[str, str]:
 
 
 def facts(page: Any, selector: str) -> list[tuple[str, str]]:
-    """Return the precision and the devices of what is seen."""
+    """Return the precision and the devices of the visible parts."""
     found = "all => all.map(each => [each.dataset.fPrecision, each.dataset.fDevices])"
     return sorted(tuple(each) for each in page.locator(selector).evaluate_all(found))
 
@@ -85,7 +85,7 @@ def test_answers_charts_and_rows_follow_one_selection(visit: Visit, home: str) -
     assert pressed(page)["framework"] == "all", "a second click takes the choice back"
 
 
-def test_a_value_that_no_result_has_is_named_and_all_results_are_shown(visit: Visit, home: str) -> None:
+def test_an_unknown_value_is_named_and_all_results_are_shown(visit: Visit, home: str) -> None:
     page = visit(f"{home}{MODEL}?devices=77&framework=Nobody#logs")
     said = page.locator(".pl-chips [role=status]").inner_text()
     assert "Devices “77”" in said
@@ -97,7 +97,7 @@ def test_a_value_that_no_result_has_is_named_and_all_results_are_shown(visit: Vi
 @pytest.mark.parametrize("wide", [1440, 390])
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_nothing_moves_while_the_page_loads(visit: Visit, home: str, language: str, wide: int) -> None:
-    """What is not chosen is hidden before the first paint: 0.1 is the limit of web vitals."""
+    """Parts that are not chosen are hidden before the first paint: 0.1 is the limit of web vitals."""
     page = visit("about:blank", wide=wide, high=900)
     page.add_init_script(
         "new PerformanceObserver(list => list.getEntries().forEach(each => { window.moved = (window.moved || 0) + "
@@ -285,7 +285,7 @@ SHOW = "all => all.forEach(each => each.closest('.pl-panel')?.classList.add('pl-
 def test_charts_have_room_for_their_labels_and_the_colours_of_the_scheme(
     visit: Visit, home: str, path: str, scheme: str
 ) -> None:
-    """A browser's letters may be wider than those by which the drawing was laid out."""
+    """A browser's letters may be wider than those that the layout assumes."""
     page = visit(home + path, high=6000, color_scheme=scheme)
     figures = page.locator("figure.pl-chart")
     for wide in (1280, 390):

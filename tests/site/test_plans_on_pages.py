@@ -67,7 +67,7 @@ def said(text: Any, language: str = "en") -> str:
     return WORDS.say(language, text)
 
 
-def test_a_plan_is_told_with_all_of_its_cases() -> None:
+def test_a_plan_is_shown_with_all_of_its_cases() -> None:
     image = {"image": "example.org/torch:1", "digest": "sha256:" + "c" * 64}
     data = {"name": "ImageNet-1k", "layout": ["train/"], "address": "https://example.org/a.tar", "checksum": "md5 1"}
     source = {"repository": "example/trainer", "commit": "d" * 8, "folder": "trainer"}
@@ -120,7 +120,7 @@ def test_a_recipe_without_chinese_is_shown_in_english() -> None:
     assert (told.en, told.zh) == ("Trainer of ours. Read the manual.", "")
 
 
-def test_what_is_told_of_runs_is_not_told_again() -> None:
+def test_cases_with_runs_are_not_listed_again() -> None:
     run = builders.run("a-1", devices=8, recipe={"name": "a", "case": {"nodes": "1", "devices": "8"}})
     (block,) = block_of(builders.plan("a"), runs=(run,))
     assert [shlex.split(each)[7:9] for each in block.again] == [["--case", "nodes=2,devices=16"]]

@@ -67,7 +67,7 @@ def test_neither_its_page_nor_the_list_of_runs_shows_its_figure(built: Path, lan
     assert not re.search(r"\b(?:20|80|160)(?:\.0+)?\b", listed.replace("2026", "")), listed
 
 
-def test_a_derived_fact_is_told_in_both_languages_with_what_it_follows_from() -> None:
+def test_a_derived_fact_names_its_sources_in_both_languages() -> None:
     from perfledger.ingest.common import words
 
     fact = FactValue(32, "derived", "nodes (layout made), devices_per_node (line 7)")

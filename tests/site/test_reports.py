@@ -32,7 +32,7 @@ from tests import builders
 from tests.site.tabled import rows_in
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What a dot of a chart says to who points at it.
+#: The title of a dot of a chart.
 POINTED = r'class="pl-mark[^>]*><title>([^<]*)</title>(?:(?!</[ag]>).)*class="pl-dot'
 ALL = reports()
 LANGUAGES = ("en", "zh")
@@ -142,7 +142,7 @@ def test_every_source_has_reports_and_every_report_a_source() -> None:
 
 
 def test_every_published_figure_is_in_a_report() -> None:
-    """Who adds figures has to declare where they are shown."""
+    """New figures need a declaration of their place."""
     shown = {id(row) for report in ALL for row in cut_of(report).rows}
     assert not [f"{row.file}:{row.row}" for row in figures().rows if id(row) not in shown]
 
@@ -566,7 +566,7 @@ def test_a_figure_on_a_model_page_leads_to_the_line_that_prints_it() -> None:
     assert [each for each in pages if not line.fullmatch(each)] == []
 
 
-def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
+def test_a_figure_that_is_printed_twice_is_once_on_the_model_page() -> None:
     from perfledger.ingest.site.published_figures import published_tables
 
     source = structs.replace(next(iter(figures().sources.values())), name="Made up")

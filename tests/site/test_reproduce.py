@@ -109,7 +109,7 @@ def test_runs_without_a_recipe_are_shown_by_their_commands() -> None:
     assert (block.setup, block.install) == ("", ())
 
 
-def test_a_run_of_which_no_command_is_known_has_no_block() -> None:
+def test_a_run_without_a_known_command_has_no_block() -> None:
     assert blocks(builders.run("a-1", argv=None)) == []
 
 

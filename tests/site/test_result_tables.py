@@ -227,7 +227,7 @@ def test_image_sizes_never_share_a_panel() -> None:
     }  # fmt: skip
 
 
-def test_there_is_no_chart_of_one_value_or_of_one_line_between_two_points() -> None:
+def test_one_value_or_one_line_between_two_points_makes_no_chart() -> None:
     one = run("a", framework="PyTorch", devices=1, speed=100.0)
     assert charts([one]) == []
     eight = run("b", framework="PyTorch", devices=8, speed=700.0)

@@ -352,7 +352,7 @@ def test_a_result_is_new_on_the_day_of_its_first_figure() -> None:
     assert found == [("2026-03-01", "new", None, 102.0)]
 
 
-def test_a_figure_that_moves_is_told_with_how_far() -> None:
+def test_a_figure_that_moves_is_listed_with_its_change() -> None:
     """100, then the median of 100 and 110, which is 105."""
     runs = [dated("a", "2026-03-01", 100.0), dated("b", "2026-03-05", 110.0)]
     assert told(*runs) == [("2026-03-05", "moved", 100.0, 105.0), ("2026-03-01", "new", None, 100.0)]
@@ -373,8 +373,8 @@ def test_what_lies_within_the_repeats_or_within_a_percent_has_not_moved() -> Non
     assert [each[1] for each in told(*near)] == ["new"]
 
 
-def test_slow_drift_is_told_once_it_is_large_enough() -> None:
-    """Medians 100, 100.4, 100.8, 101.2: no step is a percent, and the last is 1.2 % from what was told."""
+def test_slow_drift_is_listed_once_it_is_large_enough() -> None:
+    """Medians 100, 100.4, 100.8, 101.2: no step is a percent, and the last is 1.2 % from the last listed one."""
     days = [dated(f"r{day}", f"2026-03-0{day + 1}", 100.0 + 0.8 * day) for day in range(4)]
     assert told(*days) == [("2026-03-04", "moved", 100.0, pytest.approx(101.2)), ("2026-03-01", "new", None, 100.0)]
 
@@ -492,7 +492,7 @@ def test_the_page_of_data_names_every_file(built: Path, language: str) -> None:
     folder = built / "docs" / "data"
     made = sorted(path.relative_to(folder.parent).as_posix() for path in folder.rglob("*") if path.is_file())
     assert len(made) > 10
-    # The parts of some pages are named after hashes, which tell a reader nothing.
+    # The parts of some pages are named after hashes of their content.
     named = {re.sub(r"^(data/explorer)/[^.]*", r"\1/*", each) for each in made}
     named = {re.sub(r"^(data/badges)/[^.]*", r"\1/<id>", each) for each in named}
     assert len(named) > 10

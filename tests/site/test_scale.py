@@ -139,7 +139,7 @@ def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> Non
 
 @pytest.fixture(scope="module")
 def paged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
+    """Build pages of 130 runs with problems of two kinds, one of them seventy times; 20 runs have a page."""
     folder = tmp_path_factory.mktemp("paged")
     runs = many(130)
     troubled = [replace(run, problems=(Problem("empty", run.path, n),)) for n, run in enumerate(runs[60:])]

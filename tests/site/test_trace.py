@@ -83,7 +83,7 @@ def test_a_blank_line_does_not_end_the_block(shown: Shown) -> None:
     assert line(text(site, run), 3) == ""
 
 
-def test_of_a_long_log_head_tail_and_what_is_linked_to_is_shown(shown: Shown) -> None:
+def test_a_long_log_is_shown_by_head_tail_and_linked_lines(shown: Shown) -> None:
     site, run = shown(numbered(40_000), lines=40_000)
     window = {"sustained": {"first_line": 9_000, "last_line": 31_000}}
     run = edited(run, figures=window, facts={"batch_size": {"where": "line 20000"}})
@@ -223,7 +223,7 @@ def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:
     assert line(text(site, run), 2) == "next"
 
 
-def test_a_word_that_is_cut_is_not_shown(shown: Shown) -> None:
+def test_a_cut_word_is_hidden(shown: Shown) -> None:
     """Only the beginning of a secret shows that it is one."""
     token = "eyJhbGciOiJIUzI1NiJ9." + "x1Y2" * 400 + ".z3Z3"
     site, run = shown(("." * (log.FRONT - 60) + " " + token + " middle " + "," * 9000 + token + "\n").encode())
@@ -243,7 +243,7 @@ def test_a_packed_log_is_shown_unpacked(shown: Shown) -> None:
 
 
 @pytest.mark.parametrize("state", ["changed", "unreadable", "gone"])
-def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, state: str) -> None:
+def test_a_log_that_changed_or_cannot_be_read_is_hidden(shown: Shown, state: str) -> None:
     site, run = shown(numbered(60))
     path = site.logs[run.path][0]
     if state == "changed":
@@ -256,7 +256,7 @@ def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, stat
     assert text(site, run) == ""
 
 
-def test_of_two_logs_of_one_redacted_name_the_one_that_was_read_is_shown(shown: Shown, tmp_path: Path) -> None:
+def test_the_log_that_was_read_is_shown_if_two_have_one_redacted_name(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
     other = tmp_path / "other.log"
     other.write_bytes(b"another\n")

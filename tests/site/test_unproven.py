@@ -1,4 +1,4 @@
-"""A format of which no real log was read yet says so on its page, and its figures carry that mark."""
+"""The page of a format without a real log says so, and its figures carry that mark."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_a_missing_key_and_a_missing_argument_are_named(tmp_path: Path) -> None:
         known.text("en", "a.b")
 
 
-def test_phrases_nest_and_unknown_names_stand_for_themselves() -> None:
+def test_phrases_nest_and_unknown_names_are_shown_as_they_are() -> None:
     known = words.load()
     nested = words.phrase("index.runs_n", n=words.word_for("outcome", "oom"))
     assert known.say("zh", nested).startswith("显存")

@@ -172,6 +172,7 @@ def test_the_front_page_opens_with_results_and_the_audit_on_its_first_screen(vis
     assert any(re.search(r"\d+% of peak · ±[\d.]+% · \d+ runs", each) for each in cards.all_inner_texts())
     audit = reader.page.locator(".pl-facts-line a", has_text="recomputed from their logs")
     assert reader.sees_at_once(audit)
+    assert reader.page.locator(".pl-audit-card .pl-deviations").is_visible()
     assert reader.interactions == 0
     reader.click(audit)
     reader.page.wait_for_url("**/audit/")

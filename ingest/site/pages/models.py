@@ -4,48 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perfledger.ingest.common.words import phrase
+from perfledger.ingest.common.words import Bilingual, Text, phrase
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site, Suite, named
-from perfledger.ingest.site.render.table import Link
-
-
-@dataclass(frozen=True)
-class ListedModel:
-    """A model with the numbers of its published runs and of figures that others published, and its frameworks."""
-
-    suite: Suite
-    page: str
-    runs: int
-    figures: int
-    frameworks: tuple[Link, ...]
+from perfledger.ingest.site.render.table import Cell, Entry, Link, Table
+from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 
 @dataclass(frozen=True)
 class ModelsPage:
     """The list of models."""
 
-    models: tuple[ListedModel, ...]
+    models: Table | None
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of models."""
     described = phrase("nav.models"), phrase("describe.models")
-    return [
-        Page(
-            addresses.MODELS,
-            "models",
-            *described,
-            lambda: ModelsPage(tuple(_listed(site, each) for each in site.shown)),
-        )
+    return [Page(addresses.MODELS, "models", *described, lambda: ModelsPage(_list(site)))]
+
+
+def _list(site: Site) -> Table | None:
+    """Return a row per model: its frameworks, its published runs, and the results that others published."""
+    columns = [
+        ColumnOf[Suite](phrase("table.model"), _title),
+        ColumnOf(phrase("nav.frameworks"), lambda suite: _frameworks(site, suite)),
+        ColumnOf(
+            phrase("formats.runs_here"), lambda suite: sum(run.published for run in site.runs_of(suite)), number=True
+        ),
+        ColumnOf(
+            phrase("history.published"),
+            lambda suite: len(site.published.by_suite.get(suite.id, ())) or None,
+            number=True,
+            optional=True,
+        ),
     ]
+    return table_of("models", site.shown, columns, cards=True)
 
 
-def _listed(site: Site, suite: Suite) -> ListedModel:
-    return ListedModel(
-        suite,
-        addresses.model_page(suite),
-        sum(run.published for run in site.runs_of(suite)),
-        len(site.published.by_suite.get(suite.id, ())),
-        tuple(Link(named(each), addresses.model_page(suite, framework=each)) for each in site.frameworks(suite)),
+def _title(suite: Suite) -> Cell:
+    summary: Text = Bilingual(**suite.words["summary"]) if "summary" in suite.words else ""
+    return Cell((Entry(suite.title, addresses.model_page(suite), (summary,)),))
+
+
+def _frameworks(site: Site, suite: Suite) -> Cell:
+    found = site.frameworks(suite)
+    return Cell(
+        (Entry("", sources=tuple(Link(named(each), addresses.model_page(suite, framework=each)) for each in found)),)
     )

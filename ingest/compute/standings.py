@@ -1,7 +1,7 @@
 """The standings: which results of a model did the same work, and which of them is fastest.
 
-They are compared along one axis at a time; all else is equal. A result that does not state its precision, or whether
-it was compiled, is not an entrant of that axis. A place is a model on a number of devices of one hardware; along
+They are compared along one axis at a time; all else is equal. A result that does not state its value of an axis, such
+as whether it was compiled, is not an entrant of it. A place is a model on a number of devices of one hardware; along
 another axis than the framework it is of one framework, too. If the results of a place form several cases, its standing
 is of the case that most entrants ran, then of that with the largest batch size, then of the fastest.
 The verdict names the faster results that the case leaves out.
@@ -21,7 +21,7 @@ from perfledger.schema.records import Result
 
 FRAMEWORK = "framework"
 #: Facts and options that the front page compares, one at a time; the page of hardware compares hardware.
-AXES = (FRAMEWORK, "precision", "compile")
+AXES = (FRAMEWORK, "precision", "compile", "trainer")
 
 S = TypeVar("S", bound=Grouping)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from pathlib import Path
 
+import perfledger
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.compute.standings import AXES, FRAMEWORK, standings
 from perfledger.schema.records import Result
@@ -45,3 +47,16 @@ def test_a_place_has_the_standing_of_the_case_with_most_frameworks() -> None:
 def test_precisions_are_compared_within_a_framework() -> None:
     found = [(each.rows[0].framework, each.verdict.kind) for each in FOUND[HARDWARE, "precision"]]
     assert sorted(found, key=str) == [("JAX", "alone"), ("PyTorch", "alone")]
+
+
+def test_the_trainers_of_a_framework_are_compared() -> None:
+    runs = perfledger.read(Path(__file__).parents[2] / "raw_logs" / "pplcnet").runs
+    found = standings([(ByBatchSize(), results(runs))], {each.id: each for each in runs})
+    ((hardware, _),) = (key for key in found if key[1] == "trainer")
+    (one,) = found[hardware, "trainer"]
+    assert one.is_compared
+    assert [(each.entrant, round(each.figure.value, 1)) for each in one.verdict.ranked] == [
+        ("dygraph", 73.3),
+        ("static", 52.0),
+    ]
+    assert {row.batch_size for row in one.rows} == {32}

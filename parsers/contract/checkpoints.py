@@ -33,18 +33,16 @@ def silent_checkpoints(columns: Columns) -> Kept:
     """
     rows, step, clock = every(columns), columns["step"], columns["clock"]
     steps, seconds = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        paces = seconds / steps
-        usual = median(paces[np.isfinite(paces)])
-        extra = seconds - usual * steps
-        slow = extra >= np.maximum(_LEAST_SECONDS + _LEAST_STEPS * usual, _LEAST_SHARE * usual * steps)
+    paces = seconds / steps
+    usual = median(paces[np.isfinite(paces)])
+    extra = seconds - usual * steps
+    slow = extra >= np.maximum(_LEAST_SECONDS + _LEAST_STEPS * usual, _LEAST_SHARE * usual * steps)
     found = np.zeros(len(rows), dtype=np.bool_)
     if slow.any():
         first = float(clock[0] - usual * step[0])
         periods = (*_stated_periods(columns), _shown_period(step[:-1], extra[1:], slow[1:], first))
         for period in periods:
-            with np.errstate(all="ignore"):
-                found |= np.floor((step - 1) / period) * period >= np.maximum(step - steps, 1)
+            found |= np.floor((step - 1) / period) * period >= np.maximum(step - steps, 1)
     return rows, {**columns, "evaluated": (found & slow).astype(float)}
 
 

@@ -80,8 +80,7 @@ def _is_of_two(places: Indices, means: Column) -> bool:
     np.minimum.at(least, places, means)
     np.maximum.at(most, places, means)
     again = np.bincount(places) > 1
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        return median(most[again] / least[again]) > _ALIKE
+    return median(most[again] / least[again]) > _ALIKE
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Indices | None:

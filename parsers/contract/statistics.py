@@ -44,8 +44,7 @@ def since_before(
         done: number of values in each mean, from a common beginning on.
         overlapping: which means include the values of the previous mean; the others do not change.
     """
-    with np.errstate(all="ignore"):
-        since = np.diff(means * done, prepend=np.nan) / np.diff(done, prepend=np.nan)
+    since = np.diff(means * done, prepend=np.nan) / np.diff(done, prepend=np.nan)
     return np.where(overlapping & (since > 0), since, means)
 
 
@@ -68,10 +67,9 @@ def of_others(
     gaps = np.diff(done)
     if not (gaps > window).any() or not (gaps > 0).all():
         return None
-    with np.errstate(all="ignore"):
-        shown = np.cumsum(np.minimum(gaps, window) * means[1:])
-        others, errors = since[1:] - since[0] - shown, error[1:] + error[0]
-        share = np.where(gaps.cumsum() > window, errors / (since[1:] - since[0]), np.nan)
+    shown = np.cumsum(np.minimum(gaps, window) * means[1:])
+    others, errors = since[1:] - since[0] - shown, error[1:] + error[0]
+    share = np.where(gaps.cumsum() > window, errors / (since[1:] - since[0]), np.nan)
     usable = np.flatnonzero((share >= 0) & (share <= coarse))
     # A total that is shorter than the steps in the means is of something else.
     if not len(usable) or (others < -errors - coarse * shown)[usable].any():
@@ -96,5 +94,4 @@ def with_others(
     """
     gaps = np.diff(done, prepend=done[0])
     shown = np.minimum(gaps, window)
-    with np.errstate(all="ignore"):
-        return np.where(gaps > 0, (shown * step_seconds + (gaps - shown) * others) / gaps, step_seconds)
+    return np.where(gaps > 0, (shown * step_seconds + (gaps - shown) * others) / gaps, step_seconds)

@@ -1,7 +1,8 @@
 """Verbs: functions that turn the columns of a format's lines into the columns of records.
 
 A verb is a pure function. It takes the columns of n rows in file order, and returns the rows that it keeps and their
-columns. If tags separate ranks, it gets the lines of one rank. A number that a line does not print is NaN.
+columns. If tags separate ranks, it gets the lines of one rank. A number that a line does not print is NaN, and so is the
+result of an impossible division: NumPy does not warn of these.
 
     verbs=(only("step"), total("step_seconds", "reader_seconds", "_compute"))
 """
@@ -66,9 +67,10 @@ def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float])
         facts: numeric facts of the session; a verb gets the fact `batch_size` as the column `_batch_size`.
     """
     rows = every(columns)
-    for verb in verbs:
-        kept, columns = verb(_Table(columns, facts, len(rows)))
-        rows = rows[kept]
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        for verb in verbs:
+            kept, columns = verb(_Table(columns, facts, len(rows)))
+            rows = rows[kept]
     return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
 
 
@@ -243,8 +245,7 @@ def quotient(name: str, above: str, below: str) -> Verb:
     """Make a column the quotient of two others."""
 
     def verb(columns: Columns) -> Kept:
-        with np.errstate(all="ignore"):  # Numbers may be garbled.
-            return every(columns), {**columns, name: columns[above] / columns[below]}
+        return every(columns), {**columns, name: columns[above] / columns[below]}
 
     return verb
 
@@ -284,12 +285,11 @@ def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
         restarts = np.diff(steps, prepend=np.inf) <= 0
         if "epoch" in columns:
             restarts |= np.diff(columns["epoch"], prepend=np.nan) != 0
-        with np.errstate(all="ignore"):  # Numbers may be garbled.
-            covered = np.where(restarts, steps, np.diff(steps, prepend=0.0))
-            made = {}
-            for name in names:
-                so_far = columns[name] * steps
-                made[name] = np.where(restarts, so_far, np.diff(so_far, prepend=0.0)) / covered
+        covered = np.where(restarts, steps, np.diff(steps, prepend=0.0))
+        made = {}
+        for name in names:
+            so_far = columns[name] * steps
+            made[name] = np.where(restarts, so_far, np.diff(so_far, prepend=0.0)) / covered
         return every(columns), {**columns, **made, "steps": covered}
 
     return verb

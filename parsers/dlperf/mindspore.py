@@ -38,8 +38,7 @@ def _times_alone(printed: Columns, duration: Column, times: Indices) -> Kept:
     before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
     evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))
     trained = np.searchsorted(evaluations, times) == np.searchsorted(evaluations, before)
-    with np.errstate(all="ignore"):
-        steps = np.round(duration[times] / printed["step_seconds"][times])
+    steps = np.round(duration[times] / printed["step_seconds"][times])
     kept = trained & np.isfinite(steps) & (steps >= 1)
     times, steps = times[kept], steps[kept]
     made = {"step": np.cumsum(steps), "steps": steps, "duration": duration[times], "loss": printed["loss"][times]}

@@ -6,8 +6,6 @@ the evaluation at the end; `total_tokens_M` counts all steps. The lines of the s
 
 from __future__ import annotations
 
-import numpy as np
-
 from perfledger.parsers.contract import Columns, Format, Kept, Reading, take
 
 #: Steps before the timer of a run begins.
@@ -18,8 +16,7 @@ _MILLION = 1e6
 def _timed(columns: Columns) -> Kept:
     """Add the tokens per second of the steps that are timed."""
     steps = columns["_steps"]
-    with np.errstate(all="ignore"):
-        speed = _MILLION * columns["_tokens"] * (steps - _UNTIMED) / steps / columns["seconds"]
+    speed = _MILLION * columns["_tokens"] * (steps - _UNTIMED) / steps / columns["seconds"]
     return take({**columns, "throughput": speed}, steps > _UNTIMED)
 
 

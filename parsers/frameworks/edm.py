@@ -25,8 +25,7 @@ def ticks(columns: Columns) -> Kept:
         columns[name][rows] for name in ("_kimg", "_sec_tick", "_sec_kimg", "step", "memory")
     )
     counted = np.diff(columns["_kimg"], prepend=np.nan)[rows]
-    with np.errstate(all="ignore"):
-        counts_well = (2 * _TENTH / counted + _TENTH / took < _HUNDREDTH / each) & (counted > 0) & np.isfinite(tick)
+    counts_well = (2 * _TENTH / counted + _TENTH / took < _HUNDREDTH / each) & (counted > 0) & np.isfinite(tick)
     numbers = np.arange(1.0, len(rows) + 1)
     samples = 1000 * np.where(counts_well, counted, np.where(np.isfinite(tick), took / each, counted))
     samples = np.where(samples > 0, samples, 1000 * kimg)

@@ -45,11 +45,10 @@ def _mostly_trained(columns: Columns) -> Kept:
     done = np.diff(updates, prepend=np.nan)
     usual = np.median(done[done > 0]) if (done > 0).any() else np.nan
     done = np.where(done > 0, done, np.where(epochs == 1, updates, usual))
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        trained = columns["_trained"] * columns["_ups"] / done
-        found = {name: columns[name] for name in ("epoch", "loss", "throughput")}
-        found["evaluated"] = np.where(np.abs(trained - 1) < 1 - _MOSTLY, 0.0, 1.0)
-        return np.arange(len(done)), found | {"samples": done * columns["_wpb"]}
+    trained = columns["_trained"] * columns["_ups"] / done
+    found = {name: columns[name] for name in ("epoch", "loss", "throughput")}
+    found["evaluated"] = np.where(np.abs(trained - 1) < 1 - _MOSTLY, 0.0, 1.0)
+    return np.arange(len(done)), found | {"samples": done * columns["_wpb"]}
 
 
 FORMAT = Format(

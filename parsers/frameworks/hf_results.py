@@ -19,9 +19,8 @@ _OTHERS = rb"(?:" + _KEY + rb'(?!epoch"|step"|train_)' + _VALUE + rb")*+"
 def _planned(columns: Columns) -> Kept:
     """Add the planned epochs to the summary of a run that ended before them; its last epoch may lack a part."""
     found = {name: each for name, each in columns.items() if name != "_samples"}
-    with np.errstate(all="ignore"):
-        planned = columns["throughput"] * columns["seconds"] / columns["_samples"]
-        early = (planned - columns["epoch"] >= 1) | (columns["epoch"] < planned / 2)
+    planned = columns["throughput"] * columns["seconds"] / columns["_samples"]
+    early = (planned - columns["epoch"] >= 1) | (columns["epoch"] < planned / 2)
     return np.arange(len(planned)), found | {"total_epochs": np.where(early, planned, np.nan)}
 
 

@@ -105,9 +105,8 @@ def _of_planned_steps(columns: Columns) -> Kept:
 
 def _of_batch(columns: Columns) -> Kept:
     """Drop speeds that count other samples than a batch: of a given number of epochs they count prompts, not answers."""
-    with np.errstate(all="ignore"):
-        batch = columns["throughput"] / columns["_planned"]
-        others = np.abs(batch / columns["_batch_size_of_job"] - 1) > _OTHER_BATCH
+    batch = columns["throughput"] / columns["_planned"]
+    others = np.abs(batch / columns["_batch_size_of_job"] - 1) > _OTHER_BATCH
     return every(columns), {**columns, "throughput": np.where(others, np.nan, columns["throughput"])}
 
 

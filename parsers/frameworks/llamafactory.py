@@ -33,10 +33,9 @@ def _full_updates(columns: Columns) -> Kept:
     step, epoch = columns["step"], columns["_epoch"]
     if (epoch == np.round(epoch, 2)).all():
         return every(columns), columns
-    with np.errstate(all="ignore"):
-        share, steps = (np.diff(each, prepend=0.0) for each in (epoch, step))
-        full = float(np.quantile((share / steps)[steps > 0], 0.9, method="nearest"))
-        updates = share / full
+    share, steps = (np.diff(each, prepend=0.0) for each in (epoch, step))
+    full = float(np.quantile((share / steps)[steps > 0], 0.9, method="nearest"))
+    updates = share / full
     # Each end of an epoch takes a part of one update away; any other share was damaged.
     ends = np.diff(np.floor(epoch), prepend=0.0) + 1
     counted = np.isfinite(updates) & (updates > steps - ends) & (updates <= steps)

@@ -16,7 +16,6 @@ import numpy as np
 
 from perfledger.parsers.contract import (
     EPOCH_TIMER,
-    Column,
     Columns,
     Fact,
     Format,
@@ -65,25 +64,22 @@ def _with_left_out(columns: Columns) -> Kept:
     """Return the same, with the iterations of each epoch that no mean includes."""
     rows, found = apart(columns)
     found = dict(found)
-    with np.errstate(all="ignore"):
-        left = columns["_left"]
-        epochs = np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1)
-        for lines in epochs:
-            if (seconds := _of_others(lines, columns, left)) is not None:
-                found["step_seconds"][lines] = with_others(
-                    found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
-                )
+    for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
+        if (seconds := _of_others(lines, columns)) is not None:
+            found["step_seconds"][lines] = with_others(
+                found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
+            )
     return rows, found
 
 
-def _of_others(lines: Indices, columns: Columns, left: Column) -> float | None:
+def _of_others(lines: Indices, columns: Columns) -> float | None:
     """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines."""
-    step, took = columns["step"][lines], columns["step_seconds"][lines]
+    step, took, left = (columns[name][lines] for name in ("step", "step_seconds", "_left"))
     if not len(lines):
         return None
     done, ahead = step + 1, columns["total_steps"][lines] - step
-    cut = 0.0 if (left[lines] % 1 > 0).any() else _CUT
-    since, error = (left[lines] + cut) / ahead * done, cut / ahead * done
+    cut = 0.0 if (left % 1 > 0).any() else _CUT
+    since, error = (left + cut) / ahead * done, cut / ahead * done
     if step[0] == 0:
         since[0], error[0] = took[0], 0.0
     return of_others(done, since, error, took, _WINDOW, _COARSE)

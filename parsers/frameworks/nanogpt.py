@@ -47,9 +47,8 @@ def whole_tokens(columns: Columns) -> Kept:
     """
     speed, seconds = columns["throughput"], columns["step_seconds"]
     rounds = _ROUNDS_TO_WHOLE if (speed % 1 == 0).all() else _ROUNDS
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        usual = median(speed * seconds)
-        unsure = median(np.abs(speed * seconds - usual)) + rounds * median(seconds)
+    usual = median(speed * seconds)
+    unsure = median(np.abs(speed * seconds - usual)) + rounds * median(seconds)
     if np.isfinite(columns["_tokens_per_step"]).any() or not unsure < usual % 1 < 1 - unsure:
         return every(columns), columns
     return every(columns), {name: each for name, each in columns.items() if name != "throughput"}

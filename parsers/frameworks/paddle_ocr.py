@@ -85,8 +85,7 @@ def _by_samples(columns: Columns) -> Kept:
     """Return the records of the dialect with samples of the interval, which show what the seconds were divided by."""
     every = _grid(columns)
     if np.isnan(every):
-        with np.errstate(all="ignore"):
-            divisors = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
+        divisors = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
         divisors = divisors[np.isfinite(divisors)]
         every = float(np.round(np.median(divisors))) if len(divisors) else np.nan
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)

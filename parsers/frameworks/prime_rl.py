@@ -47,9 +47,8 @@ def _lines(columns: Columns, *, smoothed: bool) -> Kept:
     throughput = columns["throughput"]
     # A mean over the last steps has none to begin with; that of two passes is never 0.
     of_passes = np.isfinite(columns["_entropy"]).any() and not (throughput == 0).any()
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        tokens = throughput * columns["step_seconds"]
-        alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
+    tokens = throughput * columns["step_seconds"]
+    alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
     rows = np.flatnonzero(throughput != 0) if smoothed != alone else np.empty(0, np.intp)
     return take({name: each for name, each in columns.items() if name != "throughput" or not of_passes}, rows)
 

@@ -24,12 +24,11 @@ def _epochs(columns: Columns) -> Kept:
     steps = np.fmax(columns["_of_in_bar"], columns["_of_behind"])
     rows = np.flatnonzero(np.isfinite(steps))
     steps, seen = steps[rows], columns["_seen"][rows]
-    with np.errstate(all="ignore"):
-        found = {"epoch": columns["epoch"][rows], "loss": columns["loss"][rows], "steps": steps - 1}
-        found |= {
-            "samples": seen - np.ceil(seen / steps),
-            "duration": _seconds(np.stack([columns[name][rows] for name in _UNITS])),
-        }
+    found = {"epoch": columns["epoch"][rows], "loss": columns["loss"][rows], "steps": steps - 1}
+    found |= {
+        "samples": seen - np.ceil(seen / steps),
+        "duration": _seconds(np.stack([columns[name][rows] for name in _UNITS])),
+    }
     return rows, found
 
 

@@ -32,8 +32,7 @@ def _with_full_updates(columns: Columns) -> Kept:
     samples = seconds * speed
     usual = median(samples[np.isfinite(samples)])
     smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & (seconds > _FINE)
-    with np.errstate(all="ignore"):
-        corrected = ((done - 1) * usual + samples) / (done * seconds)
+    corrected = ((done - 1) * usual + samples) / (done * seconds)
     return rows, {**columns, "throughput": np.where(smaller, corrected, speed)}
 
 

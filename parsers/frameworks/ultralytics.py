@@ -48,8 +48,7 @@ def epochs(columns: Columns) -> Kept:
     rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
     found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "memory") if name in columns}
     found["steps"] = steps[rows]
-    with np.errstate(divide="ignore"):
-        by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
+    by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
     rounded = "_tenths" in columns
     if len(rows):

@@ -43,11 +43,10 @@ def _intervals(columns: Columns) -> Kept:
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
     made: dict[str, list[Column]] = {"steps": [], "throughput": [], "duration": []}
-    with np.errstate(all="ignore"):  # What is impossible is refused later.
-        for rows in np.split(np.arange(len(first)), begun[1:]):
-            made["steps"].append(steps := np.diff(done[rows], prepend=0.0))
-            made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
-            made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
+    for rows in np.split(np.arange(len(first)), begun[1:]):
+        made["steps"].append(steps := np.diff(done[rows], prepend=0.0))
+        made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
+        made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
     kept = {name: columns[name] for name in ("epoch", "step", "loss")}
     return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
 

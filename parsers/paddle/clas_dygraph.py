@@ -94,23 +94,22 @@ def _whole_batches(columns: Columns, since: int | None = None) -> Kept:
     """
     ips, cost, step = columns["throughput"], columns["step_seconds"], columns["step"]
     rows, made, last = np.arange(len(ips)), dict(columns), step == columns["total_steps"] - 1
-    with np.errstate(all="ignore"):
-        size = ips * cost
-        known = size[~last & np.isfinite(size)]
-        usual = np.median(known) if len(known) else np.nan
-        odd = np.abs(size - usual) > _SAME * usual + _ROUNDING * (ips + cost)
-        if odd[~last].sum() > _VARIED * len(known):
-            made["batch"] = np.where(np.isfinite(size), np.round(size), np.nan)
-            if not np.std(size) <= _PRECISE * np.mean(size) * np.sqrt(len(size)):
-                made["steps"] = np.full(len(size), np.nan)
-            return rows, made
-        within = np.diff(columns["epoch"], prepend=np.nan) == 0
-        covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
-        if since is not None:
-            covered = step - since + 1
-        # A line that covers one batch alone cannot be corrected.
-        smaller = last & odd & (size < usual) & (covered > 1)
-        made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
+    size = ips * cost
+    known = size[~last & np.isfinite(size)]
+    usual = np.median(known) if len(known) else np.nan
+    odd = np.abs(size - usual) > _SAME * usual + _ROUNDING * (ips + cost)
+    if odd[~last].sum() > _VARIED * len(known):
+        made["batch"] = np.where(np.isfinite(size), np.round(size), np.nan)
+        if not np.std(size) <= _PRECISE * np.mean(size) * np.sqrt(len(size)):
+            made["steps"] = np.full(len(size), np.nan)
+        return rows, made
+    within = np.diff(columns["epoch"], prepend=np.nan) == 0
+    covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
+    if since is not None:
+        covered = step - since + 1
+    # A line that covers one batch alone cannot be corrected.
+    smaller = last & odd & (size < usual) & (covered > 1)
+    made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
     rows = rows[~odd | smaller]
     return rows, {name: column[rows] for name, column in made.items()}
 

@@ -34,8 +34,7 @@ def _of_batches(columns: Columns) -> Kept:
     """Give the last iteration of an epoch its number; drop speeds of one image per iteration, unless that is the batch."""
     last = (columns["step"] == 0) & np.isfinite(columns["epoch"])
     numbered = {**columns, "step": np.where(last, columns["total_steps"], columns["step"])}
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        one = (np.round(columns["throughput"] * columns["step_seconds"]) == 1).all()
+    one = (np.round(columns["throughput"] * columns["step_seconds"]) == 1).all()
     drops = one and (columns["_batch_size"] != 1).any()
     return (without("throughput") if drops else without())(numbered)
 

@@ -27,10 +27,9 @@ def _whole_intervals(columns: Columns) -> Kept:
     if not len(ips):
         return np.arange(0), made
     usual = np.median(samples)
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= _SAME
-        slowed &= np.abs(ips * cost / usual - 1) > _SAME
-        made["throughput"] = np.where(slowed, usual / cost, ips)
+    slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= _SAME
+    slowed &= np.abs(ips * cost / usual - 1) > _SAME
+    made["throughput"] = np.where(slowed, usual / cost, ips)
     rows = np.flatnonzero(~(samples < usual * (1 - _SAME)))
     return rows, {name: column[rows] for name, column in made.items()}
 

@@ -26,12 +26,11 @@ def _since_last(columns: Columns) -> Kept:
     seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
     elapsed = columns["_mean"] * seen
     again = np.diff(seen, prepend=np.inf) <= 0  # The first record, and where the program was started again.
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        made["steps"] = np.where(again, seen - 1, np.diff(seen, prepend=0))
-        made["step_seconds"] = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / made["steps"]
-        batch = np.round(columns["_ips"] * elapsed / (seen - 1))
-        made["throughput"] = batch / made["step_seconds"]
-        made["batch"] = np.full(len(step), stated[0]) if np.isfinite(stated).any() else batch
+    made["steps"] = np.where(again, seen - 1, np.diff(seen, prepend=0))
+    made["step_seconds"] = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / made["steps"]
+    batch = np.round(columns["_ips"] * elapsed / (seen - 1))
+    made["throughput"] = batch / made["step_seconds"]
+    made["batch"] = np.full(len(step), stated[0]) if np.isfinite(stated).any() else batch
     rows = np.flatnonzero(seen > 1)
     return rows, {name: column[rows] for name, column in made.items()}
 

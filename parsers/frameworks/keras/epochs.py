@@ -55,8 +55,7 @@ def epochs_in_either(columns: Columns) -> Kept:
     # Seconds that are all too coarse have a reason of their own.
     if "samples" in found or _shows_count(columns) or np.isnan(found["duration"]).all():
         return rows, found
-    with np.errstate(all="ignore"):
-        quick = bool((found["duration"] / found["steps"] < _QUICKEST).any())
+    quick = bool((found["duration"] / found["steps"] < _QUICKEST).any())
     if quick:
         return rows, _in_samples(found)
     # With a validation, Keras prints the samples when it begins; a log that lacks the begin may lack that line.

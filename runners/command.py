@@ -6,6 +6,7 @@ Words contain a `NodeVariable` for each value that only the node knows.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -35,9 +36,11 @@ from perfledger.runners.job import (
 )
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
-from perfledger.runners.setup import virtual_environment
 from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, CaseWords, entered, pinned, used_launcher
 from perfledger.schema.records import Case, Container, Recipe
+
+#: A setup step that installs for Python.
+PIP = re.compile(r"\bpip3?\b")
 
 
 class Numbered(Struct, frozen=True):
@@ -149,6 +152,18 @@ def _passed_on(
         raise RunnerError(f"recipe {recipe.name}: {what}; use an argument of the launcher instead")
     paths = ["PATH"] if environment or settings.place.prologue or settings.place.interpreter else []
     return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
+
+
+def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
+    """Return the Python environment that `setup` makes for a recipe; None if it installs nothing, or names a Python.
+
+    If the steps only fetch sources, the host's own Python runs the recipe.
+    """
+    installs = bool(recipe.lock) or any(map(PIP.search, recipe.setup.steps))
+    if not installs or "/" in recipe.setup.python:
+        return None
+    made_of = json.dumps([recipe.setup.python, recipe.lock, recipe.setup.steps])
+    return VirtualEnvironment(recipe.name, hashlib.sha256(made_of.encode()).hexdigest())
 
 
 def commit_of(files: Iterable[Path]) -> str:

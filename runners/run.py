@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import IO
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from perfledger.runners import earlier, record
-from perfledger.runners.agent_link import START, archive
 from perfledger.runners.display import complain, disturbed_text, figure_text
 from perfledger.runners.earlier import RUN_JSON
 from perfledger.runners.job import PlannedRun, RunnerError
@@ -22,7 +21,7 @@ from perfledger.runners.launch_json import LAUNCH_JSON, Launch, lock, open_launc
 from perfledger.runners.nodes import LOG, Outcome
 from perfledger.runners.record import Lost, finish
 from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import Job, JobState, Local, UncertainStartError, Warnings
+from perfledger.runners.transport import Job, JobState, UncertainStartError, Warnings
 from perfledger.runners.watch import OVER, StopSignals, Supervision, wait_idle, watch
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
@@ -211,26 +210,3 @@ def remove_refused(folder: Path) -> None:
             parent.rmdir()
         except OSError:
             return
-
-
-# --- A run for a host that cannot be reached --------------------------------------------------------------------------
-
-
-def standalone(run: PlannedRun) -> bytes:
-    """Return an archive that runs one run, in the folder that it is started in; see README.md.
-
-    Raises:
-        RunnerError: the run takes several nodes.
-    """
-    if run.spec.nodes > 1:
-        raise RunnerError(
-            f"{run.folder.parent.name}: a script is for one node, and this case takes {run.spec.nodes}; "
-            "choose another with --case, or start it with --on ssh:HOST1,HOST2"
-        )
-    target = Local()
-    launched = planned_launch(target, run)
-    job = Job(launched.job, run.folder)
-    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
-    document = {"folder": str(run.folder), "launch": launched, "request": request}
-    text = json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
-    return archive({"__main__.py": START, "job.json": text})

@@ -15,7 +15,7 @@ from .tools import Refused, encoded, read_text
 
 
 class SetupRequest(NamedTuple):
-    """The request of a launcher; `setup.py` of the launcher describes the fields."""
+    """The request of a launcher; `cli/setup.py` of the launcher describes the fields."""
 
     steps: List[str]
     work: str

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
+import msgspec
+from msgspec.structs import asdict
 
+from perfledger.runners.agent_link import START, archive
 from perfledger.runners.batch import COMPLETED, first_runs
 from perfledger.runners.cli.options import Chosen, case_options, raw_logs_option, round_option, settings_options
 from perfledger.runners.cli.text import case_argument
 from perfledger.runners.command import Numbered
-from perfledger.runners.job import RunnerError
-from perfledger.runners.run import standalone
+from perfledger.runners.job import PlannedRun, RunnerError
+from perfledger.runners.launch_json import planned_launch
 from perfledger.runners.settings import Settings
+from perfledger.runners.transport import Job, Local
 
 
 @click.command("script")
@@ -40,3 +45,23 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str, outpu
     except OSError as error:
         raise RunnerError(f"{output}: it cannot be written: {error.strerror}; name another file with -o") from error
     return COMPLETED
+
+
+def standalone(run: PlannedRun) -> bytes:
+    """Return an archive that runs one run, in the folder that it is started in; see README.md.
+
+    Raises:
+        RunnerError: the run takes several nodes.
+    """
+    if run.spec.nodes > 1:
+        raise RunnerError(
+            f"{run.folder.parent.name}: a script is for one node, and this case takes {run.spec.nodes}; "
+            "choose another with --case, or start it with --on ssh:HOST1,HOST2"
+        )
+    target = Local()
+    launched = planned_launch(target, run)
+    job = Job(launched.job, run.folder)
+    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
+    document = {"folder": str(run.folder), "launch": launched, "request": request}
+    text = json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
+    return archive({"__main__.py": START, "job.json": text})

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from perfledger.runners import plans
 from perfledger.runners.cases import RecipeCase, case_choices
 from perfledger.runners.job import PlannedRun
 from perfledger.runners.recipe import LaunchRecipe
@@ -20,7 +19,12 @@ def case_argument(recipe: LaunchRecipe, case: RecipeCase) -> str:
 
 def command_line(run: PlannedRun) -> str:
     """Return the command of a run with its variables."""
-    return plans.command_text(run.record.environment_variables, run.record.argv)
+    return command_text(run.record.environment_variables, run.record.argv)
+
+
+def command_text(variables: Mapping[str, str], argv: Sequence[str]) -> str:
+    """Return a command for a person to read; values that only the node knows are in braces."""
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(argv)])
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

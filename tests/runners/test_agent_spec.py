@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from perfledger.runners import job, nodes
-from perfledger.runners import setup as launcher_setup
 from perfledger.runners.agent import run, setup, spec
+from perfledger.runners.cli import setup as launcher_setup
 from tests.runners.jobs import CPU
 
 PAIRS = {

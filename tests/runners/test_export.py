@@ -6,9 +6,10 @@ import shlex
 
 import pytest
 
-from perfledger.runners import plans, recipes
+from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
+from perfledger.runners.cli.export import document, plan_of
 from perfledger.schema.plans import EXAMPLE_DATA, Plan
 from perfledger.schema.records import from_text
 from perfledger.schema.redaction.redact import redact_record
@@ -68,4 +69,4 @@ def test_two_recipes_of_one_name_and_a_folder_that_is_a_file_are_refused(tmp_pat
 
 def test_equal_recipes_give_equal_bytes():
     recipe = recipes.load(recipes.find("bert-oneflow"))
-    assert plans.document(plans.plan_of(recipe)) == plans.document(plans.plan_of(recipe))
+    assert document(plan_of(recipe)) == document(plan_of(recipe))

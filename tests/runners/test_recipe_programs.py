@@ -14,8 +14,8 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
+from perfledger.runners.cli.setup import SetupSteps, set_up
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.setup import SetupSteps, set_up
 from perfledger.runners.targets import parse_target
 from perfledger.runners.wrappers import CaseWords
 from runners.workloads import wide_deep_hugectr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -61,44 +61,25 @@ def first_runs(
 # --- The order of runs ------------------------------------------------------------------------------------------------
 
 
-class RandomOrder:
-    """The order of cases, random in each round, so that heat, page cache and drift affect all of them alike.
+def rounds(firsts: Sequence[PlannedRun], seed: int, is_wanted: Callable[[Path, int], bool]) -> Iterator[PlannedRun]:
+    """Yield repeats of all cases, round by round in random order, so that heat, page cache and drift affect all alike.
 
-    The same seed gives the same order.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._chance = random.Random(seed)
-        self._last: Path | None = None
-
-    def round(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-        """Return one run of each case; the case that ran last does not come first."""
-        found = self._chance.sample(runs, len(runs))
-        if len(found) > 1 and found[0].folder.parent == self._last:
-            found.append(found.pop(0))
-        self._last = found[-1].folder.parent if found else self._last
-        return found
-
-
-def order(
-    firsts: Sequence[PlannedRun], repeats: Mapping[Path, int], seed: int, settled: Mapping[Path, int] | None = None
-) -> list[PlannedRun]:
-    """Interleave the repeats of all cases in random order.
+    The case that ran last does not come first. The same seed gives the same order.
 
     Args:
         firsts: the next run of each case.
-        repeats: runs of each case, by its folder.
         seed: of the order.
-        settled: number of repeats that a case has already; it joins in the last rounds only.
+        is_wanted: whether a round has a run of a case, by its folder and the number of its runs before.
     """
-    left = {run.folder.parent: repeats[run.folder.parent] - (settled or {}).get(run.folder.parent, 0) for run in firsts}
-    shuffled, made = RandomOrder(seed), Counter[Path]()
-    runs = []
-    for rounds_left in range(max(left.values(), default=0), 0, -1):
-        for first in shuffled.round([run for run in firsts if left[run.folder.parent] >= rounds_left]):
-            runs.append(_repeat(first, made[first.folder.parent]))
-            made[first.folder.parent] += 1
-    return runs
+    chance, made, last = random.Random(seed), Counter[Path](), Path()
+    while left := [run for run in firsts if is_wanted(run.folder.parent, made[run.folder.parent])]:
+        shuffled = chance.sample(left, len(left))
+        if len(shuffled) > 1 and shuffled[0].folder.parent == last:
+            shuffled.append(shuffled.pop(0))
+        for first in shuffled:
+            last = first.folder.parent
+            yield _repeat(first, made[last])
+            made[last] += 1
 
 
 def _repeat(first: PlannedRun, later: int) -> PlannedRun:
@@ -157,21 +138,18 @@ def until_narrow(
         supervision: its figures and refused cases are looked up after each round.
         earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
     """
-    shuffled, made = RandomOrder(seed), Counter[Path]()
     counted = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
+    made = Counter[Path]()
 
     def verdict(folder: Path) -> str:
         if folder in supervision.refused:
             return "stopped: it was refused"
         return wanted.verdict(current_figure(supervision.figures.get(folder), counted[folder]), made[folder])
 
-    while left := [run for run in firsts if not verdict(run.folder.parent)]:
-        for first in shuffled.round(left):
-            folder = first.folder.parent
-            run = _repeat(first, made[folder])
-            counted[folder].add(run.record.repeat)
-            yield run
-            made[folder] += 1
+    for run in rounds(firsts, seed, lambda folder, _: not verdict(folder)):
+        counted[run.folder.parent].add(run.record.repeat)
+        made[run.folder.parent] += 1
+        yield run
     for folder in counted:
         print(f"{folder}: {verdict(folder)}", flush=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.runners.batch import MANY, Wanted, first_runs, order
+from perfledger.runners.batch import MANY, Wanted, first_runs, rounds
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
@@ -50,8 +50,10 @@ class Series(Struct, frozen=True):
         With `--until-ci`, they are as many as give an interval at all.
         """
         fixed = 1 if self.wanted.smoke else MANY if self.wanted.until_ci else self.wanted.repeats
-        repeats = {run.folder.parent: fixed or self.repeats[run.record.recipe.name] for run in self.firsts}
-        return order(self.firsts, repeats, self.seed, settled)
+        left = {run.folder.parent: fixed or self.repeats[run.record.recipe.name] for run in self.firsts}
+        for folder, count in (settled or {}).items():
+            left[folder] -= count
+        return [*rounds(self.firsts, self.seed, lambda folder, made: made < left[folder])]
 
     def needs(self) -> Needs:
         """Return what a job of Slurm needs for as many runs as there can be."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perfledger.runners.batch import first_runs, order
+from perfledger.runners.batch import first_runs, rounds
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
 from perfledger.runners.command import Numbered
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
@@ -300,6 +300,6 @@ def test_existing_folders_keep_their_numbers(tmp_path):
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
     firsts = [*first_runs(chosen, select_cases(chosen, {}), tmp_path, Settings(), Numbered())]
-    runs = order(firsts, {run.folder.parent: 2 for run in firsts}, 0)
+    runs = [*rounds(firsts, 0, lambda _, made: made < 2)]
     assert sorted(run.record.repeat for run in runs) == [1, 2, 8, 9]
     assert [run.folder.name for run in runs] == [str(run.record.repeat) for run in runs]

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from perfledger.runners import batch, display, recipes, ssh, transport, watch
-from perfledger.runners.batch import Wanted, current_figure, order, until_narrow
+from perfledger.runners.batch import Wanted, current_figure, rounds, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import plan_run
@@ -37,34 +37,34 @@ def folders(runs):
     return [run.folder.parent.name for run in runs]
 
 
-def each(firsts, repeats):
-    return {run.folder.parent: repeats for run in firsts}
+def in_order(firsts, repeats, seed):
+    return [*rounds(firsts, seed, lambda _, made: made < repeats)]
 
 
 def test_each_round_has_every_case_once_in_another_random_order(write_recipe, tmp_path):
     firsts = planned(write_recipe, tmp_path)
-    runs = order(firsts, each(firsts, 6), seed=7)
-    rounds = [folders(runs[start : start + 4]) for start in range(0, 24, 4)]
-    assert [sorted(names) for names in rounds] == [sorted(folders(firsts))] * 6
-    assert len(set(map(tuple, rounds))) > 3
+    runs = in_order(firsts, 6, 7)
+    found = [folders(runs[start : start + 4]) for start in range(0, 24, 4)]
+    assert [sorted(names) for names in found] == [sorted(folders(firsts))] * 6
+    assert len(set(map(tuple, found))) > 3
     assert {run.folder.name for run in runs[-4:]} == {"6"}
-    assert folders(order(firsts, each(firsts, 6), seed=7)) == folders(runs)
-    assert folders(order(firsts, each(firsts, 6), seed=8)) != folders(runs)
+    assert folders(in_order(firsts, 6, 7)) == folders(runs)
+    assert folders(in_order(firsts, 6, 8)) != folders(runs)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_case_runs_twice_in_a_row(write_recipe, tmp_path, seed):
     firsts = planned(write_recipe, tmp_path, batches="1, 2")
-    names = folders(order(firsts, each(firsts, 20), seed))
+    names = folders(in_order(firsts, 20, seed))
     assert all(one != other for one, other in itertools.pairwise(names))
 
 
-def test_cases_with_runs_already_join_where_others_have_as_many(write_recipe, tmp_path):
+def test_cases_with_runs_already_have_as_many_fewer(write_recipe, tmp_path):
     firsts = planned(write_recipe, tmp_path)
-    had = {firsts[0].folder.parent: 2, firsts[1].folder.parent: 1, firsts[2].folder.parent: 3}
-    names = folders(order(firsts, each(firsts, 3), 0, had))
+    left = dict(zip((run.folder.parent for run in firsts), (1, 2, 0, 3), strict=True))
+    names = folders(rounds(firsts, 0, lambda folder, made: made < left[folder]))
     assert Counter(names) == {folders(firsts)[0]: 1, folders(firsts)[1]: 2, folders(firsts)[3]: 3}
-    assert names[0] == folders(firsts)[3]
+    assert names[-1] == folders(firsts)[3]
 
 
 def figure(half_width, repeats, value=100.0, **more):

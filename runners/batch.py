@@ -14,11 +14,10 @@ from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.display import complain
 from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs, next_repeat
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.launch_json import LAUNCH_JSON, SupervisedError, unfinished
+from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, SupervisedError, unfinished
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.run import UNFINISHED, launch, resume_run
 from perfledger.runners.settings import Settings
-from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import UnreachableError
 from perfledger.runners.watch import Supervision, pause
 from perfledger.schema.figures import CaseFigure, FiguresFound

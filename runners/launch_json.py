@@ -17,11 +17,13 @@ import msgspec
 from msgspec import Struct
 
 from perfledger.runners.job import PlannedRecord, PlannedRun, RequiredRecords, RunnerError
+from perfledger.runners.slurm import Slurm
 from perfledger.runners.ssh import Ssh
-from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import INCOMING, JobFacts
+from perfledger.runners.transport import INCOMING, JobFacts, Local
 
 LAUNCH_JSON = "launch.json"
+#: Where a run can be started.
+AnyTarget = Local | Ssh | Slurm
 #: How often a lock that another process has is tried.
 _LOCK_ATTEMPTS = 5
 #: Seconds between two attempts.

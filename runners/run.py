@@ -17,10 +17,9 @@ from perfledger.runners import earlier, record
 from perfledger.runners.display import complain, disturbed_text, figure_text
 from perfledger.runners.earlier import RUN_JSON
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.launch_json import LAUNCH_JSON, Launch, lock, open_launch, planned_launch
+from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, Launch, lock, open_launch, planned_launch
 from perfledger.runners.nodes import LOG, Outcome
 from perfledger.runners.record import Lost, finish
-from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import Job, JobState, UncertainStartError, Warnings
 from perfledger.runners.watch import OVER, StopSignals, Supervision, wait_idle, watch
 

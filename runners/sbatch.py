@@ -9,10 +9,8 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.programs import Question, ask
@@ -78,14 +76,6 @@ class Partition(Struct, frozen=True):
 
     name: str
     sbatch: tuple[str, ...] = ()
-
-    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:
-        """Return the table of a site file that is for this partition."""
-        return "partitions", (self.name,)
-
-    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:
-        """Return the partition with the site's arguments first: of two that disagree, sbatch takes the last."""
-        return replace(self, sbatch=(*sbatch, *self.sbatch))
 
     def argv(self, wanted: Needs) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.

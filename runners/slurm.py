@@ -88,9 +88,6 @@ class Slurm(Target, frozen=True, tag="slurm"):
         """Return the command that asks the agent of a node, with the Python of this process."""
         return [*self.step(rank), sys.executable, *PYTHON]
 
-    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
-        return "partitions", (self.partition,)
-
     def meeting(self, job: Job) -> Meeting:
         """Return the nodes, and the address that Slurm uses for the first: not every cluster has its names in DNS."""
         hosts = list(self.hosts[: job.facts.nodes])

@@ -11,9 +11,6 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, Self
-
-from msgspec.structs import replace
 
 from perfledger.runners.agent_link import PYTHON, explain, question
 from perfledger.runners.nodes import fetch_files
@@ -81,12 +78,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
         # The address of ssh may be public, or that of a jump host; the site knows better.
         known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
         return Meeting(known, known[0], job.port)
-
-    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
-        return "hosts", self.hosts
-
-    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:  # noqa: D102
-        return replace(self, addresses=tuple(addresses) if any(addresses) else ())
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""

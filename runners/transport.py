@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -162,14 +162,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     def jobs(self, job: Job) -> str:
         """Return the parent of the job's folder on a node; empty for the default of the node."""
         return str(job.incoming)
-
-    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:
-        """Return the tables of a site file that are for this target."""
-        return "hosts", ("local",)
-
-    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:
-        """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
-        return self
 
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.

@@ -14,8 +14,7 @@ from msgspec import Struct
 from perfledger.runners.display import Progress
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.record import note_failure
-from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import Job, JobState
+from perfledger.runners.transport import Job, JobState, Target
 from perfledger.schema.figures import FiguresFound
 
 #: The first signal stops the job, the second kills it; the next one ends the runner at once.
@@ -99,7 +98,7 @@ def supervise(total: int | None, waits: bool = False) -> Iterator[Supervision]:
         yield Supervision(signals, Progress(total), {}, waits)
 
 
-def wait_idle(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> None:
+def wait_idle(run: PlannedRun, target: Target, supervision: Supervision) -> None:
     """Wait until the hosts of a run are idle, or a signal comes.
 
     Raises:
@@ -114,7 +113,7 @@ def wait_idle(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> N
         pause(min(IDLE_SECONDS, max(0, end - time.monotonic())), supervision.signals)
 
 
-def watch(job: Job, target: AnyTarget, supervision: Supervision) -> JobState:
+def watch(job: Job, target: Target, supervision: Supervision) -> JobState:
     """Watch a job until it has ended, stop it if necessary, and give up on unreachable hosts; return its last state.
 
     The kind of the state is ended or lost if no node is running any more, unreachable if a host was silent for longer

@@ -16,8 +16,7 @@ from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import printable
 from perfledger.runners.sbatch import Partition
-from perfledger.runners.targets import AnyTarget
-from perfledger.runners.transport import UnreachableError
+from perfledger.runners.transport import Target, UnreachableError
 
 
 @click.command("check")
@@ -36,7 +35,7 @@ def check(asked: Asked) -> int:
     return check_hosts(series.firsts, series.target)
 
 
-def check_hosts(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
+def check_hosts(firsts: Sequence[PlannedRun], target: Target) -> int:
     """Check the hosts once for all cases that ask the same of them; return 2 where one is refused."""
     asked: dict[bytes, PlannedRun] = {}
     for first in firsts:

@@ -16,9 +16,13 @@ from perfledger.runners import recipes
 from perfledger.runners.batch import MANY, MOST_REPEATS, Wanted
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
 from perfledger.runners.job import RunnerError, checked
+from perfledger.runners.launch_json import AnyTarget
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
+from perfledger.runners.sbatch import PARTITION, Partition
 from perfledger.runners.settings import IfBusy, Settings
-from perfledger.runners.targets import AnyPlace, parse_target
+from perfledger.runners.slurm import own_job
+from perfledger.runners.ssh import Ssh
+from perfledger.runners.transport import HOST, Local
 from perfledger.runners.wrappers import CONTAINERS
 
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
@@ -26,6 +30,8 @@ BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 #: Between the values of one key; written twice it is a part of a value.
 BETWEEN_VALUES = re.compile(r"(?<!\|)\|(?!\|)")
 
+#: What `--on` can name: a partition is where a job is submitted, whose nodes are the target.
+AnyPlace = AnyTarget | Partition
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -64,6 +70,44 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
         return decorated
 
     return decorate
+
+
+def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyPlace:
+    """Return the target, or the partition, that `--on` names.
+
+    Raises:
+        RunnerError: the target is unknown, or an option is for another kind of target.
+    """
+    kind, _, rest = on.partition(":")
+    if sbatch and kind != "slurm":
+        raise RunnerError(f"--sbatch {sbatch[0]}: it is for --on slurm:PARTITION, and this is --on {on}; leave it out")
+    if ssh_config and kind != "ssh":
+        raise RunnerError(f"--ssh-config {ssh_config}: it is for --on ssh:HOST, and this is --on {on}; leave it out")
+    if on == "local":
+        return Local()
+    if kind == "ssh":
+        # Absolute, since a run may be collected from another folder.
+        return Ssh(_hosts(on, rest), ssh_config and str(Path(ssh_config).absolute()))
+    if on == "slurm":
+        return own_job()
+    if kind == "slurm":
+        if not PARTITION.fullmatch(rest):
+            raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
+        return Partition(rest, tuple(sbatch))
+    forms = "it is local, ssh:HOST1,HOST2, slurm:PARTITION or, inside of a Slurm job, slurm"
+    raise RunnerError(f"--on {on}: this target is unknown; {forms}")
+
+
+def _hosts(on: str, text: str) -> tuple[str, ...]:
+    hosts = tuple(text.split(","))
+    for host in hosts:
+        if not HOST.fullmatch(host):
+            raise RunnerError(
+                f"--on {on}: {host!r} is not the name of a host; a port or a key belongs in the ssh configuration"
+            )
+        if hosts.count(host) > 1:
+            raise RunnerError(f"--on {on}: {host} is named twice; one host is one node")
+    return hosts
 
 
 def _pairs(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -13,7 +13,6 @@ from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import command_line
 from perfledger.runners.job import PlannedRun
 from perfledger.runners.sbatch import Partition
-from perfledger.runners.targets import shown
 
 
 @click.command("plan")
@@ -29,7 +28,9 @@ def plan(asked: Asked) -> int:
     if isinstance(place, Partition):
         places = [f"submitted by\n  {shlex.join(place.argv(series.needs()))}"] * len(firsts)
     else:
-        places = [shown(place, run) for run in firsts]
+        for run in firsts:
+            place.prepare(run)
+        places = [f"on {', '.join(place.hosts[: run.spec.nodes]) or 'this machine'}" for run in firsts]
     print(*_plan_lines(firsts, runs, places), *_order_lines(series, runs, asked.wanted), sep="\n")
     return COMPLETED
 

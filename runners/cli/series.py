@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from perfledger.runners.batch import MANY, Wanted, first_runs, rounds
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
-from perfledger.runners.cli.options import Asked, Chosen
+from perfledger.runners.cli.options import AnyPlace, Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
 from perfledger.runners.command import Numbered
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.sbatch import Needs, needs
+from perfledger.runners.sbatch import Needs, Partition, needs
 from perfledger.runners.settings import Settings, find_site
-from perfledger.runners.targets import AnyPlace
+from perfledger.runners.slurm import Slurm
+from perfledger.runners.ssh import Ssh
 
 #: Iterations of a smoke run.
 SMOKE_ITERATIONS = 5
@@ -103,9 +105,19 @@ def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
 def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyPlace, file: str) -> tuple[Settings, AnyPlace]:
     """Return settings and target after the additions of the site for a recipe."""
     found = find_site(file, recipe.folder)
-    kind, names = target.site_names()
-    place = found.of(kind, names)
-    return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)
+    match target:
+        case Ssh():
+            place, addresses = found.of("hosts", target.hosts), found.addresses(target.hosts)
+            target = replace(target, addresses=addresses if any(addresses) else ())
+        case Partition():
+            place = found.of("partitions", [target.name])
+            # The site's arguments come first: of two that disagree, sbatch takes the last.
+            target = replace(target, sbatch=(*place.sbatch, *target.sbatch))
+        case Slurm():
+            place = found.of("partitions", [target.partition])
+        case _:
+            place = found.of("hosts", ["local"])
+    return settings.at(place, recipe), target
 
 
 def aim(wanted: Wanted) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from perfledger.runners import recipes
 from perfledger.runners.agent_link import ask_agents, decoded, question
 from perfledger.runners.batch import COMPLETED
-from perfledger.runners.cli.options import container_option, site_option, target_options, work_option
+from perfledger.runners.cli.options import AnyPlace, container_option, site_option, target_options, work_option
 from perfledger.runners.cli.series import at_site
 from perfledger.runners.command import PIP, virtual_environment
 from perfledger.runners.job import ContainerTool, NodeVariable, RunnerError, VirtualEnvironment, Word
@@ -20,7 +20,6 @@ from perfledger.runners.programs import Question
 from perfledger.runners.recipe import LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
-from perfledger.runners.targets import AnyPlace
 from perfledger.runners.transport import USUAL_SECONDS, Local, Reply, Target
 from perfledger.runners.wrappers import entered
 

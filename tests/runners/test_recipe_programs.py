@@ -14,9 +14,9 @@ import pytest
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
+from perfledger.runners.cli.options import parse_target
 from perfledger.runners.cli.setup import SetupSteps, set_up
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.targets import parse_target
 from perfledger.runners.wrappers import CaseWords
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled

@@ -14,6 +14,7 @@ import pytest
 from perfledger.runners import settings
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
+from perfledger.runners.cli.series import at_site
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipes import load
@@ -355,8 +356,7 @@ def test_a_recipe_that_states_a_secret_is_refused(write_recipe, variable, is_ref
 
 def test_a_site_names_secrets_addresses_and_arguments_of_sbatch(write_site, write_recipe, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    found = settings.load_site(
-        write_site("""
+    path = write_site("""
 [hosts.one]
 address = "10.0.0.1"
 secrets = ["MY_TOKEN"]
@@ -366,19 +366,22 @@ secrets = ["MY_TOKEN"]
 prologue = ["true"]
 [partitions.gpu]
 sbatch = ["--account=mine"]
+prologue = ["true"]
 """)
-    )
     recipe = load(write_recipe("true"))
-    assert Settings(secrets=("MY_TOKEN",)).at(found.of("hosts", ["one", "two"]), recipe).secrets == ("MY_TOKEN",)
+
+    def placed(target):
+        return at_site(recipe, Settings(secrets=("MY_TOKEN",)), target, str(path))
+
+    chosen, ssh = placed(Ssh(("one", "two")))
+    assert (chosen.secrets, ssh.addresses) == (("MY_TOKEN",), ("10.0.0.1", ""))
     with pytest.raises(RunnerError, match=r"`hosts.one.prologue` and `hosts.other.prologue` differ"):
-        found.of("hosts", ["one", "other"])
-    ssh = Ssh(("one", "two"))
-    assert ssh.at_site(found.addresses(ssh.hosts), ()).addresses == ("10.0.0.1", "")
-    partition = Partition("gpu", ("--account=other",))
-    kind, names = partition.site_names()
-    assert partition.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
-    assert Slurm(("n1", "n2"), "7", "gpu").site_names() == (kind, names)
-    assert Local().at_site((), ()) == Local()
+        placed(Ssh(("one", "other")))
+    chosen, partition = placed(Partition("gpu", ("--account=other",)))
+    assert (chosen.place.prologue, partition.sbatch) == (("true",), ("--account=mine", "--account=other"))
+    job = Slurm(("n1", "n2"), "7", "gpu")
+    assert (placed(job)[0].place.prologue, placed(job)[1]) == (("true",), job)
+    assert placed(Local())[1] == Local()
 
 
 def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from perfledger.runners.cli.options import parse_target
 from perfledger.runners.job import RunnerError
 from perfledger.runners.sbatch import Partition
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.ssh import Ssh
-from perfledger.runners.targets import parse_target
 from perfledger.runners.transport import Local
 from tests.runners.node import tool
 

@@ -152,6 +152,10 @@ def test_speed_times_seconds_is_the_batch_size(tmp_path: Path) -> None:
     wrong = measure(seg([22.0, 23.0, 24.0] * 4, batch=4), tmp_path, {"devices": 2, "batch_size": 8})
     assert witness(wrong, "arithmetic").verdict == "disagrees"
     assert witness(wrong, "arithmetic").against == pytest.approx(4, rel=1e-3)
+    assert witness(wrong, "clock").verdict == "disagrees"
+    assert isinstance(wrong.headline, NoFigure)
+    # The wrong batch size is the cause.
+    assert wrong.headline.reason.args["witness"] == "arithmetic"
 
 
 @pytest.mark.parametrize(("batch", "verdict"), [(8, "silent"), (512, "disagrees")])

@@ -140,17 +140,19 @@ def test_first_drawn_separates_bars(step: list[int], clock: list[int], rows: lis
         # An epoch is 60 steps.
         (60, 2.0, {"total_epochs": 2}, [60]),
         (20, 2.0, {}, [20, 40, 60, 80, 100]),
+        # The Trainer saves after 500 steps if nothing else is stated.
+        (500, 2.0, {}, [500]),
         # An optimizer works longer every 20 steps, and begins with such a step.
         (20, 42.0, {}, []),
         # One slow record shows no period of checkpoints.
         (50, 2.0, {}, []),
     ],
-    ids=["stated", "epoch", "period", "optimizer", "unknown"],
+    ids=["stated", "epoch", "period", "usual", "optimizer", "unknown"],
 )
 def test_silent_checkpoints_are_slow_records_at_multiples(
     every: int, first: float, facts: dict[str, float], marked: list[int]
 ) -> None:
-    step = np.arange(1.0, 120.0) if every != 50 else np.arange(1.0, 100.0)
+    step = np.arange(1.0, {50: 100.0, 500: 700.0}.get(every, 120.0))
     clock = first - 2 + 2 * step + 40 * np.floor((step - 1) / every)
     columns = {"step": step, "clock": clock, "total_steps": np.full(len(step), 120.0)}
     _, made = applied((silent_checkpoints,), columns, facts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from perfledger.ingest.common.words import Text
@@ -61,13 +61,13 @@ class ChipGroup:
 class Selection:
     """The facts that the script needs before the page is painted.
 
-    rows: a selector of the parts that chips count.
+    rows: a selector of the parts that chips count; without one, a script of the page gives it records.
     first: the choice of a page whose address has none.
     most: the number of rows that are shown at once; all, if it is None.
     """
 
-    rows: str
-    first: Mapping[str, str]
+    rows: str = ""
+    first: Mapping[str, str] = field(default_factory=dict)
     most: int | None = None
 
 
@@ -105,6 +105,11 @@ def chip_group(
     there = [(value, text, token(str(value))) for value, text in labels.items() if every[token(str(value))]]
     chips = (Chip(value, text, shown[key], is_absent=not shown[key]) for value, text, key in there)
     return ChipGroup(name, label, tuple(chips))
+
+
+def as_list(group: ChipGroup) -> ChipGroup:
+    """Return a group of many values, which a reader chooses from a list."""
+    return replace(group, chips=(), lists=(("", group.chips),))
 
 
 def _counted(name: str, found: Iterable[Facets]) -> Counter[str]:

@@ -62,12 +62,12 @@ def run_list(site: Site, runs: Sequence[Run], *, brief: bool = False) -> Table:
         *(() if brief else records),
         ColumnOf[Run](phrase("table.figure"), headline_cell, True),
     )
-    facets = tuple(_facets(run) for run in runs) if brief else ()
+    facets = tuple(map(facets_of_run, runs)) if brief else ()
     return replace(table_of("runs", runs, columns) or Table((), ()), facets=facets)
 
 
-def _facets(run: Run) -> Facets:
-    """Return what the filters of its model's page know a run by."""
+def facets_of_run(run: Run) -> Facets:
+    """Return a run's names and values for the filters of its model's page."""
     case = run.case
     return facets_of(case.hardware or "", precision_group(case.precision), [case.devices or 0], [case.framework or ""])
 

@@ -55,6 +55,7 @@ def test_the_trainers_of_a_framework_are_compared() -> None:
     ((hardware, _),) = (key for key in found if key[1] == "trainer")
     (one,) = found[hardware, "trainer"]
     assert one.is_compared
+    assert (one.verdict.kind, [each.name for each in one.verdict.reasons]) == ("conditions", ["framework_version"])
     assert [(each.entrant, round(each.figure.value, 1)) for each in one.verdict.ranked] == [
         ("dygraph", 73.3),
         ("static", 52.0),

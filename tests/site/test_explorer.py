@@ -6,7 +6,7 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from perfledger.ingest.site import run_tables
 from perfledger.ingest.site.addresses import served
 from perfledger.ingest.site.data import explorer
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Site, named
+from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.pages import runs as page
 from perfledger.ingest.site.render.text import file_slug, plain
 from perfledger.ingest.site.run_paging import Limits
@@ -88,11 +88,12 @@ def test_the_columns_say_what_the_runs_say(runs: list[Run]) -> None:
     for run in runs:
         row, case = found[run.id], run.case
         assert row["page"].replace("*", row["slug"] or run.id) == served(site.page(run))
-        assert (row["log"], row["outcome"]) == (plain(run.path), plain(run.outcome))
-        facts = (case.model, case.framework, case.hardware, case.precision)
-        assert [row[name] for name in ("model", "framework", "hardware", "precision")] == [
-            plain(each) for each in facts
+        assert row["log"] == plain(run.path)
+        shown = (case.model, case.framework, product(case.hardware or ""), precision_name(case.precision))
+        assert [said(row[name], "en") for name in ("model", "framework", "hardware", "precision")] == [
+            plain(WORDS.say("en", each or "")) for each in shown
         ]
+        assert dict(each.split("=", 1) for each in row["facts"].split("\n"))["devices"] == str(case.devices)
         assert [row[name] for name in ("devices", "batch_size")] == [case.devices, case.batch_size]
         assert row["machines"] is None
         assert row["date"] == "2026-01-01"
@@ -102,8 +103,10 @@ def test_facts_that_are_not_known_are_empty() -> None:
     facts = dict.fromkeys(("model", "framework", "hardware", "devices", "batch_size", "precision"))
     unknown = builders.edited(builders.run("unknown"), case=facts, start=None)
     row = rows(files(site_of([unknown, builders.run("known")])))["unknown"]
-    assert [row[name] for name in ("model", "framework", "hardware", "precision")] == [""] * 4
-    assert [row[name] for name in ("devices", "batch_size", "date")] == [None] * 3
+    assert [row[name] for name in (*facts, "date")] == [None] * 7
+    assert row["facts"].split("\n") == [
+        "model=other", "hardware=?", "precision=unknown", "devices=0", "framework=?", "outcome=completed"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -325,30 +328,26 @@ def config_of(path: Path) -> dict[str, Any]:
 def test_the_page_names_the_parts_that_are_there_and_what_they_hold(built: Path, language: str) -> None:
     config = config_of(built / "docs" / language / "runs" / "index.md")
     folder = built / "docs" / "data" / "explorer"
-    assert {f"{name}{explorer.ENDING}" for name, _, _ in config["parts"]} == {each.name for each in folder.iterdir()}
-    for name, count, models in config["parts"]:
+    assert {f"{name}{explorer.ENDING}" for name, _ in config["parts"]} == {each.name for each in folder.iterdir()}
+    for name, count in config["parts"]:
         held = rows_of(json.loads(gzip.decompress((folder / f"{name}{explorer.ENDING}").read_bytes())))
         assert len(held) == count
-        assert {row["model"] for row in held} == set(models)
     assert config["language"] == language
     assert {key.partition(".")[0] for key in config["words"]} == {"explorer"}
 
 
-def choice(found: Sequence[page.FactChoices], name: str) -> dict[str | int, str]:
-    (one,) = [each for each in found if each.name == name]
-    return {value: WORDS.say("en", text) for value, text in one.values}
-
-
-def test_each_fact_can_be_chosen_among_what_the_runs_have() -> None:
+def test_each_fact_can_be_chosen_among_the_values_of_the_runs() -> None:
     runs = [*builders.runs(), builders.edited(builders.run("no-precision"), case={"precision": None, "devices": None})]
-    found = page.choices(runs)
-    assert choice(found, "precision") == {"fp32": "FP32", "amp": "AMP", "": "not known"}
-    assert list(choice(found, "devices")) == [1, 8, ""]
-    assert list(choice(found, "outcome")) == ["completed", "oom"]
-    assert choice(found, "framework").keys() == {run.case.framework for run in runs}
-    for name, shown in (("model", named), ("hardware", product)):
-        values = {str(getattr(run.case, name)) for run in runs}
-        assert choice(found, name) == {each: WORDS.say("en", shown(each)) for each in values}
+    (found,) = page.pages(site_of(runs))
+    groups = {each.name: each for each in found.context().chips}  # type: ignore[union-attr]
+    listed = {name: groups[name].lists[0][1] for name in ("model", "hardware")}
+    chips = {name: each.chips or listed[name] for name, each in groups.items()}
+    words_of = {name: [WORDS.say("en", each.label) for each in of] for name, of in chips.items()}
+    assert words_of["precision"] == ["FP32", "Mixed and half precision", "Precision not known"]
+    assert words_of["devices"] == ["not known", "1", "8"]
+    assert words_of["outcome"] == ["completed", "out of memory"]
+    assert {each.value for each in chips["framework"]} == {run.case.framework for run in runs}
+    assert all(sum(each.count or 0 for each in of) == len(runs) for of in chips.values())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

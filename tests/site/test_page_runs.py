@@ -56,18 +56,32 @@ def status(page: Any) -> str:
 
 
 def alert(page: Any) -> str:
-    until(page, "document.querySelector('#pl-explore [role=alert]').textContent")
-    return str(page.locator("#pl-explore [role=alert]").inner_text())
+    until(page, "document.querySelector('#pl-explore-said').textContent")
+    return str(page.locator("#pl-explore-said").inner_text())
 
 
 def choose(page: Any, name: str, value: str) -> None:
-    page.locator(f"#pl-explore [name={name}]").select_option(value)
+    """Choose a chip, or an entry of a list."""
+    group = page.locator(f".pl-chips [data-name={name}]")
+    if group.locator("select").count():
+        group.locator("select").select_option(value)
+    else:
+        group.locator(f'button[value="{value}"]').click()
     done(page)
+
+
+def reset(page: Any, *names: str) -> None:
+    for name in names:
+        choose(page, name, "all")
 
 
 def search(page: Any, text: str) -> None:
     page.locator("#pl-explore [name=text]").fill(text)
-    until(page, f"new URLSearchParams(location.search).get('text') === {json.dumps(text)}")
+    until(page, f"(new URLSearchParams(location.search).get('text') || '') === {json.dumps(text)}")
+
+
+def suite_of(model: str) -> str:
+    return next(SITE.suite_of[run.id].id for run in RUNS if run.case.model == model)
 
 
 def rows(page: Any) -> list[dict[str, str]]:
@@ -127,24 +141,27 @@ def test_filters_and_search_leave_the_runs_that_fit_and_say_how_many(visit: Visi
     last = max(RUNS, key=lambda run: (str(run.case.model), run.id))
     scrolled(page, "each.scrollHeight")
     until(page, f"document.getElementById('pl-explore-table').innerText.includes('{last.id}')")
-    choose(page, "precision", "amp")
+    choose(page, "precision", "half")
     fitting = [run for run in RUNS if run.case.precision == "amp"]
     assert status(page) == f"{len(fitting)} of {len(RUNS)} runs"
     assert set(ids(page)) == {run.id for run in fitting}
     assert {row["precision"] for row in rows(page)} == {"AMP"}
     choose(page, "outcome", "failed")
     assert ids(page) == [ODD.id]
-    choose(page, "framework", "JAX")
+    assert page.locator(".pl-chips [data-name=framework] button[value=JAX]").is_disabled()
+    search(page, "nothing of the kind")
     assert status(page) == f"0 of {len(RUNS)} runs: none matches this filter."
-    page.get_by_role("button", name="Reset").click()
+    search(page, "")
+    reset(page, "precision", "outcome")
     until(page, "!location.search")
     assert status(page) == ALL
     search(page, "TEST-net  train.log odd")
     assert ids(page) == [ODD.id]
-    page.goto(f"{large_home}runs/?devices=")
-    assert [(row["devices"], row["precision"]) for row in rows(done(page))] == [("not known", "not known")]
+    page.goto(f"{large_home}runs/?devices=0")
+    assert [(row["devices"], row["precision"]) for row in rows(done(page))] == [("—", "—")]
     page.goto(f"{large_home}runs/?model=<b>gone</b>&framework=JAX&sort=nothing")
-    assert alert(page) == "This link asks for Model “<b>gone</b>”, which no run has. Showing all instead."
+    done(page)
+    assert page.locator(".pl-chips [role=status]").inner_text() == "There is no Model “<b>gone</b>” here."
     assert {row["framework"] for row in rows(page)} == {"JAX"}
 
 
@@ -174,20 +191,22 @@ def test_a_head_sorts_up_down_and_back_by_mouse_and_keyboard(visit: Visit, large
         found = [row[column].split("\n")[0] for row in rows(page)]
         assert found == [str(each) for each in wanted[: len(found)]]
         assert len(found) > 5
-    choose(page, "hardware", "")
-    choose(page, "model", "Test net 7")
+    choose(page, "hardware", "all")
+    choose(page, "model", "model-test-net-7")
     head(page, "throughput").get_by_role("button").click()
     assert rows(page)[-1]["throughput"].startswith("—"), "what is absent comes last"
 
 
 def test_the_address_keeps_the_choice_and_restores_it(visit: Visit, large_home: str) -> None:
     page = done(visit(f"{large_home}runs/", **WIDE))
-    choose(page, "model", network(3))
+    choose(page, "model", suite_of(network(3)))
     choose(page, "devices", "1")
     head(page, "throughput").get_by_role("button").click()
     head(page, "throughput").get_by_role("button").click()
     search(page, "80")
-    wanted = {"model": [network(3)], "devices": ["1"], "text": ["80"], "sort": ["throughput"], "order": ["desc"]}
+    wanted = {
+        "model": [suite_of(network(3))], "devices": ["1"], "text": ["80"], "sort": ["throughput"], "order": ["desc"],
+    }  # fmt: skip
     assert asked(page) == wanted
     kept, shared, before = rows(page), page.url, status(page)
     page.goto(f"{large_home}runs/")
@@ -195,8 +214,9 @@ def test_the_address_keeps_the_choice_and_restores_it(visit: Visit, large_home: 
     page.goto(shared)
     assert (rows(done(page)), status(page), asked(page)) == (kept, before, wanted)
     assert page.locator("#pl-explore [name=text]").input_value() == "80"
-    choose(page, "model", network(4))
+    choose(page, "model", suite_of(network(4)))
     page.go_back()
+    first_is(page, kept[0]["run"].split("\n")[0])
     assert rows(done(page)) == kept
     page.locator(".md-select").hover()
     page.locator(".md-select a[hreflang=zh]").click()
@@ -227,7 +247,7 @@ def test_the_chinese_page_says_it_in_chinese(visit: Visit, large_home: str) -> N
 def test_a_row_without_a_page_opens_here_and_is_closed_by_key_button_back_or_a_click_outside(
     visit: Visit, large_home: str, size: dict[str, int]
 ) -> None:
-    page = done(visit(f"{large_home}runs/?model={SHOWN.case.model}&text={SHOWN.id}", **size))
+    page = done(visit(f"{large_home}runs/?model={SITE.suite_of[SHOWN.id].id}&text={SHOWN.id}", **size))
     kept, shown = page.url, rows(page)
     page.locator(".tabulator-cell a:visible").first.click()
     found, figure = until_open(page), SHOWN.figure("sustained")
@@ -238,7 +258,7 @@ def test_a_row_without_a_page_opens_here_and_is_closed_by_key_button_back_or_a_c
     assert found["size"] == "Devices 1 · Batch size per device 64 · FP32"
     assert found["window"] == "lines 12–43, 32 records used, 8 excluded as warm-up"
     assert "problems" not in found
-    assert asked(page) == {"model": [SHOWN.case.model], "text": [SHOWN.id], "run": [SHOWN.id]}
+    assert asked(page) == {"model": [SITE.suite_of[SHOWN.id].id], "text": [SHOWN.id], "run": [SHOWN.id]}
     assert page.evaluate("document.documentElement.scrollWidth") == page.viewport_size["width"]
     page.go_back()
     until(page, "!document.querySelector('#pl-explore-run').open")
@@ -325,21 +345,10 @@ def table_parts(site: Path) -> list[Path]:
     return sorted(each for each in (site / "data" / "explorer").glob("*.json.gz") if "details_" not in each.name)
 
 
-def test_a_chosen_model_loads_its_parts_and_rows_are_shown_while_further_parts_come(
-    visit: Visit, large_home: str, large: Path
-) -> None:
+def test_rows_are_shown_and_filtered_while_further_parts_come(visit: Visit, large_home: str, large: Path) -> None:
     parts = table_parts(large)
     assert len(parts) > 3
-    page, loaded, waiting = visit("about:blank", **WIDE), list[str](), list[Any]()
-    page.on("request", lambda request: loaded.append(request.url) if "/explorer/" in request.url else None)
-    page.goto(f"{large_home}runs/?model=Test+net+7")
-    done(page)
-    assert 0 < len(loaded) < len(parts)
-    chosen = [run for run in RUNS if run.case.model == "Test net 7"]
-    assert status(page) == f"{len(chosen)} of {len(RUNS)} runs"
-    page.get_by_role("button", name="Reset").click()
-    until(page, f"document.getElementById('pl-explore-shown').textContent === '{ALL}'")
-    assert sorted(each.rpartition("/")[2] for each in loaded) == sorted(each.name for each in parts)
+    page, waiting = visit("about:blank", **WIDE), list[Any]()
     page.route(f"**/{parts[0].name}", lambda route: waiting.append(route))
     page.goto(f"{large_home}runs/")
     page.wait_for_selector(".tabulator-row")
@@ -347,9 +356,10 @@ def test_a_chosen_model_loads_its_parts_and_rows_are_shown_while_further_parts_c
     said = re.fullmatch(rf"(\d+) of {len(RUNS)} runs; loading …", status(page))
     assert said
     assert 0 < int(said[1]) < len(RUNS)
+    page.locator(".pl-chips button[value=failed]").click()
+    until(page, "document.querySelectorAll('.tabulator-row').length < 3")
     waiting[0].continue_()
-    done(page)
-    assert status(page) == ALL
+    assert ids(done(page)) == [ODD.id]
     # As from a server that names the compression of such files, so that the browser unpacks them.
     page.unroute(f"**/{parts[0].name}")
     page.route(
@@ -396,8 +406,8 @@ def test_a_phone_shows_a_card_per_run_and_sorts_by_a_list(visit: Visit, large_ho
     holder = page.locator(".tabulator-tableholder")
     assert holder.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert rows(page)[0].keys() == {"case", "throughput"}
-    choose(page, "sort", "throughput")
-    choose(page, "order", "desc")
+    page.select_option("#pl-explore [name=sort]", "throughput")
+    page.select_option("#pl-explore [name=order]", "desc")
     found = figures(page)
     assert found == sorted(found, reverse=True)
     assert len(found) > 2

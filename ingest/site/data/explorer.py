@@ -24,8 +24,10 @@ from typing import TypeVar
 from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
 from perfledger.ingest.site import addresses, reproduce, run_names, run_tables
 from perfledger.ingest.site.data.measured import date_of
-from perfledger.ingest.site.model import Site, framework_of, hardware_of, written
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Site, precision_name, written
 from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import digest, file_slug, plain
 from perfledger.schema.records import Figure, Problem, Run
 from perfledger.schema.submission import submitter_of
@@ -72,15 +74,10 @@ class RunPart:
         """The name in addresses of the first run: runs of details are sorted by it."""
         return file_slug(self.runs[0].id)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models of the runs, so that a reader who chose one loads only the parts with its runs."""
-        return tuple(dict.fromkeys(plain(model_of(run)) for run in self.runs))
-
 
 def parts(site: Site) -> tuple[RunPart, ...]:
     """Return the runs by model, those of none last, and id, cut so that one more run changes few other parts."""
-    by_id = {run.id: run for run in sorted(site.runs, key=lambda run: (not model_of(run), model_of(run), run.id))}
+    by_id = {run.id: run for run in sorted(site.runs, key=lambda run: (not run.case.model, run.case.model, run.id))}
     return tuple(RunPart(tuple(by_id[each] for each in part)) for part in cut(tuple(by_id), SIZE, MOST))
 
 
@@ -107,9 +104,9 @@ def cut(ids: Sequence[str], size: int, most: int) -> Iterator[tuple[str, ...]]:
         yield tuple(part)
 
 
-def model_of(run: Run) -> str:
-    """Return a run's model; empty where it is not known."""
-    return run.case.model or ""
+def facets(site: Site, run: Run) -> Facets:
+    """Return a run's names and values for the filters of the page of all runs."""
+    return (("model", site.suite_of[run.id].id), *run_tables.facets_of_run(run), ("outcome", run.outcome))
 
 
 def files(site: Site, words: Words) -> dict[str, bytes]:
@@ -134,13 +131,13 @@ def _columns_of_all(site: Site) -> dict[str, ColumnOfRuns]:
         "slug": lambda run: None if file_slug(run.id) == run.id else file_slug(run.id),
         "page": lambda run: _place(site, run),
         "log": lambda run: run.path,
-        "model": model_of,
-        "framework": framework_of,
-        "hardware": hardware_of,
+        "facts": lambda run: tuple(f"{name}={value}" for name, value in facets(site, run)),
+        "model": lambda run: run.case.model,
+        "framework": lambda run: run.case.framework,
+        "hardware": lambda run: product(run.case.hardware) if run.case.hardware else None,
         "devices": lambda run: run.case.devices,
         "batch_size": lambda run: run.case.batch_size,
-        "precision": lambda run: run.case.precision or "",
-        "outcome": lambda run: run.outcome,
+        "precision": lambda run: precision_name(run.case.precision) if run.case.precision else None,
         "tone": run_tables.tone_of,
         "date": date_of,
         "figure": _of_headline(written),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.site import addresses, run_tables
+from perfledger.ingest.site.chips import ChipGroup, Selection, as_list, chip_group
 from perfledger.ingest.site.data import explorer
-from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
-from perfledger.ingest.site.render.table import Table
-from perfledger.schema.records import Run
-from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
+from perfledger.ingest.site.hardware_names import newest_first, product
+from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named, or_unknown
+from perfledger.ingest.site.render.table import Table, Value
+from perfledger.schema.vocabulary import OUTCOMES, PRECISION_GROUPS, precision_group
 
 #: The library that sorts, filters and scrolls, and the scripts that make the table of it.
 EXPLORER_SCRIPTS = ("assets/vendor/tabulator.min.js", addresses.SITE_SCRIPT, "assets/js/explorer.js")
@@ -48,18 +48,15 @@ DETAILS = (
 )
 
 
-@dataclass(frozen=True)
-class FactChoices:
-    """The values of one fact among the runs, as a part of the data names them, with their words."""
-
-    name: str
-    values: tuple[tuple[str | int, Text], ...]
-
-
 def pages(site: Site) -> list[Page]:
     """Return the page of all runs."""
     described = phrase("nav.runs"), phrase("describe.runs")
-    return [Page(addresses.RUNS, "runs", *described, partial(_runs, site), scripts=EXPLORER_SCRIPTS)]
+    return [
+        Page(
+            addresses.RUNS, "runs", *described, partial(_runs, site), scripts=EXPLORER_SCRIPTS,
+            selection=lambda: Selection() if site.runs else None,
+        )
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,9 @@ class RunsPage:
     published: int
     paged: int
     details: tuple[tuple[str, Text], ...]
-    choices: tuple[FactChoices, ...]
+    chips: tuple[ChipGroup, ...]
     columns: tuple[tuple[str, Text], ...]
-    config: Mapping[str, Sequence[tuple[str, int, object]]]
+    config: Mapping[str, Sequence[tuple[object, ...]]]
     tables: tuple[tuple[Text, Table], ...]
 
 
@@ -89,37 +86,30 @@ def _runs(site: Site) -> RunsPage:
         published=sum(run.published for run in site.runs),
         paged=site.limits.pages if details else 0,
         details=DETAILS,
-        choices=tuple(choices(site.runs)),
+        chips=_chips(site),
         columns=tuple((each, phrase(_TITLES.get(each, f"table.{each}"))) for each in COLUMNS),
         config={
-            "parts": [(each.name, len(each.runs), each.models) for each in parts],
+            "parts": [(each.name, len(each.runs)) for each in parts],
             "details": [(each.details, len(each.runs), each.first) for each in details],
         },
         tables=tuple((product(each), run_tables.run_list(site, by_hardware[each])) for each in sorted(by_hardware)),
     )
 
 
-def choices(runs: Sequence[Run]) -> list[FactChoices]:
-    """Return what can be chosen of each fact; what is not known comes last."""
-    numbers = sorted({run.case.devices for run in runs}, key=lambda each: (each is None, each or 0))
-    precisions = _in_order({run.case.precision or "" for run in runs}, PRECISIONS)
-    outcomes = _in_order({run.outcome for run in runs}, OUTCOMES)
-    return [
-        FactChoices("model", _named({explorer.model_of(run) for run in runs}, named)),
-        FactChoices("framework", _named({framework_of(run) for run in runs}, named)),
-        FactChoices("hardware", _named({hardware_of(run) for run in runs}, product)),
-        FactChoices("precision", tuple((each, precision_name(each)) for each in precisions)),
-        FactChoices("devices", tuple(("" if each is None else each, or_unknown(each)) for each in numbers)),
-        FactChoices("outcome", tuple((each, word_for("outcome", each)) for each in outcomes)),
-    ]
-
-
-def _named(names: set[str], said: Callable[[str], Text]) -> tuple[tuple[str, Text], ...]:
-    """Return names in alphabetical order with their words."""
-    return tuple((each, said(each)) for each in sorted(names, key=lambda each: (not each, each.casefold(), each)))
-
-
-def _in_order(names: set[str], order: Mapping[str, object]) -> list[str]:
-    """Return names in the order of the vocabulary, then those that it does not know."""
-    places = {name: place for place, name in enumerate(order)}
-    return sorted(names, key=lambda each: (not each, places.get(each, len(places)), each))
+def _chips(site: Site) -> tuple[ChipGroup, ...]:
+    """Return the facts of all runs, each value with its number of runs; models and hardware are chosen from lists."""
+    suites = sorted(site.suite_of.values(), key=lambda each: (each.order, each.id))
+    groups = {precision_group(run.case.precision) for run in site.runs}
+    outcomes = {run.outcome for run in site.runs}
+    devices = sorted({run.case.devices or 0 for run in site.runs})
+    labels: dict[str, dict[Value, Text]] = {
+        "model": {each.id: each.title for each in suites},
+        "hardware": {each: product(each) for each in sorted({*map(hardware_of, site.runs)}, key=newest_first)},
+        "framework": {each: named(each) for each in sorted({*map(framework_of, site.runs)}, key=str.casefold)},
+        "precision": {each: group_name(each) for each in (*PRECISION_GROUPS, "unknown") if each in groups},
+        "devices": {each: or_unknown(each or None) for each in devices},
+        "outcome": {each: word_for("outcome", each) for each in OUTCOMES if each in outcomes},
+    }
+    facts = [explorer.facets(site, run) for run in site.runs]
+    found = (chip_group(name, phrase(f"table.{name}"), facts, words) for name, words in labels.items())
+    return tuple(as_list(each) if each.name in ("model", "hardware") else each for each in found)

@@ -7,7 +7,9 @@ window.plChips = (() => {
   const ALL = "all";
   const { rows: ROWS, first, most } = JSON.parse(document.currentScript.dataset.chips); // of ingest/site/chips.py
   const sheet = new CSSStyleSheet();
-  let form, groups, rows;
+  let form, groups;
+  let rows = []; // parts of the page, or records of data with their `facts`
+  let isOpen = false; // whether more records are to come
   let choice = {}; // name of a group -> value
   let isWhole = false; // whether rows beyond `most` are shown
 
@@ -16,13 +18,21 @@ window.plChips = (() => {
 
   // ---- parts that fit a choice ----
 
-  const states = (part, name) => part.closest(`[data-f-${name}]`);
+  /** The values of a fact that a part of the page, or one around it, states, or a record; undefined without any. */
+  function states(part, name) {
+    if (part.facts) return part.facts[name];
+    const of = part.closest(`[data-f-${name}]`);
+    return of ? of.getAttribute(`data-f-${name}`).split(" ") : undefined;
+  }
 
-  /** Whether a part, or one around it, has a value, or does not state the fact. */
-  const has = (part, name, value) => !states(part, name) || states(part, name).getAttribute(`data-f-${name}`).split(" ").includes(token(value));
+  function has(part, name, value) {
+    const found = states(part, name);
+    return !found || found.includes(token(value));
+  }
+
   const fits = (part, chosen) => Object.entries(chosen).every(([name, value]) => value === ALL || has(part, name, value));
   const fitting = (name, value, others) => rows.filter((row) => (value === ALL || states(row, name)) && fits(row, { ...others, [name]: value }));
-  const results = (found) => found.reduce((sum, row) => sum + Number(row.dataset.n || 1), 0);
+  const results = (found) => found.reduce((sum, row) => sum + Number((row.dataset && row.dataset.n) || 1), 0);
 
   function hide(chosen) {
     const wanted = Object.entries(chosen).filter(([name, value]) => value !== ALL && /^[a-z]+$/.test(name));
@@ -37,13 +47,15 @@ window.plChips = (() => {
   // ---- groups of chips ----
 
   const chipsOf = (group) => [...group.querySelectorAll("button, option")];
+  const isOffered = (group, value, before) => chipsOf(group).some((chip) => chip.value === value) && (isOpen || fitting(group.dataset.name, value, before).length > 0);
   const canBeAll = (group) => chipsOf(group).some((chip) => chip.value === ALL);
 
   /** The value of a group that nobody has chosen: what a part of the page begins with, all, or that of the first row. */
   function usual(group, before) {
     const { name } = group.dataset;
     const part = [...document.querySelectorAll(`[data-usual-${name}]`)].find((each) => fits(each, before));
-    if (part) return part.getAttribute(`data-usual-${name}`);
+    const value = part && part.getAttribute(`data-usual-${name}`);
+    if (part && isOffered(group, value, before)) return value;
     if (canBeAll(group)) return ALL;
     const row = rows.find((each) => fits(each, before) && states(each, name));
     const chip = row && chipsOf(group).find((each) => has(row, name, each.value));
@@ -55,7 +67,7 @@ window.plChips = (() => {
     const found = {}, gone = [];
     groups.forEach((group) => {
       const { name } = group.dataset, value = wanted[name];
-      const isThere = chipsOf(group).some((chip) => chip.value === value) && fitting(name, value, found).length > 0;
+      const isThere = isOffered(group, value, found);
       if (value !== undefined && !isThere) gone.push([group.querySelector("legend").textContent, value]);
       found[name] = isThere ? value : usual(group, found);
     });
@@ -63,18 +75,23 @@ window.plChips = (() => {
     return gone;
   }
 
+  function press(chip, isChosen) {
+    if (chip.localName === "option") chip.selected = isChosen;
+    else chip.setAttribute("aria-pressed", String(isChosen));
+  }
+
   /** Each chip counts the results that it would show. Without any it cannot be chosen, and says so; a value that the
       chosen hardware and axis do not have is left out. A group with one value at a time follows those before it only. */
   function mark() {
     const single = {};
+    if (isOpen) return groups.forEach((group) => chipsOf(group).forEach((chip) => press(chip, chip.value === choice[group.dataset.name])));
     groups.forEach((group) => {
       const { name } = group.dataset, isSingle = !canBeAll(group), others = isSingle ? { ...single } : choice;
       chipsOf(group).forEach((chip) => {
         const there = fitting(name, chip.value, others), isChosen = chip.value === choice[name];
         const number = chip.querySelector("b:not([data-fixed])");
         if (number) number.textContent = results(there);
-        if (chip.localName === "option") chip.selected = isChosen;
-        else chip.setAttribute("aria-pressed", String(isChosen));
+        press(chip, isChosen);
         chip.disabled = !there.length && !isChosen;
         chip.title = chip.disabled ? form.dataset.none : chip.dataset.about || "";
         chip.hidden = !isSingle && !isChosen && !fitting(name, chip.value, single).length;
@@ -141,7 +158,8 @@ window.plChips = (() => {
   function start() {
     form = document.querySelector(".pl-chips");
     groups = [...form.querySelectorAll("fieldset")];
-    rows = [...document.querySelectorAll(ROWS)];
+    isOpen = !ROWS;
+    if (ROWS) rows = [...document.querySelectorAll(ROWS)];
     form.addEventListener("click", (event) => {
       const chip = event.target.closest("fieldset button");
       if (chip) choose(chip);
@@ -157,5 +175,13 @@ window.plChips = (() => {
   document.documentElement.classList.toggle("pl-counting", location.search !== "");
   hide(asked().hardware ? asked() : { ...first, ...asked() });
   document.addEventListener("readystatechange", start, { once: true }); // before scripts that are deferred
-  return { get choice() { return choice; }, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };
+
+  /** Count records instead of parts of the page: of a page without `rows`, once its data have come. */
+  function over(records, areAll) {
+    rows = records;
+    isOpen = !areAll;
+    read();
+  }
+
+  return { get choice() { return choice; }, over, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };
 })();

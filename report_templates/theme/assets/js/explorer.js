@@ -1,12 +1,11 @@
-/* All runs in one table: what is chosen and how it is sorted, which the address keeps. Tabulator holds the rows, of which
-   only those in sight are drawn; the data come in parts, and of a chosen model only the parts that hold it. A run without
-   a page opens in a panel, from another small part; the address keeps this too. */
+/* All runs in one table. Chips choose, and the address keeps this, the text that is searched, and the order. Tabulator has
+   the rows, and draws only those in sight; the data come in parts. A run without a page opens in a panel, from another
+   small part; the address keeps this too. */
 (function () {
   "use strict";
 
   const form = document.getElementById("pl-explore");
   if (!form) return;
-  const FACTS = ["model", "framework", "hardware", "precision", "devices", "outcome"];
   const ABSENT = "—";
   const NARROW = window.matchMedia("(max-width: 44.984375em)"); // as in the style sheets
   const PAUSE = 200; // milliseconds after the last key
@@ -14,27 +13,21 @@
   const config = JSON.parse(form.dataset.config), words = config.words;
   const { filled, make } = window.plSite;
   const place = document.getElementById("pl-explore-table");
-  const shown = document.getElementById("pl-explore-shown"), said = form.querySelector(".pl-choose-said");
-  const parts = config.parts.map(([name, count, models]) => ({ name, count, models, rows: null, coming: false }));
+  const shown = document.getElementById("pl-explore-shown"), said = document.getElementById("pl-explore-said");
+  const parts = config.parts.map(([name, count]) => ({ name, count, rows: null }));
   const total = parts.reduce((sum, part) => sum + part.count, 0);
   const collator = new Intl.Collator(document.documentElement.lang, { numeric: true, sensitivity: "base" });
   const ranks = {}; // column -> text -> its place in the order of the language
   const titles = new Map(Array.from(form.sort.options, (option) => [option.value, option.textContent]));
   const NEWEST = ["date", "desc"]; // how the table is sorted unless the reader says so
-  const labels = Object.fromEntries(FACTS.map((name) => [name, new Map(choicesOf(name).map((option) => [option.value, option.textContent]))]));
   const panel = document.getElementById("pl-explore-run");
   const details = {}; // name of a part -> what it holds, once it is there
   let table = null, ready = false, held = -1, failed = false, timer = 0, opened = "";
 
   /* ---- small helpers ---- */
 
-  function choicesOf(name) {
-    return Array.from(form[name].options).slice(1); // the first is for all
-  }
-
   const say = (key, values) => filled(words["explorer." + key], values);
   const counted = (number) => number.toLocaleString("en-US");
-  const labelOf = (name) => form[name].closest("label").firstChild.textContent.trim();
 
   /* ---- the data ---- */
 
@@ -55,38 +48,29 @@
       const row = {};
       names.forEach((name, at) => { row[name] = readers[at](index); });
       row.value = row.figure === null ? null : Number(row.figure.replaceAll(",", ""));
-      FACTS.forEach((name) => { row["the_" + name] = row[name] === null ? "" : String(row[name]); });
+      row.facts = Object.fromEntries(row.facts.split("\n").map((each) => [each.split("=", 1)[0], [each.slice(each.indexOf("=") + 1)]]));
       return row;
     });
   }
 
-  /** The parts that the choice needs: those of the chosen model. */
-  function needed() {
-    const model = chosen("model");
-    return model === null ? parts : parts.filter((part) => part.models.includes(model));
-  }
-
-  function fetchNeeded() {
-    needed().filter((part) => !part.coming).forEach((part) => {
-      part.coming = true;
-      window.plSite.load("explorer/" + part.name).then((data) => {
-        part.rows = rowsOf(data, part.count);
-        arrived();
-      }).catch(lost);
-    });
-    arrived();
+  function fetchAll() {
+    parts.forEach((part) => window.plSite.load("explorer/" + part.name).then((data) => {
+      part.rows = rowsOf(data, part.count);
+      arrived();
+    }).catch(lost));
   }
 
   /** Put into the table what has come: the first part at once, and then as much again, since all rows are put anew. */
   function arrived() {
     const come = parts.filter((part) => part.rows);
     const count = come.reduce((sum, part) => sum + part.count, 0);
-    const complete = needed().every((part) => part.rows);
+    const complete = come.length === parts.length;
     if (!ready || count === held || (!complete && count < 2 * held)) return tell();
     held = count;
     const rows = come.flatMap((part) => part.rows);
     rows.forEach((row, index) => { row.run = index; });
     rank(rows);
+    window.plChips.over(rows, complete);
     table.replaceData(rows).then(tell);
   }
 
@@ -104,23 +88,14 @@
     });
   }
 
-  /* ---- the choice, and its address ---- */
-
-  /** The value that is chosen of a fact, or null for all of them: an empty value is that of runs that do not say. */
-  const chosen = (name) => (form[name].selectedIndex > 0 ? form[name].value : null);
+  /* ---- the address, in addition to what chips keep there ---- */
 
   function fill() {
-    const given = new URLSearchParams(location.search), gone = [];
-    FACTS.forEach((name) => {
-      const found = given.has(name) && choicesOf(name).find((option) => option.value === given.get(name));
-      form[name].selectedIndex = found ? found.index : 0;
-      if (given.has(name) && !found) gone.push(say("gone", { name: labelOf(name), value: given.get(name) }));
-    });
+    const given = new URLSearchParams(location.search);
     form.text.value = given.get("text") || "";
     const order = given.get("order") === "desc" ? "desc" : "asc";
     sortBy(...(titles.has(given.get("sort")) ? [given.get("sort"), order] : NEWEST));
     opened = given.get("run") || "";
-    said.textContent = gone.join(" ");
   }
 
   function sortBy(name, order) {
@@ -128,32 +103,22 @@
     form.order.value = order;
   }
 
-  function address() {
-    const given = new URLSearchParams();
-    FACTS.filter((name) => chosen(name) !== null).forEach((name) => given.set(name, chosen(name)));
-    if (form.text.value.trim()) given.set("text", form.text.value.trim());
-    if (form.sort.value !== NEWEST[0] || form.order.value !== NEWEST[1]) {
-      given.set("sort", form.sort.value);
-      if (form.order.value === "desc") given.set("order", "desc");
-    }
-    if (opened) given.set("run", opened);
-    return "?" + given.toString();
+  function remember(how) {
+    const address = new URL(location.href), isUsual = form.sort.value === NEWEST[0] && form.order.value === NEWEST[1];
+    const kept = { text: form.text.value.trim(), sort: isUsual ? "" : form.sort.value, order: isUsual || form.order.value === "asc" ? "" : "desc", run: opened };
+    Object.entries(kept).forEach(([name, value]) => (value ? address.searchParams.set(name, value) : address.searchParams.delete(name)));
+    window.plSite.remember(how, address);
+    window.plSite.carry();
   }
-
-  const remember = (how) => window.plSite.remember(how, address());
 
   /* ---- what is shown ---- */
 
   function apply() {
-    window.plSite.switchLanguages(address());
-    if (ready) {
-      sortTable();
-      const facts = FACTS.filter((name) => chosen(name) !== null).map((name) => ["the_" + name, chosen(name)]);
-      const asked = form.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-      if (facts.length || asked.length) table.setFilter((row) => facts.every(([name, value]) => row[name] === value) && asked.every((each) => searched(row).includes(each)));
-      else if (table.getFilters().length) table.clearFilter();
-    }
-    fetchNeeded();
+    if (!ready) return;
+    sortTable();
+    const asked = form.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    table.setFilter((row) => window.plChips.shows(row) && asked.every((each) => searched(row).includes(each)));
+    tell();
   }
 
   function searched(row) {
@@ -168,7 +133,7 @@
 
   function tell() {
     if (!ready) return;
-    const complete = needed().every((part) => part.rows), count = table.getDataCount("active");
+    const complete = parts.every((part) => part.rows), count = table.getDataCount("active");
     place.setAttribute("aria-busy", String(!complete && !failed));
     const state = failed ? "failed" : !complete ? "loading" : count ? "shown" : "none";
     shown.textContent = say(state, { n: counted(count), all: counted(total) });
@@ -180,7 +145,6 @@
   function textOf(row, name) {
     if (name === "outcome") return row.said;
     if (name === "devices" && row.machines) return row.machines;
-    if (FACTS.includes(name)) return labels[name].get(row["the_" + name]) || row["the_" + name];
     if (name === "throughput") return row.figure === null ? ABSENT : row.figure + " " + row.unit;
     if (name === "run") return row.id + "\n" + row.log;
     return row[name] === null ? ABSENT : String(row[name]);
@@ -248,7 +212,6 @@
 
   /** Show the run that the address names: on its own page if it has one, otherwise here. */
   function showRun() {
-    window.plSite.switchLanguages(address());
     if (!opened) return panel && panel.close();
     const asked = opened, page = window.plSite.page("runs/" + asked + "/", language);
     if (Array.from(document.querySelectorAll(".pl-explore-still a")).some((each) => each.href === page)) return location.replace(page);
@@ -267,8 +230,9 @@
   }
 
   function missing(why) {
-    said.textContent = [said.textContent, say(why, { run: opened })].filter(Boolean).join(" ");
+    said.textContent = say(why, { run: opened });
     opened = "";
+    remember("replaceState");
     if (panel) panel.close();
   }
 
@@ -336,9 +300,8 @@
     clearTimeout(timer);
     timer = setTimeout(() => changed("replaceState"), PAUSE);
   });
-  form.addEventListener("reset", () => setTimeout(() => changed("pushState")));
   form.addEventListener("submit", (event) => event.preventDefault());
-  window.addEventListener("popstate", () => { fill(); apply(); showRun(); });
+  window.addEventListener("popstate", () => { said.textContent = ""; fill(); apply(); showRun(); });
   if (panel) {
     panel.querySelector(".pl-explore-close").addEventListener("click", () => panel.close());
     panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); }); // beside it
@@ -346,7 +309,6 @@
       if (!opened) return; // the address says so already
       opened = "";
       remember("pushState");
-      window.plSite.switchLanguages(address());
     });
   }
 
@@ -362,8 +324,10 @@
     describe();
     ready = true;
     apply();
+    arrived();
   });
+  document.addEventListener("pl-chosen", apply);
   NARROW.addEventListener("change", () => table.setColumns(columns()));
-  fetchNeeded();
+  fetchAll();
   if (opened) showRun();
 })();

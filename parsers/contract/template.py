@@ -9,7 +9,7 @@ All special signs are in braces; `{{` and `}}` are braces themselves.
 `{name:in ms}`      a number whose unit is elsewhere on the line, or known; `{name:short in ms}` for another kind of number
 `{name:,}`          a number with thousands separators
 `{name:short}`      a number that is shortened for people, such as `107K`
-`{name:length}`     a length of time, such as `1:02:03` or `1 day, 2:03:04`
+`{name:length}`     a length of time, such as `1:02:03`, `1 day, 2:03:04` or `1m 30s`
 `{_}`               a word, up to the next sign of the template
 `{}`, `{:int}`      the value of a fact: a word, or a number
 `{*}`               a gap on the same line, up to the next text, optional part or line's end; it ends where the template begins again
@@ -43,7 +43,10 @@ _SEPARATED = rb"[0-9]++(?:,[0-9]++)*+(?:\.[0-9]++)?+(?![.,]\Z)"
 #: A number that is shortened for people to read, such as `107K` or `1.57M`.
 SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 #: At the end of a cut file the digits after its last colon or point may be missing.
-_LENGTH = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+(?![:.]\Z)"
+_ELAPSED = rb"(?:[0-9]++ days?, )?+[0-9]++(?:[:.][0-9]++)*+(?![:.]\Z)"
+_PART_OF_LENGTH = rb"[0-9][0-9.]*+ ?(?:ms|[dhms])"
+#: With units, or without. At the end of a cut file a unit may be missing.
+_LENGTH = rb"(?:%s(?:,?+ ?+%s)*+(?!\w)|%s(?! ?(?:ms|[dhms])\b| \Z))" % (_PART_OF_LENGTH, _PART_OF_LENGTH, _ELAPSED)
 #: Begins with digits, not with an optional part, since `re` passes over text without them fast.
 CLOCK = (
     rb"[0-9][0-9](?:(?:[0-9]{2}[-/][0-9]{2}[-/][0-9]{2}[ T]|/[0-9]{2}/[0-9]{4} |/?[0-9]{2} )[0-9]{2})?+"
@@ -55,7 +58,7 @@ _KINDS = {"": NUMBER, "int": _WHOLE, ",": _SEPARATED, "short": SHORT_NUMBER, "le
 _BY_NAME = {
     **dict.fromkeys(("epoch", "step", "total_epochs", "total_steps"), _WHOLE),
     "clock": CLOCK,
-    "elapsed": _LENGTH,
+    "elapsed": _ELAPSED,
 }
 #: Units of `{name:unit}`, and the factor to the unit of the columns: seconds, MiB, steps per second, TFLOP/s.
 UNITS = {

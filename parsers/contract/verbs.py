@@ -224,23 +224,6 @@ def total(name: str, *parts: str) -> Verb:
     return verb
 
 
-def scaled_sum(name: str, **factors: float) -> Verb:
-    """Make a column the sum of others times a factor each, such as hours, minutes and seconds of a clock.
-
-    A part that a line does not print counts as 0; without any part the sum is NaN.
-    """
-
-    def verb(columns: Columns) -> Kept:
-        parts = np.array([factor * columns[each] for each, factor in factors.items()])
-        known = np.isfinite(parts)
-        return every(columns), {
-            **columns,
-            name: np.where(known.any(axis=0), np.where(known, parts, 0).sum(axis=0), np.nan),
-        }
-
-    return verb
-
-
 def quotient(name: str, above: str, below: str) -> Verb:
     """Make a column the quotient of two others."""
 

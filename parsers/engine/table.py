@@ -37,8 +37,11 @@ from perfledger.parsers.engine.scan import Noise, clean, open_log
 
 #: JSON numbers are rounded as in Python, and decoding them is three times as fast as `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])
-#: A length of time in words: `2:10`, `1:02:03`, `9 days, 21:49:18`.
+#: A length of time: `2:10`, `1:02:03`, `9 days, 21:49:18`.
 _LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?([0-9]{1,2}):([0-9]{2}(?:\.[0-9]+)?)")
+#: A part of a length of time that names its units, such as `1d 2h 3m 4s`.
+_IN_UNIT = re.compile(rb"([0-9]++(?:\.[0-9]++)?+) ?(d|h|ms|m|s)[ ,]*+")
+_UNITS = {b"d": 86_400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}
 #: `1,234,567.8`; another text with a comma is not a number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 #: A column of positive numbers, one per line, with and without separators.
@@ -48,6 +51,8 @@ _SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)
 _FEW_RECORDS = 100_000
 #: Most line numbers per request that are cached.
 _FEW_LINES = 10
+#: A larger number is milliseconds since 1970, and not seconds.
+_LATEST = 1e11
 #: Letters of shortened numbers, such as `107K`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
@@ -344,26 +349,19 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
 
 def converter(name: str) -> Callable[[Sequence[bytes]], Column]:
     """Return the function that converts the printed values of a column."""
-    return {"clock": clocks, "elapsed": lengths, "duration": lengths}.get(name, floats)
+    return {"clock": clocks, "unix": _since_1970}.get(name, floats)
 
 
-def lengths(printed: Sequence[bytes]) -> Column:
-    """Convert lengths of time to seconds: numbers of seconds, or words such as `2:10` and `9 days, 21:49:18`."""
-    if not any(b":" in each for each in printed):
-        return floats(printed)
-    return np.fromiter(map(_length, printed), np.float64, len(printed))
-
-
-def _length(printed: bytes) -> float:
-    found = _LENGTH.fullmatch(printed)
-    if not found:
-        return _float(printed)
-    days, hours, minutes, seconds = (float(each or 0) for each in found.groups())
-    return 60 * (60 * (24 * days + hours) + minutes) + seconds
+def _since_1970(printed: Sequence[bytes]) -> Column:
+    found = floats(printed)
+    return np.where(found > _LATEST, found / 1000, found)
 
 
 def floats(printed: Sequence[bytes]) -> Column:
-    """Convert printed numbers to float64; other text, such as `None` or an empty group, becomes NaN."""
+    """Convert printed numbers to float64, and lengths of time to seconds: `2:10`, `9 days, 21:49:18`, `1m 30s`.
+
+    Other text, such as `None` or an empty group, becomes NaN.
+    """
     if not any(printed):
         return np.full(len(printed), np.nan)
     if not all(printed):  # Lines that report one event each leave most columns empty.
@@ -374,7 +372,7 @@ def floats(printed: Sequence[bytes]) -> Column:
     found = _decoded(b",".join(printed))
     if len(found) != len(printed) and _SEPARATED.fullmatch(lines := b"\n".join(printed)):
         found = _decoded(lines.replace(b",", b"").replace(b"\n", b","))
-    # Not JSON: `nan`, `.5`, `1.25K`.
+    # Not JSON: `nan`, `.5`, `1.25K`, `2:10`.
     values = found if len(found) == len(printed) else map(_float, printed)
     return np.fromiter(values, np.float64, len(printed))
 
@@ -394,10 +392,14 @@ def _decoded(text: bytes) -> list[float]:
 
 
 def _float(printed: bytes) -> float:
+    if found := _LENGTH.fullmatch(printed):
+        days, hours, minutes, seconds = (float(each or 0) for each in found.groups())
+        return 60 * (60 * (24 * days + hours) + minutes) + seconds
     try:
         number = float(printed.replace(b",", b"") if _THOUSANDS.fullmatch(printed) else printed.rstrip(b"KMBT"))
     except ValueError:
-        return float("nan")
+        parts = _IN_UNIT.findall(printed) if not _IN_UNIT.sub(b"", printed) else ()
+        return sum(float(each) * _UNITS[unit] for each, unit in parts) if parts else float("nan")
     return number * _SHORT[printed[-1:]] if printed[-1:] in _SHORT else number
 
 

@@ -6,7 +6,7 @@ devices and over all `subdivisions`. With several devices the number advances by
 wrong. Other work between iterations, such as the mAP and saving the weights, is in neither time.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, carry, either, only, quotient, total
+from perfledger.parsers.contract import Fact, Format, Reading, carry, only, quotient, total
 
 FORMAT = Format(
     title="Darknet",
@@ -17,15 +17,14 @@ FORMAT = Format(
     end="^If you want to train from the beginning, then use flag",
     readings=(
         Reading(
-            "Loaded: {_loaded} seconds\n\n^{step}: {loss}, {_} avg{? loss}, {_} rate, {step_seconds} seconds, {_images} images",
+            "Loaded: {reader_seconds} seconds\n\n^{step}: {loss}, {_} avg{? loss}, {_} rate, {step_seconds} seconds, {_images} images",
             unit="images/s",
             span="step",
             verbs=(
-                carry("_loaded"),
+                carry("reader_seconds"),
                 only("step"),
                 quotient("batch", "_images", "step"),
-                total("step_seconds", "step_seconds", "_loaded"),
-                either("reader_seconds", "_loaded"),
+                total("step_seconds", "step_seconds", "reader_seconds"),
             ),
         ),
     ),

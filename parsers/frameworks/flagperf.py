@@ -5,7 +5,7 @@ is that of the last step alone, under a name that each model chooses, and is not
 own. Programs may print further lines, which then count.
 """
 
-from perfledger.parsers.contract import Format, Pause, Reading, Rows, scaled_sum
+from perfledger.parsers.contract import Format, Pause, Reading, Rows
 
 _EVENT = '[PerfLog] {{"event": "'
 
@@ -20,8 +20,6 @@ FORMAT = Format(
             Rows("[PerfLog] ", "event == STEP_END", step="value.global_steps", consumed="value.num_trained_samples", unix="metadata.time_ms", loss="value.loss?"),
             unit="samples/s",
             weak=True,
-            # Milliseconds.
-            verbs=(scaled_sum("clock", clock=1e-3),),
             pauses=(Pause("evaluation", _EVENT + 'EVALUATE"'),),
         ),
     ),

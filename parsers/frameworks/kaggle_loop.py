@@ -5,7 +5,7 @@ is read as a whole; its last step always has a line. Epochs that are too short a
 is not printed. Lines that begin with `EVAL:` belong to the validation.
 """
 
-from perfledger.parsers.contract import Columns, Format, Kept, Reading, scaled_sum, take, undo_mean, whole_seconds
+from perfledger.parsers.contract import Columns, Format, Kept, Reading, take, undo_mean, whole_seconds
 
 
 def _last_steps(columns: Columns) -> Kept:
@@ -19,10 +19,10 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {_minutes}m {_seconds}s (remain {_}m {_}s) Loss: {loss}(",
+            "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {duration:length} (remain {_}m {_}s) Loss: {loss}(",
             unit="samples/s",
             span="epoch",
-            verbs=(_last_steps, undo_mean(first=1), scaled_sum("duration", _minutes=60, _seconds=1), whole_seconds()),
+            verbs=(_last_steps, undo_mean(first=1), whole_seconds()),
         ),
     ),
 )  # fmt: skip

@@ -24,7 +24,6 @@ from perfledger.parsers.contract import (
     Reading,
     every,
     of_others,
-    scaled_sum,
     since_before,
     with_others,
 )
@@ -44,10 +43,8 @@ _EPOCH = (
 )
 #: VideoMAE and others print the least and the greatest value of the window as well.
 _RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
-#: Days, hours, minutes and seconds, which some copies print with decimals.
-_LEFT = (
-    rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}(?:\.[0-9]++)?+)"
-)
+#: Some copies print decimals.
+_LEFT = rb"(?P<_left>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+)"
 
 
 def apart(columns: Columns) -> Kept:
@@ -121,7 +118,7 @@ FORMAT = Format(
             + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
             unit="samples/s",
             pauses=(EPOCH_TIMER,),
-            verbs=(scaled_sum("_left", _days=86400, _hours=3600, _minutes=60, _seconds=1), _with_left_out),
+            verbs=(_with_left_out,),
         ),
         # DINOv2 prints no epoch, and restarts its means when it is resumed.
         Reading(

@@ -24,7 +24,6 @@ from perfledger.parsers.contract import (
     Reading,
     every,
     mean_of_ranks,
-    scaled_sum,
 )
 from perfledger.parsers.frameworks import TORCHRUN, row, value
 
@@ -37,8 +36,8 @@ _ROUNDED = 1.5
 def _clock(columns: Columns) -> Kept:
     """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
     by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
-    contradicts = np.abs(by_speed - columns["_printed"]) > _ROUNDED
-    return every(columns), {**columns, "clock": np.where(contradicts, columns["_printed"], by_speed)}
+    contradicts = np.abs(by_speed - columns["clock"]) > _ROUNDED
+    return every(columns), {**columns, "clock": np.where(contradicts, columns["clock"], by_speed)}
 
 
 def _argument(name: bytes, printed: bytes) -> bytes:
@@ -62,7 +61,7 @@ FORMAT = Format(
                 value(_STEP, rb"<step>(?:/<total_steps>)?+"),
                 value(
                     rb"elapsed_time",
-                    rb"(?:(?P<_d>[0-9]++)d )?+(?:(?P<_h>[0-9]++)h )?+(?:(?P<_m>[0-9]++)m )?+(?P<elapsed>[0-9]++)s",
+                    rb"(?P<elapsed>[0-9][0-9dhm ]*+s)",
                     needed=False,
                 ),
             ),
@@ -72,11 +71,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"eval_runtime['\"]: "),
                 Pause("checkpoint", "[INFO:swift] Saving model checkpoint to "),
             ),
-            verbs=(
-                scaled_sum("_printed", _d=86400, _h=3600, _m=60, clock=1),
-                _clock,
-                mean_of_ranks("clock"),
-            ),
+            verbs=(_clock, mean_of_ranks("clock")),
         ),
         Reading(
             # On the console the Trainer's own line is the same, except for the step.

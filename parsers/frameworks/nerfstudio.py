@@ -7,7 +7,7 @@ last rows again. A sample is a ray; a batch of rays, which splats have not, is t
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, scaled_sum
+from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="nerfstudio",
@@ -17,10 +17,9 @@ FORMAT = Format(
     start="TrainerConfig(",
     readings=(
         Reading(
-            "^{step} ({_}%)  {?{_seconds} s, }{_milliseconds} ms  ",
+            "^{step} ({_}%)  {step_seconds:length}  ",
             unit="samples/s",
             ranks="median",
-            verbs=(scaled_sum("step_seconds", _seconds=1.0, _milliseconds=1e-3),),
         ),
     ),
     facts=(

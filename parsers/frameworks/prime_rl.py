@@ -26,7 +26,6 @@ from perfledger.parsers.contract import (
     lacks,
     median,
     only,
-    scaled_sum,
     take,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
@@ -55,18 +54,16 @@ def _lines(columns: Columns, *, smoothed: bool) -> Kept:
 
 #: Share that is lost of seconds, which are cut to whole ones from a minute on.
 _ROUNDS_SECONDS = 0.02
-#: Of `1.23s`, `40s`, `1m 30s`, `850ms`.
-_SECONDS = scaled_sum("step_seconds", _days=86_400.0, _hours=3600.0, _minutes=60.0, _seconds=1.0, _milliseconds=1e-3)
 
 _CHECKPOINT = Pause("checkpoint", "Saving checkpoint at step ")
 _LINE = Reading(
-    "Step {step} | {?{_days}d }{?{_hours}h }{?{_minutes}m }{?{_seconds}s }{?{_milliseconds}ms }| Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory:in GiB}{?/{_}} GiB}",
+    "Step {step} | {step_seconds:length} | Loss {loss} |{? Entropy {_entropy} |}{*} Throughput {throughput} tokens/s |{?{*} Peak Mem. {memory:in GiB}{?/{_}} GiB}",
     unit="tokens/s",
     per_update=True,
     # A mean over the last ten steps.
     pauses=(replace(_CHECKPOINT, records=10),),
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
-    verbs=(_SECONDS, _of_last_steps),
+    verbs=(_of_last_steps,),
 )
 
 FORMAT = Format(
@@ -75,7 +72,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         _LINE,
-        replace(_LINE, pauses=(_CHECKPOINT,), verbs=(_SECONDS, _of_one_step)),
+        replace(_LINE, pauses=(_CHECKPOINT,), verbs=(_of_one_step,)),
         # The first versions.
         replace(
             _LINE,

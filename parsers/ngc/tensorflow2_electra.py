@@ -8,7 +8,7 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, scaled_sum
+from perfledger.parsers.contract import Fact, Format, Pause, Reading
 from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
@@ -19,14 +19,13 @@ FORMAT = Format(
     start=rb"Config:\r?\n={80}\r?\n",
     readings=(
         Reading(
-            "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {_hours}h{_minutes}m{_seconds:s}, ETA: ",
+            "Step:{step}, Loss:{loss}, Gen_loss:{*}, Elapsed: {elapsed:length}, ETA: ",
             unit="sequences/s",
             per_update=True,
             ranks="median",
             pauses=(
                 Pause("checkpoint", "Saved model checkpoint for step "),
             ),
-            verbs=(scaled_sum("clock", _hours=3600.0, _minutes=60.0, _seconds=1.0),),
         ),
     ),
     facts=(

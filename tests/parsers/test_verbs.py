@@ -38,12 +38,6 @@ NAN = float("nan")
         (verbs.since_start, {"step": [1019, 1039, 1059]}, [0, 1, 2], {"step": [19, 39, 59]}),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
-        (
-            verbs.scaled_sum("clock", _h=3600, _s=1),
-            {"_h": [1, NAN, NAN], "_s": [5, 5, NAN]},
-            [0, 1, 2],
-            {"clock": [3605, 5, NAN]},
-        ),
         (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
         (verbs.without("loss"), {"step": [1], "loss": [2]}, [0], {"step": [1]}),
@@ -101,7 +95,7 @@ def test_rows_of_several_verbs_are_those_of_the_log() -> None:
 
 
 def test_facts_are_private_columns() -> None:
-    verb = verbs.scaled_sum("batch", _batch_size=1.0)
+    verb = verbs.either("batch", "_batch_size")
     columns = {"step": np.array([1.0, 2.0])}
     assert applied((verb,), columns, {"batch_size": 32.0})[1]["batch"].tolist() == [32, 32]
     assert np.isnan(applied((verb,), columns, {})[1]["batch"]).all()

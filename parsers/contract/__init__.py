@@ -30,7 +30,6 @@ from perfledger.parsers.contract.verbs import (
     fine,
     first_drawn,
     mean_of_ranks,
-    merge,
     only,
     quotient,
     since_start,
@@ -43,7 +42,7 @@ from perfledger.parsers.contract.verbs import (
     within,
     without,
 )
-from perfledger.parsers.contract.waits import as_timed, by_the_clock, by_times, even
+from perfledger.parsers.contract.waits import timed
 
 __all__ = [
     "CLOCKS",
@@ -69,13 +68,9 @@ __all__ = [
     "Scope",
     "Span",
     "Verb",
-    "as_timed",
-    "by_the_clock",
-    "by_times",
     "carry",
     "either",
     "evaluations",
-    "even",
     "every",
     "fine",
     "first_drawn",
@@ -86,7 +81,6 @@ __all__ = [
     "mean_of_ranks",
     "median",
     "medians",
-    "merge",
     "of_others",
     "only",
     "product",
@@ -99,6 +93,7 @@ __all__ = [
     "stretches",
     "take",
     "text",
+    "timed",
     "total",
     "uncut",
     "undo_mean",

@@ -301,27 +301,6 @@ def mean_of_ranks(*names: str) -> Verb:
     return verb
 
 
-def merge(*names: str) -> Verb:
-    """Merge rows that follow each other and agree in some columns, or all rows; the first printed value of a column counts."""
-
-    def verb(columns: Columns) -> Kept:
-        places = {name: np.nan_to_num(columns[name], nan=-1.0) for name in names}
-        first = _changes(places, names) if names else every(columns) == 0
-        if first.all():
-            return every(columns), columns
-        group = np.cumsum(first) - 1
-        kept, made = take(columns, first)
-        merged = {}
-        for name, column in made.items():
-            known = np.flatnonzero(np.isfinite(columns[name]))
-            earliest = known[np.diff(group[known], prepend=-1) > 0]
-            merged[name] = column.copy()
-            merged[name][group[earliest]] = columns[name][earliest]
-        return kept, merged
-
-    return verb
-
-
 def fine(name: str, least: float) -> Verb:
     """Replace values of a column below `least` by NaN: they are printed with too few digits."""
 

@@ -9,8 +9,7 @@ form of the same programs.
 
 The ConvNets print means of the speeds of single iterations. Such a mean hides a stall: if one iteration of ten waits,
 the mean is still nine tenths of the full speed. Their next line has the mean times, which show the stall, so the times
-count. The samples of an iteration are the speed of its computation times the time of its computation, in whole batches
-of a device. If an epoch or a run waited, its mean of speeds is not used.
+count, and need the batch size and the devices. The mean speed of a run stays as the program's own figure.
 
 EfficientDet also prints such means, next to the mean seconds since step 10 of the epoch. The seconds count, and need
 the batch size and the devices. Its step is the last of three numbers. EfficientNet for TensorFlow 2 prints the speed
@@ -38,15 +37,13 @@ from perfledger.parsers.contract import (
     Reading,
     Rows,
     Span,
-    Verb,
-    as_timed,
-    by_the_clock,
-    by_times,
-    even,
+    carry,
     every,
-    merge,
+    lacks,
     only,
     take,
+    timed,
+    total,
     up_to,
     up_to_argument,
 )
@@ -78,12 +75,8 @@ _PLACES: dict[Span, dict[str, str]] = {
     "epoch": {"unix": "timestamp", "epoch": "step[0]"},
     "run": {"unix": "timestamp"},
 }
-#: The times that the programs for images print on the line after the speeds.
-_TIMES = {
-    "_compute_speed": "data.train.compute_ips?",
-    "_waits": "data.train.data_time?",
-    "_computes": "data.train.compute_time?",
-}
+#: The programs for images print mean times on the line after the mean speeds.
+_WITH_TIMES = rb'"train\.data_time": '
 #: EfficientDet and MoFlow print means so far, PaddlePaddle's ResNet-50 one step of many.
 _CONDITIONS: dict[Span, tuple[str, ...]] = {
     "interval": ("!data.train_batch_time|data.latency_train_mean|data.train.batch_time",),
@@ -128,40 +121,26 @@ def _speed(unit: str, words: str = _TRAIN) -> str:
 
 def _reading(unit: str, span: Span) -> Reading:
     """Return the reading of the lines of a span that print a training speed in a unit."""
-    summary = span == "run" and unit == "items/s"
-    speed = _speed(unit, _TRAINED) + "|data.throughput_train" if summary else _speed(unit)
-    conditions, columns = _CONDITIONS[span], {**_PLACES[span], "loss": _LOSS + "?"}
+    untrained = span == "run" and unit == "items/s"
+    speed = _speed(unit, _TRAINED) + "|data.throughput_train" if untrained else _speed(unit)
+    columns = {**_PLACES[span], "loss": _LOSS + "?"}
     if span == "run":
         columns["seconds"] = "data.raw_train_time?"
     if span == "interval":
         columns["flops"] = "data.{train.|}{tflops_per_gpu|tflops_per_device}?"
-    if unit != "images/s":
-        rows = Rows(_LINE, *conditions, **columns, throughput=speed)
-        return Reading(rows, unit=unit, span=span, untrue=("summary",) if summary else ())
     return Reading(
-        Rows(_LINE, *conditions, f"{speed}|data.train.data_time", **columns, **_TIMES, throughput=speed + "?"),
+        Rows(_LINE, *_CONDITIONS[span], **columns, throughput=speed),
         unit=unit,
         span=span,
-        verbs=(
-            merge(*sorted({"epoch", "step"} & columns.keys())),
-            only("throughput"),
-            by_times if span == "interval" else even,
-        ),
-        pauses=_EPOCH_ENDS if span == "interval" else (),
-    )
-
-
-def _timed(rows: Rows, unit: str, pauses: tuple[Pause, ...], first: Verb) -> tuple[Reading, Reading]:
-    """Return the readings of an iteration by its seconds, and by the clocks of the lines."""
-    return (
-        Reading(rows, unit=unit, span="step", verbs=(first, only("throughput"), as_timed)),
-        Reading(rows, unit=unit, pauses=pauses, verbs=(first, only("throughput"), by_the_clock)),
+        untrue=("summary",) if span == "run" and unit in ("images/s", "items/s") else (),
+        where=lacks(_WITH_TIMES) if span != "run" and unit == "images/s" else None,
+        pauses=_EPOCH_ENDS if span == "interval" and unit == "images/s" else (),
     )
 
 
 #: The end of an epoch of the programs for images; its last line may include it.
 _EPOCH_ENDS = (Pause("epoch_end", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.', inside="last"),)
-_AFTER_EPOCHS = (Pause("evaluation", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"'),)
+_AFTER_EPOCH = Pause("evaluation", rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"')
 #: Keras' lines after a validation and for a checkpoint; the interval of a line of EfficientNet may include both.
 KERAS_PAUSES = (Pause("epoch_end", rb" - val_loss: "), Pause("checkpoint", rb": saving model to "))
 
@@ -176,16 +155,24 @@ FORMAT = Format(
     readings=(
         _reading("images/s", "interval"),
         Reading(
+            Rows(_LINE, "!data.train.batch_time", **_STEP, reader_seconds="data.train.data_time", _computes="data.train.compute_time"),
+            unit="images/s",
+            verbs=(total("step_seconds", "reader_seconds", "_computes"),),
+            pauses=_EPOCH_ENDS,
+        ),
+        Reading(
             '{{"timestamp": "{unix}"{*}"step": "PARAMETER", "data": {{"TimeHistory": "{duration} seconds", "examples/second": {throughput}, "steps": [{_}, {step}]',
             unit="images/s",
             pauses=KERAS_PAUSES,
         ),
         # TFT
-        *_timed(
-            Rows(_LINE, "data.P10", **_STEP, loss=_LOSS + "?", throughput="data.items/s"),
-            "samples/s",
-            (Pause("evaluation", rb'"data": ?+\{"val_P10": '),),
-            first=_of_batches,
+        *timed(
+            Reading(
+                Rows(_LINE, "data.P10", **_STEP, loss=_LOSS + "?", throughput="data.items/s"),
+                unit="samples/s",
+                verbs=(_of_batches,),
+            ),
+            Pause("evaluation", rb'"data": ?+\{"val_P10": '),
         ),
         # BART
         Reading(
@@ -194,21 +181,24 @@ FORMAT = Format(
             per_update=True,
         ),
         # FastPitch, HiFi-GAN, Jasper, QuartzNet; Tacotron 2 and WaveGlow print the seconds on a line of their own.
-        *_timed(
-            Rows(
-                _LINE, *_CONDITIONS["interval"], "data.{train_|}took|data.train_items_per_sec|data.train_iter_time",
-                **_STEP, throughput=_speed("items/s") + "?", duration="data.{train_|}took|data.train_iter_time?", loss=_LOSS + "?",
+        *timed(
+            Reading(
+                Rows(
+                    _LINE, *_CONDITIONS["interval"], "data.{train_|}took|data.train_items_per_sec|data.train_iter_time",
+                    **_STEP, throughput=_speed("items/s") + "?", duration="data.{train_|}took|data.train_iter_time?", loss=_LOSS + "?",
+                ),
+                unit="items/s",
+                verbs=(carry("throughput", "loss"), only("duration", "throughput")),
             ),
-            "items/s",
-            _AFTER_EPOCHS,
-            first=merge("epoch", "step"),
+            _AFTER_EPOCH,
         ),
         # ResNet-50 for PaddlePaddle
-        *_timed(
-            Rows(_LINE, **_STEP, throughput="data.train.ips", duration="data.train.batch_time", loss=_LOSS + "?"),
-            "images/s",
-            _AFTER_EPOCHS,
-            first=merge("epoch", "step"),
+        *timed(
+            Reading(
+                Rows(_LINE, **_STEP, throughput="data.train.ips", duration="data.train.batch_time", loss=_LOSS + "?"),
+                unit="images/s",
+            ),
+            _AFTER_EPOCH,
         ),
         # SIM: its inference prints no loss.
         Reading(Rows(_LINE, **_STEP, throughput="data.samples/s", loss=_LOSS), unit="samples/s"),

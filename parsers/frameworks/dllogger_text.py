@@ -19,8 +19,7 @@ from perfledger.parsers.contract import (
     Pause,
     Reading,
     Span,
-    as_timed,
-    by_the_clock,
+    timed,
     up_to,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB
@@ -87,40 +86,23 @@ def _reading(unit: str, span: Span) -> Reading:
     )  # fmt: skip
 
 
-_OF_EPOCH = (
-    Pause(
-        "evaluation",
-        rb"avg (?:train|val|dev) ",
-    ),
-)  # fmt: skip
-
-_AFTER_EPOCHS = (
-    Pause(
-        "evaluation",
-        rb"DLL [\d .:-]{26} - Epoch: [0-9]++ ++(?:train|val)\.",
-    ),
+_ONE_STEP = Reading(
+    "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.batch_time : {duration}  train.ips : {throughput}",
+    unit="images/s", weak=True,
 )  # fmt: skip
 
 
-def _one_step(clocked: bool) -> Reading:
-    """Return the reading of one printed step among many, by its seconds or by the clocks of the lines."""
-    return Reading(
-        "DLL {clock} - Epoch: {epoch} Iteration: {step}  train.loss : {loss} {*}train.batch_time : {duration}  train.ips : {throughput}",
-        unit="images/s", span="interval" if clocked else "step", weak=True,
-        pauses=_AFTER_EPOCHS if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
-    )  # fmt: skip
-
-
-def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
-    """Return the reading of an iteration between bars, by its seconds or by the clocks of the lines."""
+def _bars(unit: str, words: bytes) -> Reading:
+    """Return the reading of an iteration between bars."""
     return Reading(
         _CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
         rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|items|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
         rb" \| (?:took|elapsed) ++<duration> s\b",
-        unit=unit, span="interval" if clocked else "step", weak=True,
-        pauses=_OF_EPOCH if clocked else (), verbs=(by_the_clock if clocked else as_timed,),
+        unit=unit, weak=True,
     )  # fmt: skip
 
+
+_OF_EPOCH = Pause("evaluation", rb"avg (?:train|val|dev) ")
 
 FORMAT = Format(
     title="DLLogger",
@@ -130,7 +112,7 @@ FORMAT = Format(
     end=rb"DLL [\d .:-]{26} - (?: ?+\| avg train |\(\) |Summary: )",
     readings=(
         *(_reading(unit, "interval") for unit in _KEYS),
-        *map(_one_step, (False, True)),
+        *timed(_ONE_STEP, Pause("evaluation", rb"DLL [\d .:-]{26} - Epoch: [0-9]++ ++(?:train|val)\.")),
         *(_reading(unit, span) for span in ("epoch", "run") for unit in _KEYS),
         Reading(
             "DLL {clock} - ({epoch}, {total_steps}, {step}) train_batch_time : {step_seconds}  train_loss : {loss}  throughput : ",
@@ -140,11 +122,8 @@ FORMAT = Format(
             "DLL {clock} - PARAMETER TimeHistory : {duration} seconds  {?None  }examples/second : {throughput}  {?None  }steps : ({_}, {step})",
             unit="images/s", pauses=KERAS_PAUSES, weak=True,
         ),
-        *(
-            _bars(unit, words, clocked)
-            for unit, words in (("items/s", rb"(?:frames|items)/s"), ("samples/s", rb"samples/s"))
-            for clocked in (False, True)
-        ),
+        *timed(_bars("items/s", rb"(?:frames|items)/s"), _OF_EPOCH),
+        *timed(_bars("samples/s", rb"samples/s"), _OF_EPOCH),
         # The items of an epoch over its seconds.
         Reading(
             _CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"

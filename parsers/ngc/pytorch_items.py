@@ -14,7 +14,7 @@ read. In training, as opposed to a benchmark, SSD300 prints losses, whose clocks
 validation and evaluation are spelled alike.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, as_timed, by_the_clock
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, timed
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
@@ -33,16 +33,7 @@ FORMAT = Format(
     start=rb" - PARAMETER (?:data : \S++ ++feature_spec_file : |output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", verbs=(as_timed,)),
-        Reading(
-            _ITERATION,
-            unit="items/s",
-            pauses=(
-                Pause("evaluation", ",) train_epoch_"),
-                EPOCH_END,
-            ),
-            verbs=(by_the_clock,),
-        ),
+        *timed(Reading(_ITERATION, unit="items/s"), Pause("evaluation", ",) train_epoch_"), EPOCH_END),
         Reading(
             "DLL {clock} - ({epoch},) train_throughput : {throughput} {*}train_epoch_time : {duration}",
             unit="samples/s",

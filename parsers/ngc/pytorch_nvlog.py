@@ -7,7 +7,7 @@ speeds in the last epoch. NCF prints a line per epoch; the first includes the st
 epoch. NCF's `batch_size` is that of the job. The lines of WaveGlow contain `Tacotron2_PyT`, too.
 """
 
-from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, as_timed, by_the_clock, up_to
+from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading, timed, up_to
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
@@ -30,16 +30,7 @@ FORMAT = Format(
     before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",
     end=") run_final",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", verbs=(as_timed,)),
-        Reading(
-            _ITERATION,
-            unit="items/s",
-            pauses=(
-                Pause("evaluation", ") train_epoch_items/sec: "),
-                EPOCH_END,
-            ),
-            verbs=(by_the_clock,),
-        ),
+        *timed(Reading(_ITERATION, unit="items/s"), Pause("evaluation", ") train_epoch_items/sec: "), EPOCH_END),
         Reading(
             rb":::NVLOGv[\d.]++ ncf (?P<unix>[0-9.]++) \(\S++ train_throughput: <throughput>\s"
             + up_to(rb"[\r\n]Epoch ", rb"train_throughput: ", _ANY)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfledger.parsers.contract.statistics import median
-from perfledger.parsers.contract.verbs import Column, Columns, Kept, every
+from perfledger.parsers.contract.verbs import Column, Columns
 
 #: Steps between two checkpoints of the Hugging Face Trainer, if the session does not state another number (its default).
 _SAVE_STEPS = 500.0
@@ -25,25 +25,25 @@ _PERIODIC = 0.9
 _FIRST_STEP = 0.5
 
 
-def silent_checkpoints(columns: Columns) -> Kept:
+def silent_checkpoints(columns: Columns) -> Columns:
     """Mark slow records that may contain a checkpoint, in the column `evaluated`.
 
     The trainer saves after `saved_every` steps (500 by default), or after each epoch. Another period counts if slow
     records follow its multiples. Any other slow record is training.
     """
-    rows, step, clock = every(columns), columns["step"], columns["clock"]
+    step, clock = columns["step"], columns["clock"]
     steps, seconds = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
     paces = seconds / steps
     usual = median(paces[np.isfinite(paces)])
     extra = seconds - usual * steps
     slow = extra >= np.maximum(_LEAST_SECONDS + _LEAST_STEPS * usual, _LEAST_SHARE * usual * steps)
-    found = np.zeros(len(rows), dtype=np.bool_)
+    found = np.zeros(len(step), dtype=np.bool_)
     if slow.any():
         first = float(clock[0] - usual * step[0])
         periods = (*_stated_periods(columns), _shown_period(step[:-1], extra[1:], slow[1:], first))
         for period in periods:
             found |= np.floor((step - 1) / period) * period >= np.maximum(step - steps, 1)
-    return rows, {**columns, "evaluated": (found & slow).astype(float)}
+    return columns.assign(evaluated=(found & slow).astype(float))
 
 
 def _stated_periods(columns: Columns) -> tuple[float, float]:

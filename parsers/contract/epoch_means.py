@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract.columns import is_private
 from perfledger.parsers.contract.statistics import median, medians
-from perfledger.parsers.contract.verbs import Column, Columns, Indices, Kept
+from perfledger.parsers.contract.verbs import Column, Columns, Indices
 
 #: Rounding error of a mean that is printed with three decimals, in seconds.
 ROUNDS = 0.0005
@@ -23,34 +22,32 @@ _LAG = 3
 _NEARLY_ALL = 0.9
 
 
-def stretches(columns: Columns) -> Kept:
+def stretches(columns: Columns) -> Columns:
     """Return records with the mean seconds of all steps since the previous record, if most steps are not printed.
 
     If each epoch prints a single line before its last step, the time of the later steps is unknown: no row remains.
     """
-    kept = {name: each for name, each in columns.items() if not is_private(name)}
-    nothing = np.full(len(kept["step"]), np.nan)
-    kept.setdefault("reader_seconds", nothing)
-    printed = np.arange(len(kept["step"])), kept | {"steps": np.ones(len(kept["step"]))}
+    nothing = np.full(len(columns["step"]), np.nan)
+    columns = columns.assign(reader_seconds=columns.get("reader_seconds", nothing), steps=np.ones(len(nothing)))
     (epochs, steps), first, which = np.unique(
-        np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
+        np.stack([columns["epoch"], columns["step"]]), axis=1, return_index=True, return_inverse=True
     )
     gaps = np.diff(steps)[np.diff(epochs) == 0]
     usual = np.median(gaps) if len(gaps) else np.inf
     if usual <= 1 or len(steps) == 1 or _is_of_two(which.ravel(), columns["_mean_seconds"]):
-        return printed
+        return columns
     means, waits, own = (
         medians(column, which.ravel())
-        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
+        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), columns["step_seconds"])
     )
     # Steps count from 1 if the first is printed, or if every tenth one or so is printed from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
-    if not len(gaps) and not (counts >= _NEARLY_ALL * kept["total_steps"][first]).all():
-        return np.arange(0), {name: each[:0] for name, each in kept.items()}
+    if not len(gaps) and not (counts >= _NEARLY_ALL * columns["total_steps"][first]).all():
+        return columns.take(first[:0])
     ends = _ends(epochs, counts, means, own)
     if ends is None:
-        return printed
+        return columns
     # The first line of an epoch counts the steps up to it, or its own step if the log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
@@ -62,11 +59,12 @@ def stretches(columns: Columns) -> Kept:
     took = np.where(whole, means[ends], took)
     if rounded > _COARSE * (took * covered)[~alone | whole].sum():
         took = np.full(len(ends), np.nan)
-    rows = first[ends]
-    found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
-    found["step_seconds"] = np.where(alone & ~whole, own[ends], took)
-    found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
-    return rows, found
+    found = columns.take(first[ends])
+    return found.assign(
+        steps=covered,
+        step_seconds=np.where(alone & ~whole, own[ends], took),
+        reader_seconds=np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0)),
+    )
 
 
 def _is_of_two(places: Indices, means: Column) -> bool:

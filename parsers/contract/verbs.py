@@ -1,8 +1,7 @@
 """Verbs: functions that turn the columns of a format's lines into the columns of records.
 
-A verb is a pure function. It takes the columns of n rows in file order, and returns the rows that it keeps and their
-columns. If tags separate ranks, it gets the lines of one rank. A number that a line does not print is NaN, and so is the
-result of an impossible division: NumPy does not warn of these.
+A verb is a pure function from columns to columns. If tags separate ranks, it gets the lines of one rank. A number that a
+line does not print is NaN, and so is the result of an impossible division: NumPy does not warn of these.
 
     verbs=(only("step"), total("step_seconds", "reader_seconds", "_compute"))
 """
@@ -18,12 +17,8 @@ from perfledger.parsers.contract.statistics import median
 from perfledger.schema.vocabulary import FACTS
 
 Column = NDArray[np.float64]
-Columns = Mapping[str, Column]
 #: Indices of rows.
 Indices = NDArray[np.intp]
-#: The remaining rows, and their columns.
-Kept = tuple[Indices, Columns]
-Verb = Callable[[Columns], Kept]
 
 #: Largest lag of a rank, in rows; a step further back is of a program that was started again.
 _LAG = 3
@@ -43,22 +38,45 @@ _CUT = 0.5
 _CUT_SHARE = 0.02
 
 
-class _Table(dict[str, Column]):
-    """Columns, including one for each numeric fact of the session: `_batch_size` for the fact `batch_size`."""
+class Columns(dict[str, Column]):
+    """Columns of n rows in file order, by name, and the index of each row among the lines.
 
-    def __init__(self, columns: Columns, facts: Mapping[str, float], count: int) -> None:
+    A numeric fact of the session is a column, too: `_batch_size` for the fact `batch_size`, NaN if it is not stated. The
+    methods return other columns, and are named as in pandas and Polars.
+    """
+
+    def __init__(self, columns: Mapping[str, Column], rows: Indices, facts: Mapping[str, float]) -> None:
         super().__init__(columns)
+        self.rows = rows
         self._facts = facts
-        self._count = count
 
     def __missing__(self, name: str) -> Column:
-        """Return a fact in each row; NaN if the session does not state it."""
+        """Return a fact in each row."""
         if name[:1] != "_" or name[1:] not in FACTS:
             raise KeyError(name)
-        return np.full(self._count, self._facts.get(name[1:], np.nan))
+        return np.full(len(self.rows), self._facts.get(name[1:], np.nan))
+
+    def take(self, rows: Indices | NDArray[np.bool_] | slice) -> Columns:
+        """Keep some rows, by index, by a mask or by a slice."""
+        return Columns({name: each[rows] for name, each in self.items()}, self.rows[rows], self._facts)
+
+    def assign(self, **columns: Column) -> Columns:
+        """Add columns, or replace them."""
+        return Columns({**self, **columns}, self.rows, self._facts)
+
+    def drop(self, *names: str) -> Columns:
+        """Drop columns."""
+        return self.select(*(each for each in self if each not in names))
+
+    def select(self, *names: str) -> Columns:
+        """Keep these columns."""
+        return Columns({name: self[name] for name in names}, self.rows, self._facts)
 
 
-def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float]) -> Kept:
+Verb = Callable[[Columns], Columns]
+
+
+def applied(verbs: Sequence[Verb], columns: Mapping[str, Column], facts: Mapping[str, float]) -> Columns:
     """Apply some verbs one after the other, and drop the private columns, whose names begin with an underscore.
 
     Args:
@@ -66,30 +84,18 @@ def applied(verbs: Sequence[Verb], columns: Columns, facts: Mapping[str, float])
         columns: n values each.
         facts: numeric facts of the session; a verb gets the fact `batch_size` as the column `_batch_size`.
     """
-    rows = every(columns)
+    found = Columns(columns, np.arange(len(next(iter(columns.values())))), facts)
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         for verb in verbs:
-            kept, columns = verb(_Table(columns, facts, len(rows)))
-            rows = rows[kept]
-    return rows, {name: each for name, each in columns.items() if not name.startswith("_")}
-
-
-def every(columns: Columns) -> Indices:
-    """Return the indices of all rows."""
-    return np.arange(len(next(iter(columns.values()))))
-
-
-def take(columns: Columns, rows: Indices | NDArray[np.bool_]) -> Kept:
-    """Keep some rows, by index or by a mask."""
-    kept: Indices = every(columns)[rows]
-    return kept, {name: each[kept] for name, each in columns.items()}
+            found = verb(found)
+    return found.drop(*(name for name in found if name.startswith("_")))
 
 
 def only(*names: str) -> Verb:
     """Keep the rows that print all these columns."""
 
-    def verb(columns: Columns) -> Kept:
-        return take(columns, np.all([np.isfinite(columns[name]) for name in names], axis=0))
+    def verb(columns: Columns) -> Columns:
+        return columns.take(np.all([np.isfinite(columns[name]) for name in names], axis=0))
 
     return verb
 
@@ -100,10 +106,10 @@ def within(begin: str, end: str) -> Verb:
     The two columns may be headings of two lists. If `begin` is empty, the rows count from the start.
     """
 
-    def verb(columns: Columns) -> Kept:
+    def verb(columns: Columns) -> Columns:
         begun = _last_row(columns[begin]) if begin else 0
         ended = _last_row(columns[end])
-        return take(columns, np.asarray((ended < 0) | (bool(begin) & (begun > ended))) & np.asarray(begun >= 0))
+        return columns.take(np.asarray((ended < 0) | (bool(begin) & (begun > ended))) & np.asarray(begun >= 0))
 
     return verb
 
@@ -116,9 +122,9 @@ def _last_row(column: Column) -> Indices:
 def states(*names: str, last: bool = False) -> Verb:
     """Keep the first row of each run of rows with equal columns, or the last one, such as the end of an epoch."""
 
-    def verb(columns: Columns) -> Kept:
+    def verb(columns: Columns) -> Columns:
         changes = _changes(columns, names)
-        return take(columns, np.roll(changes, -1) if last else changes)
+        return columns.take(np.roll(changes, -1) if last else changes)
 
     return verb
 
@@ -131,14 +137,14 @@ def _changes(columns: Columns, names: Sequence[str]) -> NDArray[np.bool_]:
     return np.insert(changes, 0, True)
 
 
-def first_drawn(columns: Columns) -> Kept:
+def first_drawn(columns: Columns) -> Columns:
     """Keep the lines of a bar that first show a step, without step 0 and the last step, which may contain a checkpoint.
 
     Bars of several nodes count once, and a bar that is drawn inside another one does not count.
     """
     step, total = columns["step"], columns["total_steps"]
     rows = _first_states(step, columns["clock"])
-    return take(columns, rows[(step[rows] > 0) & (step[rows] < total[rows])])
+    return columns.take(rows[(step[rows] > 0) & (step[rows] < total[rows])])
 
 
 def _first_states(step: Column, clock: Column) -> Indices:
@@ -192,25 +198,23 @@ def _of_node(part: Sequence[tuple[float, float]], seconds_of: Mapping[float, flo
     )
 
 
-def since_start(columns: Columns) -> Kept:
+def since_start(columns: Columns) -> Columns:
     """Count the steps from the start of this program: an earlier program took the steps before the first interval."""
     steps = columns["step"]
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
     before = max(0.0, steps[0] - (usual - 1)) if len(steps) else 0.0
-    return every(columns), {**columns, "step": steps - before}
+    return columns.assign(step=steps - before)
 
 
 def carry(*names: str) -> Verb:
     """Fill in columns that only headings print, from the last row that prints them."""
 
-    def verb(columns: Columns) -> Kept:
-        rows = every(columns)
-        filled = {}
-        for name in names:
-            known = _last_row(columns[name])
-            filled[name] = np.where(known >= 0, columns[name][known], np.nan)
-        return rows, {**columns, **filled}
+    def verb(columns: Columns) -> Columns:
+        known = {name: _last_row(columns[name]) for name in names}
+        return columns.assign(
+            **{name: np.where(rows >= 0, columns[name][rows], np.nan) for name, rows in known.items()}
+        )
 
     return verb
 
@@ -218,53 +222,37 @@ def carry(*names: str) -> Verb:
 def total(name: str, *parts: str) -> Verb:
     """Make a column the sum of others, such as a step's compute time and its wait for data."""
 
-    def verb(columns: Columns) -> Kept:
-        return every(columns), {**columns, name: np.sum([columns[each] for each in parts], axis=0)}
-
-    return verb
+    return lambda columns: columns.assign(**{name: np.sum([columns[each] for each in parts], axis=0)})
 
 
 def quotient(name: str, above: str, below: str) -> Verb:
     """Make a column the quotient of two others."""
 
-    def verb(columns: Columns) -> Kept:
-        return every(columns), {**columns, name: columns[above] / columns[below]}
-
-    return verb
+    return lambda columns: columns.assign(**{name: columns[above] / columns[below]})
 
 
 def either(name: str, *others: str) -> Verb:
     """Fill in a column from others, the first that a row prints."""
 
-    def verb(columns: Columns) -> Kept:
-        found = columns[name] if name in columns else np.full(len(every(columns)), np.nan)
+    def verb(columns: Columns) -> Columns:
+        found = columns[name] if name in columns else np.full(len(columns.rows), np.nan)
         for other in others:
             found = np.where(np.isfinite(found), found, columns[other])
-        return every(columns), {**columns, name: found}
+        return columns.assign(**{name: found})
 
     return verb
 
 
-def without(*names: str) -> Verb:
-    """Drop columns."""
-
-    def verb(columns: Columns) -> Kept:
-        return every(columns), {name: each for name, each in columns.items() if name not in names}
-
-    return verb
-
-
-def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
+def undo_mean(*names: str, first: float = 0.0) -> Verb:
     """Turn means since the start of an epoch into means since the row before, and add the column `steps`.
 
     Args:
         names: columns that are means over the steps so far.
-        count: the column that counts these steps; it starts again with an epoch or a resumed program.
-        first: added to the count to get the number of steps: 1 if it counts from 0.
+        first: added to `step` to get their number: 1 if it counts from 0.
     """
 
-    def verb(columns: Columns) -> Kept:
-        steps = columns[count] + first
+    def verb(columns: Columns) -> Columns:
+        steps = columns["step"] + first
         restarts = np.diff(steps, prepend=np.inf) <= 0
         if "epoch" in columns:
             restarts |= np.diff(columns["epoch"], prepend=np.nan) != 0
@@ -273,7 +261,7 @@ def undo_mean(*names: str, count: str = "step", first: float = 0.0) -> Verb:
         for name in names:
             so_far = columns[name] * steps
             made[name] = np.where(restarts, so_far, np.diff(so_far, prepend=0.0)) / covered
-        return every(columns), {**columns, **made, "steps": covered}
+        return columns.assign(**made, steps=covered)
 
     return verb
 
@@ -284,19 +272,18 @@ def mean_of_ranks(*names: str) -> Verb:
     Ranks may lag. A step that fewer ranks print than usual is dropped, such as the first or last step of a cut file.
     """
 
-    def verb(columns: Columns) -> Kept:
+    def verb(columns: Columns) -> Columns:
         step = columns["step"]
         if not len(step):
-            return every(columns), columns
+            return columns
         gaps = np.diff(np.unique(step), append=np.inf)
         run = np.cumsum(np.diff(step, prepend=step[0]) < -_LAG * np.quantile(gaps, 0.5, method="lower"))
         _, first, group, ranks = np.unique(
             np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
         )
         whole = ranks == np.quantile(ranks, 0.5, method="higher")
-        kept, made = take(columns, first[whole])
         means = {name: (np.bincount(group.ravel(), columns[name]) / ranks)[whole] for name in names}
-        return kept, {**made, **means}
+        return columns.take(first[whole]).assign(**means)
 
     return verb
 
@@ -304,13 +291,10 @@ def mean_of_ranks(*names: str) -> Verb:
 def fine(name: str, least: float) -> Verb:
     """Replace values of a column below `least` by NaN: they are printed with too few digits."""
 
-    def verb(columns: Columns) -> Kept:
-        return every(columns), {**columns, name: np.where(columns[name] < least, np.nan, columns[name])}
-
-    return verb
+    return lambda columns: columns.assign(**{name: np.where(columns[name] < least, np.nan, columns[name])})
 
 
-def evaluations(columns: Columns) -> Kept:
+def evaluations(columns: Columns) -> Columns:
     """Mark rows that contain an evaluation without a line: nearly all rows at one distance in steps are slow.
 
     Rows next to the end of an epoch may be slow because of the loader, so the distance is measured without them.
@@ -329,16 +313,12 @@ def evaluations(columns: Columns) -> Kept:
         # Step 0 is at the distance as well, if the offset is 0.
         if count + (offset == 0) >= _SEVERAL and count >= _NEARLY_ALL * max(there.sum(), shown.sum()):
             found[there & slow] = 1.0
-    return every(columns), {**columns, "evaluated": found}
+    return columns.assign(evaluated=found)
 
 
-def whole_seconds(name: str = "duration") -> Verb:
-    """Correct a column of seconds that were cut to whole ones."""
-
-    def verb(columns: Columns) -> Kept:
-        return every(columns), {**columns, name: uncut(columns[name])}
-
-    return verb
+def whole_seconds(columns: Columns) -> Columns:
+    """Correct durations that were cut to whole seconds."""
+    return columns.assign(duration=uncut(columns["duration"]))
 
 
 def uncut(seconds: Column) -> Column:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from perfledger.parsers.contract.reading import Pause, Reading
-from perfledger.parsers.contract.verbs import Column, Columns, Kept
+from perfledger.parsers.contract.verbs import Column, Columns
 
 #: Largest time between the iterations that is ignored, as a share of the printed seconds.
 UNSAID = 0.02
@@ -46,19 +46,16 @@ def _waited(columns: Columns) -> tuple[bool, Column]:
     return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
 
 
-def _as_timed(columns: Columns) -> Kept:
+def _as_timed(columns: Columns) -> Columns:
     """Return the lines of iterations with their seconds, unless the program waited for data between them."""
-    rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    return columns.take(slice(0 if _waited(columns)[0] else None))
 
 
-def _by_the_clock(columns: Columns) -> Kept:
+def _by_the_clock(columns: Columns) -> Columns:
     """Return the clocks of these lines and the samples between them if the program waited for data."""
     waited, steps = _waited(columns)
-    rows = np.arange(len(steps) if waited else 0)
     # The seconds of a line may be missing, such as those of the last line.
     printed = columns["duration"]
     seconds = np.where(np.isnan(printed), np.nanmedian(printed), printed) if waited else printed
-    samples = columns["throughput"] * seconds * steps
-    kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
-    return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
+    made = columns.assign(samples=columns["throughput"] * seconds * steps).drop("throughput", "duration")
+    return made.take(slice(None if waited else 0))

@@ -20,11 +20,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Reading,
     lacks,
     listed,
-    take,
     up_to,
 )
 from perfledger.parsers.dlperf import argument
@@ -41,9 +39,9 @@ _NOT_RLHF = lacks(
 )
 
 
-def _first_epoch(columns: Columns) -> Kept:
+def _first_epoch(columns: Columns) -> Columns:
     """Keep the records of epoch 0: what the mean of later ones covers is unknown."""
-    return take(columns, columns["epoch"] == 0)
+    return columns.take(columns["epoch"] == 0)
 
 
 def _world(printed: bytes) -> int:

@@ -22,7 +22,6 @@ from perfledger.parsers.contract import (
     Condition,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     either,
@@ -67,23 +66,18 @@ def _is_printed_again(steps: Column, seconds: Column) -> bool:
     return bool(gap < usual or (np.isnan(usual) and steps[0] % gap))
 
 
-def _with_samples(columns: Columns) -> Kept:
+def _with_samples(columns: Columns) -> Columns:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
-    rows = np.arange(int(_is_printed_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
-    of_job = (columns["_devices"] / columns["_sequence_length"])[rows]
-    columns = {name: column[rows] for name, column in columns.items()}
+    columns = columns.take(slice(int(_is_printed_again(columns["step"], columns["step_seconds"])), None))
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     consumed = np.diff(columns["consumed"], prepend=np.nan)
     estimated = columns["batch"] * np.where(gaps > 0, gaps, usual)
-    counted = (gaps > 0) & (consumed > 0)
-    kept = {name: each for name, each in columns.items() if name not in {"batch", "consumed"}}
-    kept["samples"] = np.where(counted, consumed, estimated)
+    samples = np.where((gaps > 0) & (consumed > 0), consumed, estimated)
     # The speed is that of the last batch, which may be larger than those before it.
-    speed = columns["_of_device"] * of_job
+    speed = columns["_of_device"] * columns["_devices"] / columns["_sequence_length"]
     speed = np.where(np.isfinite(columns["restated"]), columns["restated"], speed)
-    kept["restated"] = speed * kept["samples"] / estimated
-    return rows, kept
+    return columns.assign(samples=samples, restated=speed * samples / estimated).drop("batch", "consumed")
 
 
 #: The interval after such a line includes it.

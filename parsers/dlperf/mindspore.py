@@ -14,15 +14,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Indices, Kept, Reading, either
+from perfledger.parsers.contract import Column, Columns, Format, Indices, Reading, either
 
 
-def _timed_steps(printed: Columns) -> Kept:
+def _timed_steps(printed: Columns) -> Columns:
     """Return the rows that print a time, with the step at which it ended."""
     duration = printed["duration"]
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     if not len(states):
-        return _times_alone(printed, duration, times)
+        return _times_alone(printed, times)
     times, states = _paired(times, states)
     trained = ~_evaluated(times, printed)
     times, states = times[trained], states[trained]
@@ -30,19 +30,18 @@ def _timed_steps(printed: Columns) -> Kept:
     step, epoch = printed["step"][states], printed["epoch"][states]
     steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
     ends = np.where(np.isnan(epoch), step, epoch * steps)
-    return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
+    return printed.take(times).select("duration").assign(step=ends, steps=steps, loss=printed["loss"][states])
 
 
-def _times_alone(printed: Columns, duration: Column, times: Indices) -> Kept:
+def _times_alone(printed: Columns, times: Indices) -> Columns:
     """Return the times of a program that prints no states, with the steps that they divide into, counted from its first."""
     before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
     evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))
     trained = np.searchsorted(evaluations, times) == np.searchsorted(evaluations, before)
-    steps = np.round(duration[times] / printed["step_seconds"][times])
-    kept = trained & np.isfinite(steps) & (steps >= 1)
-    times, steps = times[kept], steps[kept]
-    made = {"step": np.cumsum(steps), "steps": steps, "duration": duration[times], "loss": printed["loss"][times]}
-    return times, made
+    found = printed.take(times[trained])
+    steps = np.round(found["duration"] / found["step_seconds"])
+    kept = np.isfinite(steps) & (steps >= 1)
+    return found.take(kept).select("duration", "loss").assign(step=np.cumsum(steps[kept]), steps=steps[kept])
 
 
 def _evaluated(times: Indices, printed: Columns) -> NDArray[np.bool_]:

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import ROUNDS, Columns, Fact, Format, Kept, Reading, median, stretches
+from perfledger.parsers.contract import ROUNDS, Columns, Fact, Format, Reading, median, stretches
 
 
-def _of_intervals(columns: Columns) -> Kept:
+def _of_intervals(columns: Columns) -> Columns:
     """Return the records of Apex; those of scripts whose means in brackets are of all batches are of one batch each.
 
     The first line of an epoch divides its batch by the batches of an interval.
@@ -33,10 +33,9 @@ def _of_intervals(columns: Columns) -> Kept:
     inside = np.flatnonzero((gaps > 0) & (np.diff(columns["epoch"]) == 0)) + 1
     added = np.diff(columns["_mean_seconds"] * lines, prepend=np.nan)
     if (np.abs(added - took) > 2 * ROUNDS * lines)[inside].any():
-        return stretches({name: each for name, each in columns.items() if name != "throughput"})
+        return stretches(columns.drop("throughput"))
     first = np.where(steps == 0, usual, 1.0)
-    found = {**columns, "step_seconds": took * first, "throughput": columns["throughput"] / first}
-    return np.arange(len(steps)), found
+    return columns.assign(step_seconds=took * first, throughput=columns["throughput"] / first)
 
 
 FORMAT = Format(

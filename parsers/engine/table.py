@@ -24,7 +24,6 @@ from perfledger.parsers.contract import (
     Column,
     FormatError,
     Indices,
-    Kept,
     Pause,
     Reading,
     is_private,
@@ -73,6 +72,10 @@ class Stop(NamedTuple):
     pause: Pause
 
 
+#: The rows that are records, and their columns.
+Processed = tuple[Indices, Mapping[str, Column]]
+
+
 class LogSource:
     """The file, whose chunks can be read again: its whole text may not fit into memory."""
 
@@ -115,11 +118,11 @@ class ReadingTable:
     places: list[NDArray[np.uint32]] = field(default_factory=list)
     #: In the order of the rows; several of one kind without a row between them count once.
     stops: list[Stop] = field(default_factory=list)
-    _made_by_verbs: dict[tuple[int, int], Kept] = field(default_factory=dict)
+    _made_by_verbs: dict[tuple[int, int], Processed] = field(default_factory=dict)
     #: Cached line numbers by row: every figure needs those of its first and last record.
     _lines: dict[int, int] = field(default_factory=dict)
 
-    def records(self, first: int, last: int, facts: Mapping[str, float]) -> Kept:
+    def records(self, first: int, last: int, facts: Mapping[str, float]) -> Processed:
         """Apply the reading's verbs to some rows, and return the rows that are records, with their columns.
 
         The rows of each rank are processed separately, since the state of one rank does not depend on another.
@@ -307,7 +310,7 @@ class SessionRecords:
         return of_rows if self._processed is None else of_rows[self._processed[0]]
 
     @cached_property
-    def _processed(self) -> Kept | None:
+    def _processed(self) -> Processed | None:
         """Return the rows that are records and their columns; None if the reading has no verbs or no rows."""
         if not self.reading.verbs or self.last == self.first:
             return None
@@ -320,15 +323,15 @@ def _by_rank(ranks: Column) -> list[Indices]:
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of_rank(reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]) -> Kept:
+def _of_rank(reading: Reading, rows: Indices, columns: Mapping[str, Column], facts: Mapping[str, float]) -> Processed:
     """Apply the verbs to the rows of one rank; return the rows that they keep, as rows of the table."""
-    kept, made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
+    made = applied(reading.verbs, {name: each[rows] for name, each in columns.items()}, facts)
     if unknown := sorted(set(made) - set(COLUMNS)):
         raise FormatError(f"the verbs of {reading.shape!r} make columns unknown to COLUMNS: {unknown}")
-    return rows[kept], made
+    return rows[made.rows], made
 
 
-def _joined(ranks: list[Kept]) -> Kept:
+def _joined(ranks: list[Processed]) -> Processed:
     """Join the records of several ranks in file order, with the columns that all ranks with records have."""
     filled = [each for each in ranks if len(each[0])] or ranks[:1]
     rows = np.concatenate([each for each, _ in filled])

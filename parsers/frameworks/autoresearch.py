@@ -6,18 +6,18 @@ the evaluation at the end; `total_tokens_M` counts all steps. The lines of the s
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Format, Kept, Reading, take
+from perfledger.parsers.contract import Columns, Format, Reading
 
 #: Steps before the timer of a run begins.
 _UNTIMED = 11
 _MILLION = 1e6
 
 
-def _timed(columns: Columns) -> Kept:
+def _timed(columns: Columns) -> Columns:
     """Add the tokens per second of the steps that are timed."""
     steps = columns["_steps"]
     speed = _MILLION * columns["_tokens"] * (steps - _UNTIMED) / steps / columns["seconds"]
-    return take({**columns, "throughput": speed}, steps > _UNTIMED)
+    return columns.assign(throughput=speed).take(steps > _UNTIMED)
 
 
 FORMAT = Format(

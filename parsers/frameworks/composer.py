@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, carry, every, only
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, carry, only
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = "{?[epoch={epoch}]}[batch={step}{?/{total_steps}}]:\n\n"
 
 
-def _batch(columns: Columns) -> Kept:
+def _batch(columns: Columns) -> Columns:
     """Add the tokens or samples of a batch, from the counters of both."""
     batches, counted = columns["_batches"], columns["_counted"]
     known = np.isfinite(batches) & np.isfinite(counted)
     done = float(np.ptp(batches[known])) if known.any() else 0.0
     each = float(np.ptp(counted[known])) / done if done > 0 else np.nan
-    return every(columns), {**columns, "batch": np.full(len(batches), each)}
+    return columns.assign(batch=np.full(len(batches), each))
 
 
 def _of_job(counted: str, unit: str) -> Reading:

@@ -32,16 +32,13 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     Rows,
     Span,
     carry,
-    every,
     lacks,
     only,
-    take,
     timed,
     total,
     up_to,
@@ -87,31 +84,30 @@ _CONDITIONS: dict[Span, tuple[str, ...]] = {
 RESTART = 10
 
 
-def since_restart(columns: Columns) -> Kept:
+def since_restart(columns: Columns) -> Columns:
     """Return the lines whose running means have left out the start of the epoch."""
-    return take(columns, columns["step"] >= RESTART)
+    return columns.take(columns["step"] >= RESTART)
 
 
-def _of_batches(columns: Columns) -> Kept:
+def _of_batches(columns: Columns) -> Columns:
     """Add the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
     batch = columns["_batch_size"] * columns["_devices"]
-    return every(columns), {**columns, "epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
+    return columns.assign(epoch=np.zeros(len(batch)), duration=batch / columns["throughput"])
 
 
-def _by_latency(columns: Columns) -> Kept:
+def _by_latency(columns: Columns) -> Columns:
     """Return runs with the rate of steps by the mean of their milliseconds."""
-    return every(columns), {"steps_per_second": 1e3 / columns["_latency"]}
+    return columns.assign(steps_per_second=1e3 / columns["_latency"]).drop("clock")
 
 
-def _before_the_plan(columns: Columns) -> Kept:
+def _before_the_plan(columns: Columns) -> Columns:
     """Return the lines, with the first of two numbers as the step where the second is the steps that are planned.
 
     Wide & Deep and the medical U-Net of TensorFlow 2 print both. An epoch follows the one before it.
     """
     first, second = columns["epoch"], columns["step"]
     counts = len(first) > 1 and (second == second[0]).all() and np.diff(first).min() > 0 and np.diff(first).max() > 1
-    places = {"epoch": np.zeros(len(first)), "step": first} if counts else {}
-    return every(columns), {**columns, **places}
+    return columns.assign(epoch=np.zeros(len(first)), step=first) if counts else columns
 
 
 def _speed(unit: str, words: str = _TRAIN) -> str:

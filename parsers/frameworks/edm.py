@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, grouped
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, grouped
 
 #: Rounding error of thousands of images, and of seconds of a tick.
 _TENTH = 0.05
@@ -18,23 +18,18 @@ _TENTH = 0.05
 _HUNDREDTH = 0.005
 
 
-def ticks(columns: Columns) -> Kept:
+def ticks(columns: Columns) -> Columns:
     """Return the images and seconds of each tick; the lines of EDM2 are numbered."""
-    rows = np.flatnonzero(columns["_sec_kimg"] > 0)
-    kimg, took, each, tick, memory = (
-        columns[name][rows] for name in ("_kimg", "_sec_tick", "_sec_kimg", "step", "memory")
-    )
-    counted = np.diff(columns["_kimg"], prepend=np.nan)[rows]
+    columns = columns.assign(_counted=np.diff(columns["_kimg"], prepend=np.nan)).take(columns["_sec_kimg"] > 0)
+    counted, took, each, tick = (columns[name] for name in ("_counted", "_sec_tick", "_sec_kimg", "step"))
     counts_well = (2 * _TENTH / counted + _TENTH / took < _HUNDREDTH / each) & (counted > 0) & np.isfinite(tick)
-    numbers = np.arange(1.0, len(rows) + 1)
     samples = 1000 * np.where(counts_well, counted, np.where(np.isfinite(tick), took / each, counted))
-    samples = np.where(samples > 0, samples, 1000 * kimg)
-    return rows, {
-        "step": np.where(np.isfinite(tick), tick, numbers),
-        "samples": samples,
-        "duration": np.where(counts_well, took, samples / 1000 * each),
-        "memory": memory,
-    }
+    samples = np.where(samples > 0, samples, 1000 * columns["_kimg"])
+    return columns.assign(
+        step=np.where(np.isfinite(tick), tick, np.arange(1.0, len(tick) + 1)),
+        samples=samples,
+        duration=np.where(counts_well, took, samples / 1000 * each),
+    )
 
 
 FORMAT = Format(

@@ -16,20 +16,18 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     carry,
     only,
     states,
-    take,
 )
 
 
-def _of_one(columns: Columns) -> Kept:
+def _of_one(columns: Columns) -> Columns:
     """Drop all rows if steps fall while the seconds go on: behaviors or trials print their own steps in turn."""
     falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
-    return take(columns, np.full(len(columns["clock"]), not (falls & ~begins).any()))
+    return columns.take(np.full(len(columns["clock"]), not (falls & ~begins).any()))
 
 
 FORMAT = Format(

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_END, Columns, Format, Kept, Pause, Reading, take
+from perfledger.parsers.contract import EPOCH_END, Columns, Format, Pause, Reading
 from perfledger.parsers.frameworks import FAIRSEQ
 
 _STEP = "epoch {epoch}: {step} / {_} loss={loss},{*} wps={throughput}, ups={steps_per_second}, wpb={batch},"
@@ -30,25 +30,24 @@ _PAUSES = (
 )
 
 
-def _measured(columns: Columns) -> Kept:
+def _measured(columns: Columns) -> Columns:
     """Drop the records before the first one with a speed."""
-    return take(columns, np.cumsum(columns["throughput"] != 0) > 0)
+    return columns.take(np.cumsum(columns["throughput"] != 0) > 0)
 
 
 #: An epoch includes something else if its steps take less than this share; the seconds are whole ones.
 _MOSTLY = 0.95
 
 
-def _mostly_trained(columns: Columns) -> Kept:
+def _mostly_trained(columns: Columns) -> Columns:
     """Add the tokens of each epoch, and whether it includes a validation: its speed counts all since the one before."""
     updates, epochs = columns["_updates"], columns["epoch"]
     done = np.diff(updates, prepend=np.nan)
     usual = np.median(done[done > 0]) if (done > 0).any() else np.nan
     done = np.where(done > 0, done, np.where(epochs == 1, updates, usual))
     trained = columns["_trained"] * columns["_ups"] / done
-    found = {name: columns[name] for name in ("epoch", "loss", "throughput")}
-    found["evaluated"] = np.where(np.abs(trained - 1) < 1 - _MOSTLY, 0.0, 1.0)
-    return np.arange(len(done)), found | {"samples": done * columns["_wpb"]}
+    evaluated = np.where(np.abs(trained - 1) < 1 - _MOSTLY, 0.0, 1.0)
+    return columns.assign(evaluated=evaluated, samples=done * columns["_wpb"])
 
 
 FORMAT = Format(

@@ -15,7 +15,6 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Reading,
     listed,
     median,
@@ -46,19 +45,18 @@ def _number(key: bytes) -> bytes:
     return _named(key) + rb"([1-9][0-9]*+)[,)]"
 
 
-def _epochs(columns: Columns) -> Kept:
+def _epochs(columns: Columns) -> Columns:
     """Return the epochs with the batches of the data set, clipped to the range that the printed batches allow."""
     rows = np.flatnonzero(np.isfinite(columns["duration"]))
-    found = {name: columns[name][rows] for name in ("epoch", "duration")}
+    found = columns.take(rows)
     done, full = columns["_batch"] + 1, columns["_data_set_size"] / columns["_batch_size_of_job"]
     gaps = np.diff(done, prepend=0.0)
     if not len(rows) or not (gaps > 0).any() or not np.isfinite(full).all():
-        return rows, found
+        return found
     begun = np.concatenate([[0], rows[:-1] + 1])
     last = np.median([np.nanmax(done[first:row], initial=0.0) for first, row in zip(begun, rows, strict=True)])
     # Images left over from the epoch before may add one batch.
-    found["steps"] = np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1))
-    return rows, found
+    return found.assign(steps=np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1)))
 
 
 FORMAT = Format(

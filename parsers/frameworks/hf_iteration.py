@@ -15,15 +15,11 @@ from dataclasses import replace
 import numpy as np
 
 from perfledger.parsers.contract import (
-    Column,
     Columns,
     Fact,
     Format,
-    Indices,
-    Kept,
     Pause,
     Reading,
-    every,
     says,
 )
 from perfledger.parsers.frameworks import HUGGING_FACE, HUGGING_FACE_START, PYTORCH_JOB
@@ -32,41 +28,38 @@ from perfledger.parsers.frameworks import HUGGING_FACE, HUGGING_FACE_START, PYTO
 _COUNTED = ("step", "total_steps", "steps")
 
 
-def _in_updates(columns: Columns) -> Kept:
+def _in_updates(columns: Columns) -> Columns:
     """Count updates instead of batches: an update takes one batch, or as many as the head says."""
     batches = np.nan_to_num(columns["_accumulation"], nan=1.0)
-    return every(columns), {**columns, **{each: columns[each] / batches for each in _COUNTED if each in columns}}
+    return columns.assign(**{each: columns[each] / batches for each in _COUNTED if each in columns})
 
 
-def _drawn(columns: Columns) -> tuple[Indices, Column, float]:
-    """Return the lines of bars, the number of the bar of each, and how many batches a resumed run skips in the first."""
-    rows = np.flatnonzero(columns["step"] <= columns["total_steps"])
+def _drawn(columns: Columns) -> tuple[Columns, float]:
+    """Return the lines of bars, numbered by `epoch`, and how many batches a resumed run skips in the first."""
     skipped = columns["_skipped"][np.isfinite(columns["_skipped"])]
-    return rows, np.cumsum(np.diff(columns["step"][rows], prepend=0.0) < 0), float(skipped[0]) if len(skipped) else 0.0
+    bars = columns.take(columns["step"] <= columns["total_steps"])
+    begun = np.diff(bars["step"], prepend=0.0) < 0
+    return bars.assign(epoch=np.cumsum(begun).astype(float)), float(skipped[0]) if len(skipped) else 0.0
 
 
-def _of_batches(columns: Columns) -> Kept:
+def _of_batches(columns: Columns) -> Columns:
     """Keep the lines that first show a batch, unless the log contains complete bars only."""
-    rows, epoch, skipped = _drawn(columns)
-    step = columns["step"][rows]
+    bars, skipped = _drawn(columns)
+    epoch, step = bars["epoch"], bars["step"]
     _, first = np.unique(np.stack([epoch, step]), axis=1, return_index=True)
     kept = first[(epoch[first] > 0) | (step[first] > skipped)]
-    if (step == columns["total_steps"][rows]).all():
-        kept = kept[:0]
-    return rows[kept], {"epoch": epoch[kept]} | {
-        name: columns[name][rows[kept]] for name in ("step", "total_steps", "clock")
-    }
+    return bars.take(kept[:0] if (step == bars["total_steps"]).all() else kept)
 
 
-def _of_complete_bars(columns: Columns) -> Kept:
+def _of_complete_bars(columns: Columns) -> Columns:
     """Keep the bars of a log with complete bars only: their seconds are cut, and their speed is a mean."""
-    rows, _, skipped = _drawn(columns)
-    if (columns["step"][rows] != columns["total_steps"][rows]).any():
-        rows = rows[:0]
-    steps, elapsed, number = columns["step"][rows], columns["clock"][rows], np.arange(len(rows))
-    seconds = steps * np.fmax(columns["_seconds"][rows], 1 / columns["_rate"][rows])
+    bars, skipped = _drawn(columns)
+    bars = bars.take(slice(0 if (bars["step"] != bars["total_steps"]).any() else None))
+    steps, elapsed, number = bars["step"], bars["clock"], np.arange(float(len(bars.rows)))
+    seconds = steps * np.fmax(bars["_seconds"], 1 / bars["_rate"])
     done = steps - np.where(number == 0, skipped, 0.0)
-    return rows, {"epoch": number.astype(float), "steps": done, "duration": np.clip(seconds, elapsed, elapsed + 1)}
+    found = bars.assign(epoch=number, steps=done, duration=np.clip(seconds, elapsed, elapsed + 1))
+    return found.select("epoch", "steps", "duration")
 
 
 #: SetFit's head, which accumulates nothing, is the shorter one.

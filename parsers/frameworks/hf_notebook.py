@@ -8,16 +8,13 @@ shows. All other lines are those of the Trainer; if the call's own figure is pri
 
 from __future__ import annotations
 
+import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Format,
-    Kept,
     Reading,
-    only,
-    quotient,
-    take,
     whole_seconds,
-    without,
 )
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -25,11 +22,12 @@ from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 _LATE = 1.5
 
 
-def _whole_run(columns: Columns) -> Kept:
-    """Keep the bar of a notebook with one bar, unless it continues from a checkpoint."""
+def _whole_run(columns: Columns) -> Columns:
+    """Return the rate of the bar of a notebook with one bar, unless it continues from a checkpoint."""
     first, second = columns["_first"], columns["_second"]
     late = first > _LATE * (second - first)
-    return take(columns, ~late & (len(first) == 1))
+    found = columns.assign(steps_per_second=columns["_done"] / columns["duration"]).drop("duration")
+    return found.take(~late & (len(first) == 1) & np.isfinite(found["steps_per_second"]))
 
 
 FORMAT = Format(
@@ -50,13 +48,7 @@ FORMAT = Format(
             span="run",
             per_update=True,
             weak=True,
-            verbs=(
-                _whole_run,
-                whole_seconds(),
-                quotient("steps_per_second", "_done", "duration"),
-                only("steps_per_second"),
-                without("duration"),
-            ),
+            verbs=(whole_seconds, _whole_run),
         ),
     ),
     facts=TRAINER.facts,

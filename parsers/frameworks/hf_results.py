@@ -7,7 +7,7 @@ Trainer writes the same file.
 
 import numpy as np
 
-from perfledger.parsers.contract import NUMBER, Columns, Format, Kept, Reading
+from perfledger.parsers.contract import NUMBER, Columns, Format, Reading
 
 #: A key; the keys are in alphabetical order. Transport may take blanks away.
 _KEY = rb'\s++"'
@@ -16,12 +16,11 @@ _VALUE = rb'\w++": [^"\s]++'
 _OTHERS = rb"(?:" + _KEY + rb'(?!epoch"|step"|train_)' + _VALUE + rb")*+"
 
 
-def _planned(columns: Columns) -> Kept:
+def _planned(columns: Columns) -> Columns:
     """Add the planned epochs to the summary of a run that ended before them; its last epoch may lack a part."""
-    found = {name: each for name, each in columns.items() if name != "_samples"}
     planned = columns["throughput"] * columns["seconds"] / columns["_samples"]
     early = (planned - columns["epoch"] >= 1) | (columns["epoch"] < planned / 2)
-    return np.arange(len(planned)), found | {"total_epochs": np.where(early, planned, np.nan)}
+    return columns.assign(total_epochs=np.where(early, planned, np.nan))
 
 
 FORMAT = Format(

@@ -30,19 +30,15 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     Rows,
-    every,
     first_drawn,
     grouped,
     lacks,
     says,
     silent_checkpoints,
     states,
-    take,
-    without,
 )
 from perfledger.parsers.frameworks import (
     ACCELERATE,
@@ -65,7 +61,7 @@ _FOUR_DIGITS = 0.0011
 _OTHER_BATCH = 0.2
 
 
-def _of_training(columns: Columns) -> Kept:
+def _of_training(columns: Columns) -> Columns:
     """Keep the lines of the bar of training: it has the stated steps, or losses after it, or lasts longest.
 
     If output is buffered, losses come in blocks and do not count.
@@ -73,19 +69,19 @@ def _of_training(columns: Columns) -> Kept:
     total, stated = columns["total_steps"], float(columns["_total_steps"][0])
     totals, losses = np.unique(total[np.isfinite(columns["_loss"])], return_counts=True)
     if np.isfinite(stated):
-        return take(columns, total == stated)
+        return columns.take(total == stated)
     if losses.max(initial=0) >= _FEWEST_LOSSES:
-        return take(columns, total == totals[np.argmax(losses)])
-    return take(columns, total == total[np.argmax(columns["clock"])])
+        return columns.take(total == totals[np.argmax(losses)])
+    return columns.take(total == total[np.argmax(columns["clock"])])
 
 
-def _steps_of_epochs(columns: Columns) -> Kept:
-    """Add the step of each line, by its share of the planned epochs."""
+def _checkpoints_by_epochs(columns: Columns) -> Columns:
+    """Mark records with a silent checkpoint, with the step of each line by its share of the planned epochs."""
     share = columns["_epoch"] / columns["_total_epochs"]
-    return every(columns), {**columns, "step": np.round(share * columns["_total_steps"])}
+    return silent_checkpoints(columns.assign(step=np.round(share * columns["_total_steps"]))).drop("step")
 
 
-def _own_bar(columns: Columns) -> Kept:
+def _own_bar(columns: Columns) -> Columns:
     """Drop step and total of a bar after a summary, unless it counts up to the steps of the summary.
 
     These are the planned steps, also if a run ended early. If output is buffered, another bar may follow.
@@ -93,21 +89,20 @@ def _own_bar(columns: Columns) -> Kept:
     rate = columns["_planned"] if "_planned" in columns else columns["steps_per_second"]
     seconds, total = columns["seconds"], columns["total_steps"]
     own = np.abs(total - rate * seconds) <= _HALF_THOUSANDTH * seconds + _FOUR_DIGITS * total
-    made = {name: np.where(own, columns[name], np.nan) for name in ("step", "total_steps")}
-    return every(columns), {**columns, **made}
+    return columns.assign(step=np.where(own, columns["step"], np.nan), total_steps=np.where(own, total, np.nan))
 
 
-def _of_planned_steps(columns: Columns) -> Kept:
+def _of_planned_steps(columns: Columns) -> Columns:
     """Add the fewest steps that the speeds of a call count."""
     total = (columns["_planned"] - _HALF_THOUSANDTH) * columns["seconds"]
-    return every(columns), {**columns, "total_steps": total}
+    return columns.assign(total_steps=total)
 
 
-def _of_batch(columns: Columns) -> Kept:
+def _of_batch(columns: Columns) -> Columns:
     """Drop speeds that count other samples than a batch: of a given number of epochs they count prompts, not answers."""
     batch = columns["throughput"] / columns["_planned"]
     others = np.abs(batch / columns["_batch_size_of_job"] - 1) > _OTHER_BATCH
-    return every(columns), {**columns, "throughput": np.where(others, np.nan, columns["throughput"])}
+    return columns.assign(throughput=np.where(others, np.nan, columns["throughput"]))
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -207,7 +202,7 @@ FORMAT = Format(
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
-            unit="tokens/s", per_update=True, pauses=_PAUSES, verbs=(_steps_of_epochs, silent_checkpoints, without("step")),
+            unit="tokens/s", per_update=True, pauses=_PAUSES, verbs=(_checkpoints_by_epochs,),
             where=lacks(SHARED_SAMPLES),
         ),
         Reading("{{'loss': {_}, 'learning_rate': {_}, 'epoch': {_}, {*}'throughput': {throughput}}}", unit="tokens/s", span="run", weak=True),

@@ -5,12 +5,12 @@ is read as a whole; its last step always has a line. Epochs that are too short a
 is not printed. Lines that begin with `EVAL:` belong to the validation.
 """
 
-from perfledger.parsers.contract import Columns, Format, Kept, Reading, take, undo_mean, whole_seconds
+from perfledger.parsers.contract import Columns, Format, Reading, undo_mean, whole_seconds
 
 
-def _last_steps(columns: Columns) -> Kept:
+def _last_steps(columns: Columns) -> Columns:
     """Keep the line of the last step of each epoch: an earlier line does not show how long the epoch took."""
-    return take(columns, columns["step"] + 1 == columns["total_steps"])
+    return columns.take(columns["step"] + 1 == columns["total_steps"])
 
 
 FORMAT = Format(
@@ -22,7 +22,7 @@ FORMAT = Format(
             "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {duration:length} (remain {_}m {_}s) Loss: {loss}(",
             unit="samples/s",
             span="epoch",
-            verbs=(_last_steps, undo_mean(first=1), whole_seconds()),
+            verbs=(_last_steps, undo_mean(first=1), whole_seconds),
         ),
     ),
 )  # fmt: skip

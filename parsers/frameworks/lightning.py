@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, product
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, product
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second; a rate is rounded to two decimals.
@@ -31,7 +31,7 @@ _LATEST = 30.0
 _FIRST_SECOND = 2.0
 
 
-def _epochs(columns: Columns) -> Kept:
+def _epochs(columns: Columns) -> Columns:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
     If no bar is complete, because the run ended within its first epoch or the length of an epoch is unknown, it is the last state.
@@ -50,27 +50,26 @@ def _epochs(columns: Columns) -> Kept:
         steps, evaluated = columns["_trained"], False
         states = np.flatnonzero(np.isfinite(steps))
         rows = states[np.diff(columns["epoch"][states], prepend=np.nan) != 0]
-    found = {name: columns[name][rows] for name in ("epoch", "loss")} | {"steps": steps[rows]}
+    found = columns.assign(steps=steps, _row=np.arange(float(len(steps)))).take(rows)
     if evaluated:
-        found["evaluated"] = np.ones(len(rows))
-    rate = columns["steps_per_second"][rows]
-    seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
-    return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
+        found = found.assign(evaluated=np.ones(len(rows)))
+    rate = found["steps_per_second"]
+    seconds = found.get("step_seconds", np.full(len(rows), np.nan))
+    return found.assign(step_seconds=np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds))
 
 
-def _of_bar(columns: Columns) -> Kept:
+def _of_bar(columns: Columns) -> Columns:
     """Return the same of a bar that prints the mean of an epoch, without the steps that an earlier run did of it."""
-    rows, found = _epochs(columns)
-    steps, lasted = found["steps"], columns["duration"][rows] + _CUT
-    printed = columns["step_seconds"][rows]
-    coarse = _ROUNDS / np.where(np.isnan(printed), columns["steps_per_second"][rows], printed)
+    found = _epochs(columns)
+    steps, lasted, printed = found["steps"], found["duration"] + _CUT, columns.take(found["_row"].astype(np.intp))
+    coarse = _ROUNDS / np.where(np.isnan(printed["step_seconds"]), printed["steps_per_second"], printed["step_seconds"])
     # The rate of a state that is not complete may be smoothed.
     apart = np.abs(steps * found["step_seconds"] - lasted)
-    smoothed = np.isnan(columns["steps"][rows]) & ~(apart <= _CUT + coarse * lasted)
+    smoothed = np.isnan(printed["steps"]) & ~(apart <= _CUT + coarse * lasted)
     seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
-    before = np.array([_before(columns, row) for row in rows.tolist()])
+    before = np.array([_before(columns, int(row)) for row in found["_row"]])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
-    return rows, {**found, "steps": done, "step_seconds": seconds / done}
+    return found.assign(steps=done, step_seconds=seconds / done).drop("duration", "steps_per_second")
 
 
 def _before(columns: Columns, row: int) -> float:
@@ -80,15 +79,16 @@ def _before(columns: Columns, row: int) -> float:
     return float(begun[rows[-1]]) - 1 if len(rows) else 0.0
 
 
-def _of_rich(columns: Columns) -> Kept:
+def _of_rich(columns: Columns) -> Columns:
     """Return the same of a bar that prints the rate of the last half minute, and the time of the epoch.
 
     If the run was resumed within an epoch, the time of that epoch is too short for its steps.
     """
-    rows, found = _epochs(columns)
-    lasted = columns["duration"][rows] + _CUT
-    slower = (lasted > _LATEST) & (lasted / found["steps"] > found["step_seconds"])
-    return rows, {**found, "step_seconds": np.where(slower, lasted / found["steps"], found["step_seconds"])}
+    found = _epochs(columns)
+    lasted = (found["duration"] + _CUT) / found["steps"]
+    slower = (found["duration"] + _CUT > _LATEST) & (lasted > found["step_seconds"])
+    seconds = np.where(slower, lasted, found["step_seconds"])
+    return found.assign(step_seconds=seconds).drop("duration", "steps_per_second")
 
 
 _GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "

@@ -15,41 +15,40 @@ import re
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Kept, Pause, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
-def _iterations(columns: Columns) -> Kept:
+def _iterations(columns: Columns) -> Columns:
     """Return the lines, or a mean iteration per update if the lines show more or fewer updates than the run."""
-    seconds, rows = columns["step_seconds"], np.arange(len(columns["step"]))
-    found = {name: columns[name] for name in ("step", "loss")}
-    if not len(rows):
-        return rows, found | {"step_seconds": seconds}
+    seconds, count = columns["step_seconds"], len(columns["step"])
+    if not count:
+        return columns
     marked = np.isfinite(columns["_marked"])
     between, updates = (float(columns[name][-1] - columns[name][0]) for name in ("step", "_updates"))
-    found |= _of_updates(columns, between / updates if between > 0 and updates > 0 else np.nan)
-    if not (between > 0 and updates > 0) or abs(marked.sum() - len(rows) * updates / between) < 1 + len(rows) / between:
-        return rows, found | {"step_seconds": seconds}
+    found = _of_updates(columns, between / updates if between > 0 and updates > 0 else np.nan)
+    if not (between > 0 and updates > 0) or abs(marked.sum() - count * updates / between) < 1 + count / between:
+        return found
     if marked.all() or not marked.any():
-        return rows, found
+        return found.drop("step_seconds")
     # The lines before each update, since the update before.
     of_update = (np.cumsum(marked) - marked)[~marked]
     lines = np.bincount(of_update, minlength=marked.sum() + 1)[: marked.sum()]
     others = np.bincount(of_update, seconds[~marked], minlength=marked.sum() + 1)[: marked.sum()]
     rows, each = np.flatnonzero(marked)[lines > 0], round(between / updates)
     mean = ((each - 1) * others[lines > 0] / lines[lines > 0] + seconds[rows]) / each
-    return rows, {name: column[rows] for name, column in found.items()} | {"step_seconds": mean}
+    return found.take(rows).assign(step_seconds=mean)
 
 
-def _of_updates(columns: Columns, each: float) -> dict[str, Column]:
-    """Return the samples of all updates, if these take more or fewer iterations than the batch sizes and the devices say."""
+def _of_updates(columns: Columns, each: float) -> Columns:
+    """Add the samples of all updates, if these take more or fewer iterations than the batch sizes and the devices say."""
     planned, batch, devices, of_node, nodes = (
         float(columns[name][0]) for name in ("_accumulation", "_batch_size", "_devices", "_devices_per_node", "_nodes")
     )
     if not abs(planned / each - 1) > _OTHER_PLAN:
-        return {}
+        return columns
     of_job = planned * batch * (devices if devices == devices else of_node * nodes)
-    return {"consumed": columns["step"] / each * of_job}
+    return columns.assign(consumed=columns["step"] / each * of_job)
 
 
 #: If the iterations of an update differ from the plan by more than this share, the plan is wrong.

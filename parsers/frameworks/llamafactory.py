@@ -17,10 +17,8 @@ import numpy as np
 from perfledger.parsers.contract import (
     Columns,
     Format,
-    Kept,
     Pause,
     Reading,
-    every,
     lacks,
     mean_of_ranks,
     says,
@@ -28,18 +26,18 @@ from perfledger.parsers.contract import (
 )
 
 
-def _full_updates(columns: Columns) -> Kept:
+def _full_updates(columns: Columns) -> Columns:
     """Count the full updates of each row, if the epoch is printed with enough digits."""
     step, epoch = columns["step"], columns["_epoch"]
     if (epoch == np.round(epoch, 2)).all():
-        return every(columns), columns
+        return columns
     share, steps = (np.diff(each, prepend=0.0) for each in (epoch, step))
     full = float(np.quantile((share / steps)[steps > 0], 0.9, method="nearest"))
     updates = share / full
     # Each end of an epoch takes a part of one update away; any other share was damaged.
     ends = np.diff(np.floor(epoch), prepend=0.0) + 1
     counted = np.isfinite(updates) & (updates > steps - ends) & (updates <= steps)
-    return every(columns), {**columns, "steps": np.where(counted, updates, steps)}
+    return columns.assign(steps=np.where(counted, updates, steps))
 
 
 _PAUSES = (Pause("evaluation", '"eval_loss": {:int}'),)

@@ -20,9 +20,7 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
-    Kept,
     Reading,
-    every,
     of_others,
     since_before,
     with_others,
@@ -47,26 +45,25 @@ _RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
 _LEFT = rb"(?P<_left>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+)"
 
 
-def apart(columns: Columns) -> Kept:
+def apart(columns: Columns) -> Columns:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= _WINDOW)
     if "epoch" in columns:
         undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
     found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return every(columns), {**columns, **found}
+    return columns.assign(**found)
 
 
-def _with_left_out(columns: Columns) -> Kept:
+def _with_left_out(columns: Columns) -> Columns:
     """Return the same, with the iterations of each epoch that no mean includes."""
-    rows, found = apart(columns)
-    found = dict(found)
-    for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
+    found = apart(columns)
+    for lines in np.split(np.arange(len(columns.rows)), np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
         if (seconds := _of_others(lines, columns)) is not None:
             found["step_seconds"][lines] = with_others(
                 found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
             )
-    return rows, found
+    return found
 
 
 def _of_others(lines: Indices, columns: Columns) -> float | None:

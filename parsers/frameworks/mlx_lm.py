@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, grouped, take
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, grouped
 
 
-def _of_whole_intervals(columns: Columns) -> Kept:
+def _of_whole_intervals(columns: Columns) -> Columns:
     """Drop validations, and the first line of training after one that may have restarted its timer."""
     step, validated = columns["step"], np.isfinite(columns["_validation"])
     harmless = step <= 1
@@ -25,7 +25,7 @@ def _of_whole_intervals(columns: Columns) -> Kept:
     harmless[1:] |= ~validated[:-1] & (step[1:] == step[:-1])
     spoilt = np.zeros(len(step), dtype=np.bool_)
     spoilt[1:] = (validated & ~harmless)[:-1]
-    return take(columns, ~validated & ~spoilt)
+    return columns.take(~validated & ~spoilt)
 
 
 #: A row of the panel above the table.

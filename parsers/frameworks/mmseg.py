@@ -17,10 +17,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
-    every,
     since_before,
 )
 
@@ -39,7 +37,7 @@ _PAUSES = (
 _WINDOW = 10
 
 
-def _of_all(columns: Columns) -> Kept:
+def _of_all(columns: Columns) -> Columns:
     """Return the seconds of the iterations since the line before, or of the last ones if the mean covers fewer."""
     done = columns["step"]
     if "epoch" in columns:
@@ -47,7 +45,7 @@ def _of_all(columns: Columns) -> Kept:
     window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
     found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return every(columns), {**columns, **found}
+    return columns.assign(**found)
 
 
 #: The name of an experiment, which is that of its configuration's file. MMEngine adds when it began.

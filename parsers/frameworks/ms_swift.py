@@ -19,10 +19,8 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
-    every,
     mean_of_ranks,
 )
 from perfledger.parsers.frameworks import TORCHRUN, row, value
@@ -33,11 +31,11 @@ _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps
 _ROUNDED = 1.5
 
 
-def _clock(columns: Columns) -> Kept:
+def _clock(columns: Columns) -> Columns:
     """Return the time since the process began: as its mean speed says, or as printed if the speed counts fewer steps."""
     by_speed = columns["step"] * np.fmax(columns["_seconds"], 1 / columns["_rate"])
     contradicts = np.abs(by_speed - columns["clock"]) > _ROUNDED
-    return every(columns), {**columns, "clock": np.where(contradicts, columns["clock"], by_speed)}
+    return columns.assign(clock=np.where(contradicts, columns["clock"], by_speed))
 
 
 def _argument(name: bytes, printed: bytes) -> bytes:

@@ -20,11 +20,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     evaluations,
-    every,
     fine,
     grouped,
     lacks,
@@ -40,7 +38,7 @@ _ROUNDS = 0.005
 _ROUNDS_TO_WHOLE = 0.5
 
 
-def whole_tokens(columns: Columns) -> Kept:
+def whole_tokens(columns: Columns) -> Columns:
     """Drop speeds that do not give a whole number of tokens per step, such as tokens per millisecond.
 
     They stay if the log states the tokens: a speed is compared with these.
@@ -50,8 +48,8 @@ def whole_tokens(columns: Columns) -> Kept:
     usual = median(speed * seconds)
     unsure = median(np.abs(speed * seconds - usual)) + rounds * median(seconds)
     if np.isfinite(columns["_tokens_per_step"]).any() or not unsure < usual % 1 < 1 - unsure:
-        return every(columns), columns
-    return every(columns), {name: each for name, each in columns.items() if name != "throughput"}
+        return columns
+    return columns.drop("throughput")
 
 
 #: In nanoGPT the next iteration contains that time.

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, says
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, says
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -44,7 +44,7 @@ _DIFFERS = 1e-5
 _EVEN = 1e-3
 
 
-def _largest(columns: Columns) -> Kept:
+def _largest(columns: Columns) -> Columns:
     """Return the rows of the largest size whose results are right.
 
     A log that was cut before its first row of that size has no such rows.
@@ -56,15 +56,13 @@ def _largest(columns: Columns) -> Kept:
     if np.isfinite(asked).all():
         largest &= np.abs(size / gib - asked) <= _EVEN * asked
     summed = np.isfinite(columns["_summed"])
-    rows = np.flatnonzero(largest & right & (summed | ~summed.any()))
-    return rows, {"throughput": columns["throughput"][rows]}
+    return columns.take(largest & right & (summed | ~summed.any()))
 
 
-def _of_tables(columns: Columns, *, several: bool) -> Kept:
+def _of_tables(columns: Columns, *, several: bool) -> Columns:
     """Return the rows of the largest size of several tables, or that of a table alone."""
-    rows, found = _largest(columns)
-    kept = slice(len(rows) if (len(rows) > 1) == several else 0)
-    return rows[kept], {name: each[kept] for name, each in found.items()}
+    found = _largest(columns)
+    return found.take(slice(None if (len(found.rows) > 1) == several else 0))
 
 
 def _gib(sizes: bytes) -> int:

@@ -22,12 +22,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     either,
-    every,
-    take,
     up_to,
 )
 
@@ -57,32 +54,29 @@ def _gaps(steps: Column) -> Column:
     return np.repeat(gaps, np.diff([*begun, len(steps)]))
 
 
-def _of_intervals(columns: Columns) -> Kept:
+def _of_intervals(columns: Columns) -> Columns:
     """Return each line with the means of the steps that it sums, if their number differs from the divisor."""
-    rows = every(columns)
     if np.isnan(columns["step"]).any():
-        return rows, columns
+        return columns
     # A line is printed if the iteration is a multiple of the interval.
     interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
     gaps = _gaps(columns["step"])
     gaps[np.isnan(gaps)] = interval
     batch = columns["_batch"] * interval / gaps
     # The first line is compared with the second one.
-    other = batch[columns["step"] != columns["step"][0]][:1] if len(rows) else batch
-    most = np.fmax.accumulate(np.concatenate([other if len(other) else batch[:1], batch]))[: len(rows)]
+    other = batch[columns["step"] != columns["step"][:1]][:1]
+    most = np.fmax.accumulate(np.concatenate([other if len(other) else batch[:1], batch]))[: len(batch)]
     fewer = (gaps <= 0) | (batch < (1 - _ALIKE) * most)
     if interval <= 1 or not (fewer | (gaps != interval)).any():
-        return rows, columns
-    means = {name: each for name, each in columns.items() if name != "consumed"}
-    means |= {"step_seconds": columns["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
-    return take(means, ~fewer)
+        return columns
+    means = columns.assign(step_seconds=columns["step_seconds"] * interval / gaps, steps=gaps, batch=batch)
+    return means.drop("consumed").take(~fewer)
 
 
-def _with_counter(columns: Columns) -> Kept:
+def _with_counter(columns: Columns) -> Columns:
     """Return the states of a bar, with the samples that it counts unless some are rounded."""
-    if np.isfinite(columns["_consumed"]).all():
-        columns = {**columns, "consumed": columns["_consumed"]}
-    return every(columns), columns
+    counted = np.isfinite(columns["_consumed"]).all()
+    return columns.assign(consumed=columns["_consumed"]) if counted else columns
 
 
 def _per_step(printed: bytes) -> int:

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Kept, Reading
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Reading
 
 
-def _batches(columns: Columns) -> Kept:
+def _batches(columns: Columns) -> Columns:
     """Return the batches since the line before, whose samples divide all counts: lines follow the first one of many."""
     counts, epochs = columns["_samples"], columns["epoch"]
     batch = float(np.gcd.reduce(counts.astype(np.int64))) if len(counts) > 1 else np.nan
     anew = np.diff(epochs, prepend=np.nan) != 0
     # The first line of the log may be anywhere in its epoch: that of an epoch's first batch counts as it is.
     steps = np.where(anew, 1.0, np.diff(counts, prepend=np.nan) / batch)
-    rows = np.flatnonzero(steps > 0)
-    found = {name: columns[name][rows] for name in ("epoch", "step_seconds", "reader_seconds", "clock")}
-    found["total_steps"] = columns["_epoch_samples"][rows] // batch
-    return rows, found | {"step": counts[rows] / batch, "steps": steps[rows], "samples": steps[rows] * batch}
+    made = columns.assign(
+        step=counts / batch, steps=steps, samples=steps * batch, total_steps=columns["_epoch_samples"] // batch
+    )
+    return made.take(steps > 0)
 
 
 FORMAT = Format(

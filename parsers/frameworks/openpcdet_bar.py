@@ -22,7 +22,7 @@ FORMAT = Format(
             "epochs:  {_}%|{*}| {epoch}/{_} [\n\ntrain: 100%|{*}| {steps}/{_} [{duration:length}<{*}, total_it={step}]",
             unit="samples/s",
             span="epoch",
-            verbs=(carry("epoch"), only("steps"), states("epoch", last=True), whole_seconds()),
+            verbs=(carry("epoch"), only("steps"), states("epoch", last=True), whole_seconds),
         ),
     ),
     facts=OPENPCDET.facts,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Column, Columns, Fact, Format, Indices, Kept, Pause, Reading
+from perfledger.parsers.contract import Column, Columns, Fact, Format, Indices, Pause, Reading
 
 #: Least steps of a record, in units of the last printed digit: rounding then changes them by 2 % at most.
 _LEAST_STEPS = 50
@@ -25,13 +25,12 @@ def _far_enough(steps: Column, least: Column) -> Indices:
     return np.array(rows, dtype=np.intp)
 
 
-def _rows_far_apart(columns: Columns) -> Kept:
+def _rows_far_apart(columns: Columns) -> Columns:
     """Return the lines between which the printed steps differ by enough."""
     thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
     last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
-    rows = _far_enough(steps, _LEAST_STEPS * last_digit)
-    return rows, {"step": steps[rows], "clock": columns["clock"][rows]}
+    return columns.assign(step=steps).take(_far_enough(steps, _LEAST_STEPS * last_digit))
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, fine, up_to
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, fine, up_to
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
@@ -24,7 +24,7 @@ _PARAMETER = rb"'%s': "
 _FINE = 0.5
 
 
-def _by_the_clock(columns: Columns) -> Kept:
+def _by_the_clock(columns: Columns) -> Columns:
     """Return the loops with a clock that does not advance between the line that ends one and the last before the next."""
     step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
     # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.
@@ -33,7 +33,8 @@ def _by_the_clock(columns: Columns) -> Kept:
     took, steps = np.diff(at, prepend=at[:1]) % _DAY, np.diff(step, prepend=step[:1])
     rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
     trained = at[rows[:1]] + np.cumsum(took[rows]) - took[rows[:1]]
-    return rows, {"step": step[rows], "clock": trained, "steps": steps[rows]}
+    found = columns.assign(step=step, steps=steps).take(rows).assign(clock=trained)
+    return found.drop("steps_per_second")
 
 
 FORMAT = Format(

@@ -17,12 +17,10 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     fine,
     only,
-    take,
 )
 from perfledger.parsers.paddle import LAUNCHER
 
@@ -39,7 +37,7 @@ _STATIC_PAUSES = (
 _NONE = 5e-4
 
 
-def _without_start(columns: Columns) -> Kept:
+def _without_start(columns: Columns) -> Columns:
     """Drop records whose mean contains the start-up, if each record is of another, short epoch.
 
     Such a record then covers the iterations since the one before it.
@@ -47,13 +45,13 @@ def _without_start(columns: Columns) -> Kept:
     epoch, step, total = columns["epoch"], columns["step"], columns["total_steps"]
     rows = np.arange(len(step))
     if (step > 0).any() or not len(step):
-        return rows, columns
+        return columns
     begun = np.diff(epoch, prepend=-np.inf) <= 0
     begun[0] = True
     first = epoch[np.maximum.accumulate(np.where(begun, rows, 0))]
     since = (epoch - first) * total
-    made = {**columns, "steps": np.where(since == 0, 1.0, total)}
-    return take(made, (since == 0) | (since >= _LOG_ITER))
+    made = columns.assign(steps=np.where(since == 0, 1.0, total))
+    return made.take((since == 0) | (since >= _LOG_ITER))
 
 
 FORMAT = Format(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Kept, Pause, Reading, take
+from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Columns that the printer divides by `print_batch_step`.
@@ -57,7 +57,7 @@ def _grid(columns: Columns) -> float:
     return float(found[0]) if len(found) == 1 else np.nan
 
 
-def _over_interval(columns: Columns, every: float) -> Kept:
+def _over_interval(columns: Columns, every: float) -> Columns:
     """Return the records with means over the steps since the record before; without a first one of an unknown number.
 
     Lines are missing where more steps lie between: such a record begins with the last multiple of `every`.
@@ -67,28 +67,26 @@ def _over_interval(columns: Columns, every: float) -> Kept:
     gaps = np.where(gaps > 0, gaps, np.where(beyond == 0, every, np.nan))
     rows = np.flatnonzero(~np.isnan(gaps))
     scale = every / np.where(gaps <= every, gaps, np.where(beyond == 0, every, beyond))
-    made = {name: column * scale if name in _DIVIDED else column for name, column in columns.items()}
-    return take(made, rows)
+    return columns.assign(**{name: columns[name] * scale for name in _DIVIDED & columns.keys()}).take(rows)
 
 
-def _by_grid(columns: Columns) -> Kept:
+def _by_grid(columns: Columns) -> Columns:
     """Return the records of the dialect with samples per step."""
     batch_size = columns["_batch_size"][:1]
     if len(columns["step"]) and np.isfinite(every := _grid(columns)):
         return _over_interval(columns, every)
     whole = bool((np.abs(np.median(columns["batch"]) / batch_size - 1) <= _SAME).any())
-    kept = {name: column for name, column in columns.items() if whole or name not in _DIVIDED}
-    return np.arange(len(columns["step"])), kept
+    return columns if whole else columns.drop(*_DIVIDED)
 
 
-def _by_samples(columns: Columns) -> Kept:
+def _by_samples(columns: Columns) -> Columns:
     """Return the records of the dialect with samples of the interval, which show what the seconds were divided by."""
     every = _grid(columns)
     if np.isnan(every):
         divisors = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
         divisors = divisors[np.isfinite(divisors)]
         every = float(np.round(np.median(divisors))) if len(divisors) else np.nan
-    return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
+    return _over_interval(columns, every) if every >= 1 else columns
 
 
 FORMAT = Format(

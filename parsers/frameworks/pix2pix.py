@@ -19,7 +19,7 @@ FORMAT = Format(
             "End of epoch {epoch} / {total_epochs} Time Taken: {duration} sec",
             unit="images/s",
             span="epoch",
-            verbs=(whole_seconds(),),
+            verbs=(whole_seconds,),
             pauses=(
                 Pause("checkpoint", "saving the model at the end of epoch "),
             ),

@@ -19,37 +19,35 @@ import numpy as np
 from perfledger.parsers.contract import (
     Columns,
     Format,
-    Kept,
     Pause,
     Reading,
     fine,
     lacks,
     median,
     only,
-    take,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
-def _of_last_steps(columns: Columns) -> Kept:
+def _of_last_steps(columns: Columns) -> Columns:
     """Return the lines if their speeds, or some, are means over the last steps."""
     return _lines(columns, smoothed=True)
 
 
-def _of_one_step(columns: Columns) -> Kept:
+def _of_one_step(columns: Columns) -> Columns:
     """Return the lines if each shows its own step alone."""
     return _lines(columns, smoothed=False)
 
 
-def _lines(columns: Columns, *, smoothed: bool) -> Kept:
+def _lines(columns: Columns, *, smoothed: bool) -> Columns:
     """Return the lines with their throughput, if it counts whole steps; return an empty table for the other kind."""
     throughput = columns["throughput"]
     # A mean over the last steps has none to begin with; that of two passes is never 0.
     of_passes = np.isfinite(columns["_entropy"]).any() and not (throughput == 0).any()
     tokens = throughput * columns["step_seconds"]
     alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
-    rows = np.flatnonzero(throughput != 0) if smoothed != alone else np.empty(0, np.intp)
-    return take({name: each for name, each in columns.items() if name != "throughput" or not of_passes}, rows)
+    found = columns.take((throughput != 0) & (smoothed != alone))
+    return found.drop("throughput") if of_passes else found
 
 
 #: Share that is lost of seconds, which are cut to whole ones from a minute on.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Format, Kept, Reading
+from perfledger.parsers.contract import Column, Columns, Format, Reading
 
 #: Units of `Tot` in seconds, largest first.
 _UNITS = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
@@ -19,17 +19,15 @@ _UNITS = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0,
 _PRINTED = 2
 
 
-def _epochs(columns: Columns) -> Kept:
+def _epochs(columns: Columns) -> Columns:
     """Return the complete bars, with the samples and the seconds of all steps after the first."""
-    steps = np.fmax(columns["_of_in_bar"], columns["_of_behind"])
-    rows = np.flatnonzero(np.isfinite(steps))
-    steps, seen = steps[rows], columns["_seen"][rows]
-    found = {"epoch": columns["epoch"][rows], "loss": columns["loss"][rows], "steps": steps - 1}
-    found |= {
-        "samples": seen - np.ceil(seen / steps),
-        "duration": _seconds(np.stack([columns[name][rows] for name in _UNITS])),
-    }
-    return rows, found
+    columns = columns.assign(steps=np.fmax(columns["_of_in_bar"], columns["_of_behind"]))
+    found = columns.take(np.isfinite(columns["steps"]))
+    return found.assign(
+        steps=found["steps"] - 1,
+        samples=found["_seen"] - np.ceil(found["_seen"] / found["steps"]),
+        duration=_seconds(np.stack([found[name] for name in _UNITS])),
+    )
 
 
 def _seconds(times: NDArray[np.float64]) -> Column:

@@ -7,18 +7,18 @@ of the lines show the speed. A sample is a video of several frames; the batch si
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Kept, Reading, every, fine, without
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Reading, fine
 
 #: Means below these seconds are rounded by more than a hundredth if their two decimals are undone from line to line.
 _FINE = 0.5
 
 
-def _fine_or_by_clock(columns: Columns) -> Kept:
+def _fine_or_by_clock(columns: Columns) -> Columns:
     """Drop the seconds if some are too coarse: the clocks of the lines count, if all lines have one."""
     if not (columns["step_seconds"] < _FINE).any():
-        return every(columns), columns
+        return columns
     clocked = np.isfinite(columns["clock"]).all()
-    return (without("step_seconds") if clocked else fine("step_seconds", np.inf))(columns)
+    return columns.drop("step_seconds") if clocked else fine("step_seconds", np.inf)(columns)
 
 
 FORMAT = Format(

@@ -8,13 +8,13 @@ are unknown, and the log is not read. The configuration follows the line that na
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, every, take
+from perfledger.parsers.contract import Columns, Fact, Format, Reading
 
 
-def _of_many(columns: Columns) -> Kept:
+def _of_many(columns: Columns) -> Columns:
     """Return the records, or an empty table if all are of the first of several batches."""
     alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
-    return take(columns, every(columns)[: 0 if alone else None])
+    return columns.take(slice(0 if alone else None))
 
 
 FORMAT = Format(

@@ -20,7 +20,6 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
-    Kept,
     Pause,
     Reading,
     lacks,
@@ -54,7 +53,7 @@ _WAIT = rb"(?:train/)?+data_time"
 _EVIDENCE = ("_step_seconds", "_step_rate", "_wait")
 
 
-def _training(columns: Columns) -> Kept:
+def _training(columns: Columns) -> Columns:
     """Return the points of the loss with most points, if they are steps."""
     series = columns["_series"]
     losses = np.flatnonzero(~np.any([np.isfinite(columns[each]) for each in _EVIDENCE], axis=0))
@@ -62,7 +61,7 @@ def _training(columns: Columns) -> Kept:
     rows = losses[series[losses] == numbers[np.argmax(points)]] if len(losses) else losses
     if not _are_steps(columns, rows):
         rows = rows[:0]
-    return rows, {name: columns[name][rows] for name in ("step", "clock", "loss")}
+    return columns.take(rows)
 
 
 def _are_steps(columns: Columns, rows: Indices) -> bool:

@@ -23,14 +23,11 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     Scope,
-    every,
     lacks,
     says,
-    take,
     up_to,
 )
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
@@ -102,11 +99,11 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
     )
 
 
-def _of_one_hook(columns: Columns) -> Kept:
+def _of_one_hook(columns: Columns) -> Columns:
     """Return all lines, or an empty table if some print the same step with different seconds: they are of several hooks or processes."""
     step, seconds = columns["step"], columns["duration"]
     several = bool(((np.diff(step) == 0) & (np.diff(seconds) != 0)).any())
-    return take(columns, every(columns)[: 0 if several else None])
+    return columns.take(slice(0 if several else None))
 
 
 def _rates(logger: bytes) -> Reading:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Reading, median, take
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, median
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
@@ -25,15 +25,15 @@ _FEWER = 0.9
 _FINE = 0.025
 
 
-def _with_full_updates(columns: Columns) -> Kept:
+def _with_full_updates(columns: Columns) -> Columns:
     """Return the mean speeds, those of epochs that end with a smaller update with the samples of all their updates."""
-    rows, columns = take(columns, columns["step"] < columns["total_steps"])
+    columns = columns.take(columns["step"] < columns["total_steps"])
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
     samples = seconds * speed
     usual = median(samples[np.isfinite(samples)])
     smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & (seconds > _FINE)
     corrected = ((done - 1) * usual + samples) / (done * seconds)
-    return rows, {**columns, "throughput": np.where(smaller, corrected, speed)}
+    return columns.assign(throughput=np.where(smaller, corrected, speed))
 
 
 FORMAT = Format(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, lacks
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Seconds of this many are exact to some three per cent when cut to whole ones.
@@ -28,34 +28,29 @@ def _ahead(columns: Columns) -> bool:
     return bool(((columns["_named"] - columns["step"] == 1) & (columns["total_steps"] > 1)).any())
 
 
-def _updates(columns: Columns) -> Kept:
+def _updates(columns: Columns) -> Columns:
     """Return the states of a bar of updates."""
-    return _none(columns) if _ahead(columns) else _states(columns)
+    return _states(columns).take(slice(0 if _ahead(columns) else None))
 
 
-def _batches(columns: Columns) -> Kept:
+def _batches(columns: Columns) -> Columns:
     """Return the states of a bar of batches."""
-    return _states(columns) if _ahead(columns) else _none(columns)
+    return _states(columns).take(slice(None if _ahead(columns) else 0))
 
 
-def _none(columns: Columns) -> Kept:
-    return np.empty(0, dtype=np.intp), {name: columns[name][:0] for name in ("epoch", "step", "total_steps", "loss")}
-
-
-def _states(columns: Columns) -> Kept:
+def _states(columns: Columns) -> Columns:
     """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began.
 
     Whole seconds are too coarse for an epoch whose steps after the first take less than half a minute. Such an epoch is
     left out; if all epochs are so short, all seconds are NaN.
     """
     new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
-    rows = np.flatnonzero(new & (columns["duration"] > 0))
-    seconds, begins = columns["duration"][rows], np.flatnonzero(np.diff(columns["epoch"][rows], prepend=np.nan) != 0)
-    counts = np.diff(begins, append=len(rows))
+    found = columns.take(new & (columns["duration"] > 0))
+    seconds, begins = found["duration"], np.flatnonzero(np.diff(found["epoch"], prepend=np.nan) != 0)
+    counts = np.diff(begins, append=len(seconds))
     exact = np.repeat(seconds[begins + counts - 1] - seconds[begins] >= _LONG, counts)
-    rows, exact = (rows[exact], exact[exact]) if exact.any() else (rows, exact)
-    found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
-    return rows, found | {"step_seconds": np.where(exact, columns["duration"][rows] / found["step"], np.nan)}
+    mean = np.where(exact, seconds / found["step"], np.nan)
+    return found.assign(step_seconds=mean).drop("duration").take(exact if exact.any() else slice(None))
 
 
 FORMAT = Format(

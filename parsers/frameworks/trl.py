@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Format, Kept, Reading, lacks, silent_checkpoints, take
+from perfledger.parsers.contract import Columns, Format, Reading, lacks, silent_checkpoints
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -28,14 +28,14 @@ def with_tokens(tokens: bytes) -> bytes:
     ) % (tokens, tokens)
 
 
-def with_bar(columns: Columns) -> Kept:
+def with_bar(columns: Columns) -> Columns:
     """Keep the dictionaries that state tokens and have the bar of their step; drop all if many have no bar."""
     step = columns["step"]
     new = np.diff(columns["consumed"], prepend=np.nan) != 0
     rows = np.flatnonzero(new & np.isfinite(step))
     if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).sum() > (1 - _WITH_BAR) * len(rows):
         rows = rows[:0]
-    return take(columns, rows)
+    return columns.take(rows)
 
 
 #: Share of the dictionaries that must have a bar: in buffered output it is that of another step.

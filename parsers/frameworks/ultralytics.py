@@ -21,7 +21,6 @@ from perfledger.parsers.contract import (
     Condition,
     Fact,
     Format,
-    Kept,
     Reading,
     lacks,
     listed,
@@ -35,7 +34,7 @@ from perfledger.parsers.frameworks import SEVERAL
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
 
 
-def epochs(columns: Columns) -> Kept:
+def epochs(columns: Columns) -> Columns:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
     If the batches of an epoch are those of the data set, the last one counts as a fraction of a batch. If a run ended
@@ -46,25 +45,22 @@ def epochs(columns: Columns) -> Kept:
     steps = columns["_open"] if within else steps
     states = np.flatnonzero(np.isfinite(steps))
     rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
-    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "memory") if name in columns}
-    found["steps"] = steps[rows]
-    by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
-    elapsed = columns["duration"][rows]
-    rounded = "_tenths" in columns
+    found, steps = columns.take(rows), steps[rows]
+    by_rate = steps * np.fmax(found["step_seconds"], 1 / found["steps_per_second"])
+    elapsed = found["duration"]
     if len(rows):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
-        found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
+        steps = np.where(np.ceil(full) == steps, full, steps)
     if within:
-        seconds = elapsed if rounded else uncut(elapsed)
+        seconds = elapsed if "_tenths" in columns else uncut(elapsed)
+    elif "_tenths" in columns:
+        half = np.where(np.isfinite(found["_tenths"]), 0.05, 0.5)
+        seconds = np.clip(by_rate, elapsed - half, elapsed + half)
     else:
-        if rounded:
-            half = np.where(np.isfinite(columns["_tenths"][rows]), 0.05, 0.5)
-            seconds = np.clip(by_rate, elapsed - half, elapsed + half)
-        else:
-            seconds = np.clip(by_rate, elapsed, elapsed + 1)
-    found["step_seconds"] = seconds / found["steps"]
-    found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
-    return rows, found
+        seconds = np.clip(by_rate, elapsed, elapsed + 1)
+    total = found["total_epochs"] + (columns["epoch"].min() == 0)
+    found = found.assign(steps=steps, step_seconds=seconds / steps, total_epochs=total)
+    return found.drop("steps_per_second", "duration")
 
 
 #: Releases that print the memory in GiB, from 8.3.76 on.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Kept, Reading, lacks
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Reading, lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node unless their command states a number of nodes.
@@ -44,15 +44,15 @@ BERT_SQUAD = (
 ONE_BATCH_PER_UPDATE = lacks(rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)")
 
 
-def _whole_batches(columns: Columns) -> Kept:
+def _whole_batches(columns: Columns) -> Columns:
     """Return the states of `run_squad.py`'s bars with the epoch of each; the last batch of an epoch may be a smaller one.
 
     If ranks draw their bars in turn, one may begin an epoch before another has ended the one before.
     """
     step, total = columns["step"], columns["total_steps"]
     done = np.unwrap(step, period=float(total[0]))
-    rows = np.flatnonzero((step > 0) & (step < total))
-    return rows, {"epoch": np.floor(done / total)[rows], "step": step[rows], "clock": columns["clock"][rows]}
+    found = columns.assign(epoch=np.floor(done / total)).take((step > 0) & (step < total))
+    return found.drop("total_steps")
 
 
 #: The bar `Iteration:` that `run_squad.py` draws again in each epoch. Its seconds are whole ones since the epoch began;

@@ -19,7 +19,6 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Indices,
-    Kept,
     Reading,
     medians,
     up_to_argument,
@@ -37,7 +36,7 @@ _SECONDS_DIGIT = 1e-3
 _ROUNDED = 0.1
 
 
-def _intervals(columns: Columns) -> Kept:
+def _intervals(columns: Columns) -> Columns:
     """Return what the iterations since the line before add, by the median of ranks whose lines have no tag."""
     first, group, begun = _once_per_step(columns["epoch"], columns["step"])
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
@@ -47,8 +46,7 @@ def _intervals(columns: Columns) -> Kept:
         made["steps"].append(steps := np.diff(done[rows], prepend=0.0))
         made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
         made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
-    kept = {name: columns[name] for name in ("epoch", "step", "loss")}
-    return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
+    return columns.assign(**{name: np.concatenate(each)[group] for name, each in made.items()}).drop("rank")
 
 
 def _once_per_step(epochs: Column, steps: Column) -> tuple[Indices, Indices, Indices]:

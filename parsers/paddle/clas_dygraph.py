@@ -31,13 +31,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     Scope,
-    every,
-    take,
-    without,
 )
 from perfledger.parsers.paddle import CLAS, KNOWN_MEMORY, MAX_MEMORY
 
@@ -68,23 +64,27 @@ def _are_running(columns: Columns) -> bool:
     return bool(off > _ROUNDED and off_if_running < off / 2)
 
 
-def _since_last(columns: Columns) -> Kept:
+def _since_last(columns: Columns) -> Columns:
     """Keep the lines if their means began with the line before."""
-    rows = every(columns)
-    return take(columns, rows[:0] if _are_running(columns) else rows)
+    return columns.take(slice(0 if _are_running(columns) else None))
 
 
-def _running(columns: Columns) -> Kept:
+def _running(columns: Columns) -> Columns:
     """Keep the lines if their means run since iteration 5; those of earlier iterations began in the epoch before."""
-    return take(columns, (columns["step"] >= _RESTART) & _are_running(columns))
+    return columns.take((columns["step"] >= _RESTART) & _are_running(columns))
 
 
-def _since_restart(columns: Columns) -> Kept:
+def _since_restart(columns: Columns) -> Columns:
     """Keep the lines whose means began in their epoch, or with the program."""
-    return take(columns, (columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
+    return columns.take((columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
 
 
-def _whole_batches(columns: Columns, since: int | None = None) -> Kept:
+def _without_clock(columns: Columns) -> Columns:
+    """Drop the stamps, which only show whether the means run."""
+    return columns.drop("clock")
+
+
+def _whole_batches(columns: Columns, since: int | None = None) -> Columns:
     """Correct the speed of records whose last batch is smaller than the others.
 
     Means run from iteration `since` of the epoch, or from the line before if that is None.
@@ -93,25 +93,23 @@ def _whole_batches(columns: Columns, since: int | None = None) -> Kept:
     last batch of each record. The steps are then unknown if the records are too few for a precise mean.
     """
     ips, cost, step = columns["throughput"], columns["step_seconds"], columns["step"]
-    rows, made, last = np.arange(len(ips)), dict(columns), step == columns["total_steps"] - 1
+    last = step == columns["total_steps"] - 1
     size = ips * cost
     known = size[~last & np.isfinite(size)]
     usual = np.median(known) if len(known) else np.nan
     odd = np.abs(size - usual) > _SAME * usual + _ROUNDING * (ips + cost)
     if odd[~last].sum() > _VARIED * len(known):
-        made["batch"] = np.where(np.isfinite(size), np.round(size), np.nan)
-        if not np.std(size) <= _PRECISE * np.mean(size) * np.sqrt(len(size)):
-            made["steps"] = np.full(len(size), np.nan)
-        return rows, made
+        columns = columns.assign(batch=np.where(np.isfinite(size), np.round(size), np.nan))
+        precise = np.std(size) <= _PRECISE * np.mean(size) * np.sqrt(len(size))
+        return columns if precise else columns.assign(steps=np.full(len(size), np.nan))
     within = np.diff(columns["epoch"], prepend=np.nan) == 0
     covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
     if since is not None:
         covered = step - since + 1
     # A line that covers one batch alone cannot be corrected.
     smaller = last & odd & (size < usual) & (covered > 1)
-    made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
-    rows = rows[~odd | smaller]
-    return rows, {name: column[rows] for name, column in made.items()}
+    corrected = (usual * (covered - 1) + size) / covered / cost
+    return columns.assign(throughput=np.where(smaller, corrected, ips)).take(~odd | smaller)
 
 
 #: Loggers, and what their speed counts.
@@ -131,13 +129,13 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(
-            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), without("clock"), KNOWN_MEMORY))
+            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), _without_clock, KNOWN_MEMORY))
             for logger, scope in _LOGGERS.items()
             for verb, since in ((_since_last, None), (_running, _RESTART))
         ),
         Reading(
             _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=(*_PAUSES, EPOCH_TIMER),
-            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), without("clock"), KNOWN_MEMORY),
+            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), _without_clock, KNOWN_MEMORY),
         ),
     ),
     facts=(*CLAS, Fact("framework_version", "train with paddle {}")),

@@ -15,11 +15,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     up_to,
-    without,
 )
 from perfledger.parsers.paddle import LAUNCHER
 
@@ -30,13 +28,13 @@ _PAUSES = (
 )  # fmt: skip
 
 
-def _of_batches(columns: Columns) -> Kept:
+def _of_batches(columns: Columns) -> Columns:
     """Give the last iteration of an epoch its number; drop speeds of one image per iteration, unless that is the batch."""
     last = (columns["step"] == 0) & np.isfinite(columns["epoch"])
-    numbered = {**columns, "step": np.where(last, columns["total_steps"], columns["step"])}
+    numbered = columns.assign(step=np.where(last, columns["total_steps"], columns["step"]))
     one = (np.round(columns["throughput"] * columns["step_seconds"]) == 1).all()
     drops = one and (columns["_batch_size"] != 1).any()
-    return (without("throughput") if drops else without())(numbered)
+    return numbered.drop("throughput") if drops else numbered
 
 
 FORMAT = Format(

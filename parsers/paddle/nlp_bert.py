@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Kept, Pause, Reading, listed
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, listed
 from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
@@ -20,18 +20,16 @@ from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 _SAME = 2e-3
 
 
-def _whole_intervals(columns: Columns) -> Kept:
+def _whole_intervals(columns: Columns) -> Columns:
     """Drop records of fewer samples per step than usual; correct speeds that count the wait for data twice."""
-    made = {name: column for name, column in columns.items() if name != "_samples"}
     ips, cost, samples = (columns[each] for each in ("throughput", "step_seconds", "_samples"))
     if not len(ips):
-        return np.arange(0), made
+        return columns
     usual = np.median(samples)
     slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= _SAME
     slowed &= np.abs(ips * cost / usual - 1) > _SAME
-    made["throughput"] = np.where(slowed, usual / cost, ips)
-    rows = np.flatnonzero(~(samples < usual * (1 - _SAME)))
-    return rows, {name: column[rows] for name, column in made.items()}
+    corrected = columns.assign(throughput=np.where(slowed, usual / cost, ips))
+    return corrected.take(~(samples < usual * (1 - _SAME)))
 
 
 _LINE = (

@@ -25,11 +25,9 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Pause,
     Reading,
     grouped,
-    without,
 )
 
 #: An argument of the list that the program prints, name and value in two columns.
@@ -48,18 +46,18 @@ _ROW = (
 _DIGITS = "%.3e"
 
 
-def _without_rests(columns: Columns) -> Kept:
+def _without_rests(columns: Columns) -> Columns:
     """Drop the speeds if the run has steps for more samples than its epochs: they count a rest as a whole batch."""
     counted = columns["_total_steps"] * columns["_batch_size_of_job"]
     drops = (counted > columns["_data_set_size"] * columns["_total_epochs"]).any()
-    return (without("throughput") if drops else without())(columns)
+    return columns.drop("throughput") if drops else columns
 
 
-def _of_job(columns: Columns) -> Kept:
+def _of_job(columns: Columns) -> Columns:
     """Drop the speeds of the first releases, which count one update of one device; their learning rates have all digits."""
     rates = columns["_learning_rate"]
     drops = any(float(_DIGITS % each) != each for each in rates[np.isfinite(rates)].tolist())
-    return (without("throughput") if drops else without())(columns)
+    return columns.drop("throughput") if drops else columns
 
 
 #: An evaluation or a checkpoint counts in the interval that follows it.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Kept, Pause, Reading
+from perfledger.parsers.contract import EPOCH_END, Columns, Fact, Format, Pause, Reading
 from perfledger.parsers.paddle import LAUNCHER
 
 _PAUSES = (
@@ -19,20 +19,22 @@ _PAUSES = (
 )  # fmt: skip
 
 
-def _since_last(columns: Columns) -> Kept:
+def _since_last(columns: Columns) -> Columns:
     """Return what each record adds: its steps, their seconds and samples per step."""
-    made = dict(columns)
     step, resumed, stated = columns["step"], columns["_resumed_from"], columns["_batch_size"]
     seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
     elapsed = columns["_mean"] * seen
     again = np.diff(seen, prepend=np.inf) <= 0  # The first record, and where the program was started again.
-    made["steps"] = np.where(again, seen - 1, np.diff(seen, prepend=0))
-    made["step_seconds"] = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / made["steps"]
+    steps = np.where(again, seen - 1, np.diff(seen, prepend=0))
+    seconds = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / steps
     batch = np.round(columns["_ips"] * elapsed / (seen - 1))
-    made["throughput"] = batch / made["step_seconds"]
-    made["batch"] = np.full(len(step), stated[0]) if np.isfinite(stated).any() else batch
-    rows = np.flatnonzero(seen > 1)
-    return rows, {name: column[rows] for name, column in made.items()}
+    made = columns.assign(
+        steps=steps,
+        step_seconds=seconds,
+        throughput=batch / seconds,
+        batch=np.full(len(step), stated[0]) if np.isfinite(stated).any() else batch,
+    )
+    return made.take(seen > 1)
 
 
 FORMAT = Format(

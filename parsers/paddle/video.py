@@ -14,7 +14,6 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Kept,
     Reading,
     up_to,
 )
@@ -27,29 +26,29 @@ _END = (
 )  # fmt: skip
 
 
-def _whole_epochs(columns: Columns) -> Kept:
+def _whole_epochs(columns: Columns) -> Columns:
     """Return a record per epoch whose end is printed, or the lines of batches if no end is printed."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
-    made = dict(columns)
     if not (line.any() and ended.any()):
-        rows = np.flatnonzero(line)
-        return rows, {name: column[rows] for name, column in made.items()}
+        return columns.take(line)
     batch = np.median((columns["throughput"] * columns["step_seconds"])[line])
     rows, first = np.flatnonzero(ended), np.flatnonzero(np.isfinite(columns["_first"]))
     rows = rows[np.diff(columns["_ended"][rows], prepend=np.nan) != 0]  # Two handlers print each line twice.
-    seconds = columns["_sum"][rows]
-    step = np.round(seconds * columns["_mean"][rows] / batch)
+    found = columns.take(rows)
+    step = np.round(found["_sum"] * found["_mean"] / batch)
     # The line of an epoch's first batch, if there is one, follows the end of the epoch before.
     of_first = np.append(first, -1)[np.searchsorted(first, rows) - 1]
-    before = np.concatenate([[-1], rows[:-1]])
-    known = of_first > before
-    seconds = seconds - np.where(known, columns["_first"][of_first], 0.0)
+    known = of_first > np.concatenate([[-1], rows[:-1]])
+    seconds = found["_sum"] - np.where(known, columns["_first"][of_first], 0.0)
     batches = step - known
-    of_epochs = {
-        "epoch": columns["_ended"][rows], "step": step, "steps": batches, "batch": np.full(len(rows), batch),
-        "step_seconds": seconds / batches, "throughput": batch * batches / seconds,
-    }  # fmt: skip
-    return rows, {name: column[rows] for name, column in made.items()} | of_epochs
+    return found.assign(
+        epoch=found["_ended"],
+        step=step,
+        steps=batches,
+        batch=np.full(len(rows), batch),
+        step_seconds=seconds / batches,
+        throughput=batch * batches / seconds,
+    )
 
 
 FORMAT = Format(

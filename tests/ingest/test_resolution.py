@@ -15,7 +15,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.parsers.contract import Columns, Kept
+from perfledger.parsers.contract import Columns
 from perfledger.parsers.engine.registry import by_id
 from perfledger.schema.records import Figure, NoFigure, Reason, to_json
 from tests.parsers.golden import log_of
@@ -62,8 +62,8 @@ def test_printed_zeros_of_equal_round_figures_are_digits(tmp_path: Path) -> None
 
 
 def test_computed_values_have_no_printed_digits(tmp_path: Path) -> None:
-    def halved(columns: Columns) -> Kept:
-        return list(range(len(columns["step"]))), {**columns, "throughput": columns["throughput"] / 2}  # type: ignore[return-value]
+    def halved(columns: Columns) -> Columns:
+        return columns.assign(throughput=columns["throughput"] / 2)
 
     assert of(SPEED, ["800"] * 6, "per s", tmp_path, verbs=(halved,)).resolution is UNSET
 

@@ -36,7 +36,7 @@ from perfledger.ingest.compute.equations import EQUATIONS, Given, check, clock, 
 from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.record import identity, run_facts, run_problems
-from perfledger.parsers.contract import EPOCH_END, Format, Reading, epoch_means, statistics, uncut
+from perfledger.parsers.contract import EPOCH_END, Columns, Format, Reading, epoch_means, statistics, uncut
 from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
@@ -240,7 +240,7 @@ def epochs_used(step: int) -> int:
     """Return how many of three epochs of 100 steps count if each prints only the line of `step`."""
     seconds = dict.fromkeys(("step_seconds", "_mean_seconds"), np.ones(3))
     columns = {"epoch": column([0, 1, 2]), "step": np.full(3, step), "total_steps": np.full(3, 100.0), **seconds}
-    return len(epoch_means.stretches(columns)[0])
+    return len(epoch_means.stretches(Columns(columns, np.arange(3), {})).rows)
 
 
 def seconds_per_step(error: float, steps: float) -> float | None:

@@ -16,7 +16,6 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     FormatError,
-    Kept,
     Pause,
     Reading,
     up_to,
@@ -35,8 +34,8 @@ from perfledger.schema.distinct_lines import distinct_lines
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
 
 
-def since_begin(columns: Columns) -> Kept:
-    return np.arange(len(columns["_begin"])), {"duration": columns["duration"] - columns["_begin"]}
+def since_begin(columns: Columns) -> Columns:
+    return columns.assign(duration=columns["duration"] - columns["_begin"])
 
 
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
@@ -184,8 +183,8 @@ def test_a_private_column_is_consumed_by_the_verbs() -> None:
 
 
 def test_a_verb_with_an_unknown_column_is_refused() -> None:
-    def wrong(columns: Columns) -> Kept:
-        return np.arange(len(columns["_begin"])), {"speed": columns["_begin"]}
+    def wrong(columns: Columns) -> Columns:
+        return columns.assign(speed=columns["_begin"])
 
     records = records_of(b"begin 3 end 5\n", Reading(PRIVATE, verbs=(wrong,)))
     with pytest.raises(FormatError, match=r"unknown to COLUMNS: \['speed'\]"):

@@ -40,7 +40,6 @@ NAN = float("nan")
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
         (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
-        (verbs.without("loss"), {"step": [1], "loss": [2]}, [0], {"step": [1]}),
         (verbs.fine("loss", 0.5), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
         (
             verbs.evaluations,
@@ -62,7 +61,7 @@ NAN = float("nan")
                 "evaluated": [0, 1, 0, 1, 0, 1, 0],
             },
         ),
-        (verbs.whole_seconds(), {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
+        (verbs.whole_seconds, {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
         (
             verbs.mean_of_ranks("loss"),
             {"step": [1, 2, 1, 2, 3], "loss": [1, 5, 3, 7, 9]},
@@ -80,8 +79,8 @@ NAN = float("nan")
 def test_a_verb_keeps_rows_and_makes_columns(
     verb: Verb, columns: dict[str, list[float]], rows: list[int], made: dict[str, list[float]]
 ) -> None:
-    kept, found = applied((verb,), {name: np.array(each, dtype=np.float64) for name, each in columns.items()}, {})
-    assert kept.tolist() == rows
+    found = applied((verb,), {name: np.array(each, dtype=np.float64) for name, each in columns.items()}, {})
+    assert found.rows.tolist() == rows
     assert found.keys() == made.keys()
     for name, each in made.items():
         np.testing.assert_allclose(found[name], each)
@@ -89,24 +88,30 @@ def test_a_verb_keeps_rows_and_makes_columns(
 
 def test_rows_of_several_verbs_are_those_of_the_log() -> None:
     columns = {"step": np.array([NAN, 1, 1, 2]), "_x": np.zeros(4)}
-    rows, made = applied((verbs.only("step"), verbs.states("step")), columns, {})
-    assert rows.tolist() == [1, 3]
+    made = applied((verbs.only("step"), verbs.states("step")), columns, {})
+    assert made.rows.tolist() == [1, 3]
     assert list(made) == ["step"]
+
+
+def test_columns_are_kept_and_dropped_by_name() -> None:
+    columns = verbs.Columns({"step": np.array([1.0, 2.0]), "loss": np.array([3.0, 4.0])}, np.array([5, 7]), {})
+    assert list(columns.drop("loss", "power")) == list(columns.select("step")) == ["step"]
+    assert columns.take(slice(1, None)).rows.tolist() == [7]
 
 
 def test_facts_are_private_columns() -> None:
     verb = verbs.either("batch", "_batch_size")
     columns = {"step": np.array([1.0, 2.0])}
-    assert applied((verb,), columns, {"batch_size": 32.0})[1]["batch"].tolist() == [32, 32]
-    assert np.isnan(applied((verb,), columns, {})[1]["batch"]).all()
+    assert applied((verb,), columns, {"batch_size": 32.0})["batch"].tolist() == [32, 32]
+    assert np.isnan(applied((verb,), columns, {})["batch"]).all()
     with pytest.raises(KeyError, match="_batch"):
         applied((verbs.only("_batch"),), columns, {})
 
 
 @pytest.mark.parametrize("verb", [verbs.only("step"), verbs.states("step"), verbs.undo_mean("step")])
 def test_an_empty_table_stays_empty(verb: Verb) -> None:
-    rows, made = applied((verb,), {"step": np.empty(0)}, {})
-    assert len(rows) == len(made["step"]) == 0
+    made = applied((verb,), {"step": np.empty(0)}, {})
+    assert len(made.rows) == len(made["step"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -123,8 +128,8 @@ def test_an_empty_table_stays_empty(verb: Verb) -> None:
 )
 def test_first_drawn_separates_bars(step: list[int], clock: list[int], rows: list[int]) -> None:
     columns = {"step": step, "clock": clock, "total_steps": [9] * len(step)}
-    kept, _ = applied((verbs.first_drawn,), {name: np.array(each, np.float64) for name, each in columns.items()}, {})
-    assert kept.tolist() == rows
+    kept = applied((verbs.first_drawn,), {name: np.array(each, np.float64) for name, each in columns.items()}, {})
+    assert kept.rows.tolist() == rows
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_silent_checkpoints_are_slow_records_at_multiples(
     step = np.arange(1.0, {50: 100.0, 500: 700.0}.get(every, 120.0))
     clock = first - 2 + 2 * step + 40 * np.floor((step - 1) / every)
     columns = {"step": step, "clock": clock, "total_steps": np.full(len(step), 120.0)}
-    _, made = applied((silent_checkpoints,), columns, facts)
+    made = applied((silent_checkpoints,), columns, facts)
     assert (np.flatnonzero(made["evaluated"])).tolist() == marked
 
 
@@ -158,5 +163,5 @@ def test_records_of_hundreds_of_steps_vary_by_some_seconds() -> None:
     step = 500.0 * np.arange(1, 9)
     clock = np.cumsum([100.0, 108, 109, 114, 116, 113, 111, 117])
     columns = {"step": step, "clock": clock, "total_steps": np.full(8, 22184.0)}
-    _, made = applied((silent_checkpoints,), columns, {})
+    made = applied((silent_checkpoints,), columns, {})
     assert not made["evaluated"].any()

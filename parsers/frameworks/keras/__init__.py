@@ -15,16 +15,13 @@ With `verbose=2`, Keras by itself prints the seconds of an epoch alone; releases
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from perfledger.parsers.contract import (
-    Columns,
     Condition,
     Fact,
     Format,
-    Kept,
     Reading,
     Scope,
+    Verb,
     carry,
     lacks,
     says,
@@ -68,7 +65,7 @@ OTHER_LOSSES = (
 
 def reading(
     unit: bytes,
-    verb: Callable[[Columns], Kept],
+    verb: Verb,
     where: Condition | None = None,
     shown: bytes = LOSS,
     scope: Scope = "job",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract import Column, Columns, Indices, Kept
+from perfledger.parsers.contract import Column, Columns, Indices
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -22,20 +22,23 @@ def _first_after_begin(columns: Columns, name: str) -> tuple[Indices, Indices, I
     return printed[first], begins[which[first]], which[first]
 
 
-def _epochs(columns: Columns) -> tuple[Indices, dict[str, Column]]:
+def _epochs(columns: Columns) -> Columns:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, begins, which = _first_after_begin(columns, "steps")
     bars, first = columns["steps"][rows], columns["_first"][begins]
     # A resumed run begins once more with an epoch that was not finished, or was.
     begun = columns["epoch"][np.isfinite(columns["epoch"])]
     fresh = (np.diff(begun, prepend=np.nan) != 1)[which]
-    found = {"loss": columns["loss"][rows]} if "loss" in columns else {}
-    found["accuracy"] = _either(columns, "accuracy", "_acc")[rows]
-    found["epoch"], found["total_epochs"] = columns["epoch"][begins], columns["total_epochs"][begins]
-    found["duration"] = _seconds(columns, rows, fresh)
-    in_samples = bool((bars == columns["_dataset"][rows]).any())
-    in_samples |= _of_samples(np.where(first < bars, first, np.nan), columns["_left"][rows])
-    return rows, found | {"samples" if in_samples else "steps": bars}
+    found = columns.take(rows)
+    found = found.assign(
+        accuracy=_either(found, "accuracy", "_acc"),
+        epoch=columns["epoch"][begins],
+        total_epochs=columns["total_epochs"][begins],
+        duration=_seconds(found, fresh),
+    )
+    in_samples = bool((bars == found["_dataset"]).any())
+    in_samples |= _of_samples(np.where(first < bars, first, np.nan), found["_left"])
+    return _in_samples(found) if in_samples else found
 
 
 def _of_samples(begins: Column, left: Column) -> bool:
@@ -46,30 +49,29 @@ def _of_samples(begins: Column, left: Column) -> bool:
     return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
 
 
-def epochs_in_either(columns: Columns) -> Kept:
+def epochs_in_either(columns: Columns) -> Columns:
     """Return the finished epochs of a bar that may count samples without a word of it.
 
     The count is left out if no other line shows whether it is of steps or samples.
     """
-    rows, found = _epochs(columns)
+    found = _epochs(columns)
     # Seconds that are all too coarse have a reason of their own.
     if "samples" in found or _shows_count(columns) or np.isnan(found["duration"]).all():
-        return rows, found
-    quick = bool((found["duration"] / found["steps"] < _QUICKEST).any())
-    if quick:
-        return rows, _in_samples(found)
+        return found
+    if (found["duration"] / found["steps"] < _QUICKEST).any():
+        return _in_samples(found)
     # With a validation, Keras prints the samples when it begins; a log that lacks the begin may lack that line.
     validated = np.isfinite(columns["_validation"]).any() and (columns["epoch"] == 1).any()
-    return rows, found if validated else {name: each for name, each in found.items() if name != "steps"}
+    return found if validated else found.drop("steps")
 
 
-def epochs_in_steps(columns: Columns) -> Kept:
+def epochs_in_steps(columns: Columns) -> Columns:
     """Return the finished epochs of a bar that most often counts steps.
 
     TensorFlow 1 also counted samples without a word of it. It named the accuracy `acc`, as programs of today may do too.
     """
-    rows, found = epochs_in_either(columns)
-    return (rows, found) if "samples" in found or np.isfinite(columns["_acc"]).any() else _epochs(columns)
+    found = epochs_in_either(columns)
+    return found if "samples" in found or np.isfinite(columns["_acc"]).any() else _epochs(columns)
 
 
 def _shows_count(columns: Columns) -> bool:
@@ -82,33 +84,33 @@ def _shows_count(columns: Columns) -> bool:
 
 
 def _in_samples(found: Columns) -> Columns:
-    return {"samples" if name == "steps" else name: each for name, each in found.items()}
+    return found.assign(samples=found["steps"]).drop("steps")
 
 
-def epochs_in_samples(columns: Columns) -> Kept:
+def epochs_in_samples(columns: Columns) -> Columns:
     """Return the finished epochs of a bar that prints that it counts samples."""
-    rows, found = _epochs(columns)
-    return rows, _in_samples(found)
+    found = _epochs(columns)
+    return found if "samples" in found else _in_samples(found)
 
 
-def epochs_in_seconds(columns: Columns) -> Kept:
+def epochs_in_seconds(columns: Columns) -> Columns:
     """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch if the log shows them."""
     rows, begins, _ = _first_after_begin(columns, "duration")
-    found = {name: columns[name][begins] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
+    places = {name: columns[name][begins] for name in ("epoch", "total_epochs")}
     seconds = columns["duration"][rows]
-    found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
+    found = columns.take(rows).assign(**places, duration=np.where(seconds < _COARSE, np.nan, seconds))
     samples = columns["_dataset"][np.isfinite(columns["_dataset"])]
-    return rows, found | ({"samples": np.full(len(rows), samples[-1])} if len(samples) else {})
+    return found.assign(samples=np.full(len(rows), samples[-1])) if len(samples) else found
 
 
-def _seconds(columns: Columns, rows: Indices, fresh: NDArray[np.bool_]) -> Column:
+def _seconds(columns: Columns, fresh: NDArray[np.bool_]) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN if both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
     out; later that of the epoch, since it includes the wait of the first step.
     """
-    count, whole = columns["steps"][rows], columns["duration"][rows]
-    milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))
+    count, whole = columns["steps"], columns["duration"]
+    milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind") for unit in ("milli", "micro"))
     printed, unit = np.where(np.isnan(milli), micro, milli), np.where(np.isnan(milli), 1e-6, 1e-3) * count
     by_step = printed > whole
     found = np.where(by_step, printed * unit, whole)

@@ -9,7 +9,7 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Kept
+from perfledger.parsers.contract import Columns
 from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, covers_all, seconds_trained
 from perfledger.parsers.frameworks.mlperf.events import (
     RUN_ENDS,
@@ -49,18 +49,18 @@ UNEVEN = 0.002
 MEANS = 0.2
 
 
-def records(columns: Columns, unit: str = "samples") -> Kept:
+def records(columns: Columns, unit: str = "samples") -> Columns:
     """Return the speeds that are logged repeatedly, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = events_of(columns), (stated(columns, each) for each in _FACTS)
     counts = _Counts(unit, batch, length, stated(columns, "devices"))
     if back := goes_back(of_run(events)):
         # A record with negative seconds, which is refused with its line.
-        return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
+        return _table(columns, [(back[0], {"samples": 1.0, "duration": back[1]})])
     course = course_of(events, batch)
     found = _of_speeds(events, course, counts)
     if not found and course:
         found = list(_of_course(course, batch, counts.of_event))
-    return _table(found or _of_whole_run(events, counts.of_event))
+    return _table(columns, found or _of_whole_run(events, counts.of_event))
 
 
 _Record = dict[str, float]
@@ -94,11 +94,11 @@ class _Counts:
         return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
 
 
-def _table(records: Sequence[tuple[int, _Record]]) -> Kept:
+def _table(columns: Columns, records: Sequence[tuple[int, _Record]]) -> Columns:
     """Return records as columns; all records have the same ones."""
-    rows = np.array([row for row, _ in records], dtype=np.intp)
+    found = columns.take(np.array([row for row, _ in records], dtype=np.intp)).select()
     names = records[0][1] if records else ("samples", "duration")
-    return rows, {name: np.array([record[name] for _, record in records], dtype=np.float64) for name in names}
+    return found.assign(**{name: np.array([record[name] for _, record in records], np.float64) for name in names})
 
 
 def _of_course(course: Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
@@ -252,42 +252,41 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     return [(inside[-1].row, {"samples": samples, "duration": seconds})]
 
 
-def block_means(columns: Columns, unit: str = "samples") -> Kept:
+def block_means(columns: Columns, unit: str = "samples") -> Columns:
     """Return the speed of each block by the program's own timer, in batches of the job."""
     batch, length = (stated(columns, each) for each in _FACTS)
     speeds = batch * (length if unit == "sequences" else 1.0) / columns["_step_seconds"]
-    rows = np.flatnonzero(np.isfinite(speeds) & (speeds > 0))
-    return rows, {"throughput": speeds[rows]}
+    return columns.assign(throughput=speeds).take(np.isfinite(speeds) & (speeds > 0))
 
 
-def reported_speed(columns: Columns) -> Kept:
+def reported_speed(columns: Columns) -> Columns:
     """Return the program's own speed of the run: one that is logged once, or by several machines at one step."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
     # A logger may print a line twice.
     once = any(len(set(columns[name][rows].tolist())) == 1 for name in ("_printed", "_step"))
     middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
-    return middle, {"throughput": columns["throughput"][middle]}
+    return columns.take(middle)
 
 
-def target(columns: Columns) -> Kept:
+def target(columns: Columns) -> Columns:
     """Return the run as a record: its seconds until the end, and whether it reached its target."""
     events = events_of(columns)
     inside = of_run(events)
     if not inside or inside[0].kind != "_run_start":
-        return _table([])
+        return _table(columns, [])
     before = [each for each in events[: begin_of_run(events)] if each.kind in RUN]
     if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
         # The first run has no end, and the log does not say whether the last run continues it.
-        return _table([(before[-1].row, {"target_seconds": nan, "reached": nan})])
+        return _table(columns, [(before[-1].row, {"target_seconds": nan, "reached": nan})])
     last, whole = inside[-1], is_whole(inside)
     # Seconds since 1970 have no digits beyond the microsecond.
     seconds = round(last.time - inside[0].time, 6) if whole else nan
     reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
     if (back := goes_back(inside)) and reached == 1:
         # No time at all, which is refused with its line.
-        return _table([(back[0], {"target_seconds": nan, "reached": reached})])
-    return _table([(last.row, {"target_seconds": seconds, "reached": reached})])
+        return _table(columns, [(back[0], {"target_seconds": nan, "reached": reached})])
+    return _table(columns, [(last.row, {"target_seconds": seconds, "reached": reached})])
 
 
 def _judged(events: Sequence[Event]) -> float:
@@ -296,33 +295,33 @@ def _judged(events: Sequence[Event]) -> float:
     return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
 
 
-def run_seconds(columns: Columns) -> Kept:
+def run_seconds(columns: Columns) -> Columns:
     """Return the record of `target`, and the seconds of the run, which are compared with those of its stretches."""
-    rows, found = target(columns)
-    return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
+    found = target(columns)
+    return found.assign(seconds=found["target_seconds"]) if len(found.rows) else found
 
 
-def target_samples(columns: Columns) -> Kept:
+def target_samples(columns: Columns) -> Columns:
     """Return the samples until the end of the run, from its last event that counts them."""
     events, batch = events_of(columns), stated(columns, "batch_size_of_job")
     inside = of_run(events)
     if not inside or not is_whole(inside):
-        return _table([])
+        return _table(columns, [])
     samples, within = positions(inside, data_set_size(events, batch), batch)
     if not within and not _evaluated_last(inside):
         # The target may have been met, or all steps done, within the last epoch.
-        return _table([])
+        return _table(columns, [])
     # If epochs have no end, the samples of the last one are unknown.
     until_each = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
     known = [at for at, number in enumerate(until_each) if number > 0]
     if not known or not covers_all(inside, samples, known, within):
-        return _table([])
+        return _table(columns, [])
     before, until = _before_training(inside, samples), max(until_each[at] for at in known)
     if until <= before or _contradicts(until, inside, samples, batch):
-        return _table([])
+        return _table(columns, [])
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
     resumed = before if before > batch and not isfinite(stated(columns, "resumed_from")) else 0.0
-    return _table([(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
+    return _table(columns, [(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
 
 
 def _contradicts(until: float, inside: Sequence[Event], samples: Sequence[float], batch: float) -> bool:

@@ -136,7 +136,7 @@ def _throughput(site: Site, with_unit: bool, each: ResultLine) -> Cell:
     page = site.page(representative(site, row))
     entry = Entry(
         written(row), page, tuple(marks), value=row.value, unit=row.unit,
-        caution=phrase("front.caution", text=sentences(each.cautions)) if each.cautions else "",
+        caution=sentences(each.cautions) if each.cautions else "",
     )  # fmt: skip
     return Cell((entry,))
 

@@ -49,7 +49,7 @@ def of_slice(found: Slice, verdicts: Verdicts = MappingProxyType({})) -> Table:
     body = tuple(
         (*_labels(found, head), *_figures(found, index, best, verdicts)) for index, head in enumerate(found.rows)
     )
-    return Table((*labels, *figures), body, notes=(*found.block.notes, *_notes(found)), best="")
+    return Table((*labels, *figures), body, notes=(*found.block.notes, *_notes(found)))
 
 
 def _labels(found: Slice, head: Head) -> list[Cell]:

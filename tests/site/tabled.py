@@ -8,7 +8,7 @@ Rows = list[list[str]]
 
 
 def tables_in(page: str) -> list[Rows]:
-    """Return all tables of a page, heads included, without hidden views and letters of notes."""
+    """Return all tables of a page, heads included, without hidden views."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
@@ -39,7 +39,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if self.skipped or tag == "sup" or "hidden" in given:
+        if self.skipped or "hidden" in given:
             self.skipped += [tag] if not self.skipped or tag == self.skipped[0] else []
         elif tag == "table":
             self.tables.append([])

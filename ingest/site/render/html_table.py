@@ -55,27 +55,11 @@ class _Room:
         return _NOT_COMMA.sub("0", self.whole[: max(len(self.whole) - length, 0)])
 
 
-@dataclass
-class _Notes:
-    """The notes of a table as it is written: a letter each, in order of appearance."""
-
-    name: str
-    letters: dict[Text, str]
-    referred: set[Text] = field(default_factory=set)
-
-    def anchor(self, note: Text) -> str:
-        """Return the id of the reference that a note links back to, which is the first; empty for the others."""
-        if note in self.referred:
-            return ""
-        self.referred.add(note)
-        return f"fr-{self.name}-{self.letters[note]}"
-
-
 @dataclass(frozen=True)
 class Writer:
     """Writes tables in one language; `link` turns a page of ours into a link target relative to the present page.
 
-    One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there.
+    One writer writes one page: it counts the tables, so that their names are unique there.
     """
 
     words: Words
@@ -84,27 +68,19 @@ class Writer:
     _counts: dict[str, int] = field(default_factory=dict)
 
     def table(self, table: Table) -> Markup:
-        """Return a table as HTML, a line per row, followed by the notes that explain absent figures."""
-        name = self._name(table.name)
-        notes = _notes(table, name)
-        # Cells come first: they find out which reference a note leads back to.
+        """Return a table as HTML, a line per row."""
         rooms = [self._room(table, at) if column.number else _Room() for at, column in enumerate(table.columns)]
-        rows = [self._row(table, row, notes, rooms) for row in table.rows]
+        rows = [self._row(table, row, rooms) for row in table.rows]
         template: Any = environment().get_template("_table.html.j2").module
-        marked = table.best and any(entry.best for row in table.rows for each in row for entry in each.entries)
         written = template.table(
             {
-                "name": name,
-                "caption": self.say(table.caption) if table.caption else "",
+                "name": self._name(table.name),
                 "prose": table.prose,
                 "cards": table.cards,
                 "filtered": len(table.rows) > FILTERED_ABOVE and not table.prose,
                 "heads": list(self._heads(table)),
                 "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),
-                "footnotes": list(self._footnotes(notes)),
-                "back": self.say(phrase("table.back")),
                 "notes": [self.say(each) for each in table.notes],
-                "legend": self.say(table.best) if marked else "",
             }
         )
         return Markup(written)
@@ -113,12 +89,10 @@ class Writer:
         """Return a text in this language, escaped."""
         return escape(self.words.say(self.language, text))
 
-    def tag(self, tag: Tag) -> Markup:
-        """Return a tag as HTML; what it means is read out in its place."""
-        said = {"means": self.say(tag.means), "text": self.say(tag.text), "tone": Markup(tag.tone)}
-        return Markup(
-            '<span class="pl-tag pl-{tone}" role="img" title="{means}" aria-label="{means}">{text}</span>'
-        ).format(**said)
+    def caution(self, text: Text) -> Markup:
+        """Return a dot whose words appear for who points at it, or reaches it by a tap or the keyboard."""
+        dot = '<span class="pl-caution" tabindex="0" role="img" aria-label="{}"></span>'
+        return Markup(dot).format(self.say(text))
 
     def _name(self, name: str) -> str:
         self._counts[name] = self._counts.get(name, 0) + 1
@@ -126,12 +100,10 @@ class Writer:
 
     def _heads(self, table: Table) -> Iterator[Mapping[str, object]]:
         for key, column in zip(table.keys(self.words), table.columns, strict=True):
-            title = Markup(self._linked(column.title, column.page))
-            yield {"key": Markup(key), "number": column.number, "title": title, "unit": self.say(column.unit)}
+            title, unit = self.say(column.title), self.say(column.unit)
+            yield {"key": Markup(key), "number": column.number, "title": title, "unit": unit}
 
-    def _row(
-        self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[_Room]
-    ) -> list[tuple[Markup, Markup]]:
+    def _row(self, table: Table, row: Sequence[Cell], rooms: Sequence[_Room]) -> list[tuple[Markup, Markup]]:
         """Return the attributes and the content of each cell."""
         cells = []
         for column, content, room in zip(table.columns, row, rooms, strict=True):
@@ -139,12 +111,12 @@ class Writer:
             values = self._first_value(column, content) if several else self._attributes(column, content.entries)
             side = ' class="pl-n"' if column.number else ""
             side += f' data-label="{self.say(column.title)}"' if table.cards else ""
-            cells.append((Markup(side + values), Markup(self._content(column, content, notes, room))))
+            cells.append((Markup(side + values), Markup(self._content(column, content, room))))
         return cells
 
-    def _content(self, column: Column, content: Cell, notes: _Notes, room: _Room) -> str:
+    def _content(self, column: Column, content: Cell, room: _Room) -> str:
         """Entries, one below the other; each of several carries its own values."""
-        mark = self._reference(content.note, notes) if content.note else ""
+        mark = f" {self.caution(content.note)}" if content.note else ""
         if not content.entries:
             return f'<span class="pl-absent">{self._placed(column, ABSENT, room)}{mark}</span>'
         entries = [self._entry(column, each, room) for each in content.entries]
@@ -155,17 +127,10 @@ class Writer:
             ]
         return "".join(entries) + mark
 
-    def _reference(self, note: Text, notes: _Notes) -> str:
-        letter, anchor = notes.letters[note], notes.anchor(note)
-        own = f' id="{anchor}"' if anchor else ""
-        return f'<sup><a class="pl-ref" href="#fn-{notes.name}-{letter}"{own}>{letter}</a></sup>'
-
     def _entry(self, column: Column, entry: Entry, room: _Room) -> str:
         text = self._placed(column, entry.text, room)
         if entry.page:
             text = f'<a href="{self.link(entry.page)}">{text}</a>'
-        if entry.anchor:
-            text = f'<span id="{escape(entry.anchor)}">{text}</span>'
         if entry.best:
             text = f'<strong class="pl-best" title="{self.say(phrase("table.best_figure"))}">{text}</strong>'
         if entry.tone:
@@ -173,8 +138,7 @@ class Writer:
         if entry.verdict:
             text = f"{text} {self._verdict(entry.verdict)}"
         if entry.caution:
-            said = self.say(entry.caution)
-            text = f'{text} <span class="pl-caution" tabindex="0" role="img" aria-label="{said}"></span>'
+            text = f"{text} {self.caution(entry.caution)}"
         small = [str(self.say(each)) for each in entry.marks if each]
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
@@ -215,10 +179,6 @@ class Writer:
         found = self.say(text)
         return f'<a href="{self.link(page)}">{found}</a>' if page else found
 
-    def _footnotes(self, notes: _Notes) -> Iterator[Mapping[str, object]]:
-        for note, letter in notes.letters.items():
-            yield {"name": f"{notes.name}-{letter}", "letter": letter, "text": self.say(note)}
-
     def _room(self, table: Table, index: int) -> _Room:
         """Return the room that the numbers of a column need."""
         texts = (self.words.say(self.language, entry.text) for row in table.rows for entry in row[index].entries)
@@ -237,13 +197,3 @@ def _low_and_unit(entry: Entry) -> str:
 def attributes(facets: Facets) -> Markup:
     """Return what the filters of a page know something by, as attributes."""
     return Markup("".join(f' data-f-{name}="{escape(value)}"' for name, value in facets))
-
-
-def _notes(table: Table, name: str) -> _Notes:
-    """Return a letter per distinct note."""
-    found = dict.fromkeys(each.note for row in table.rows for each in row if each.note)
-    return _Notes(name, {note: _letters(index) for index, note in enumerate(found)})
-
-
-def _letters(index: int) -> str:
-    return (_letters(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)

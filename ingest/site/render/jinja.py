@@ -85,7 +85,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
         "w": w,
         "say": writer.say,
         "table": writer.table,
-        "tag": writer.tag,
+        "caution": writer.caution,
         "facets": attributes,
         "link": link,
         "prose": prose,

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.words import Phrase, Text, Words, phrase
+from perfledger.ingest.common.words import Phrase, Text, Words
 from perfledger.ingest.site.render.text import slug
 
 Value = float | int | str
 #: Names and values for the filters of a page: hardware, devices, precision, framework.
 Facets = tuple[tuple[str, Value], ...]
 
-BEST_OF_ROW = phrase("table.best")
 _PLAIN = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 
 
@@ -35,7 +34,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Tag:
-    """A short mark of a figure. Its meaning is read out, and is below the table with a link to its explanation.
+    """A short mark of a figure, with a link to its explanation; its meaning is read out.
 
     `tone` is `good`, or `warn`.
     """
@@ -52,7 +51,7 @@ class Entry:
 
     `verdict` is linked and directly after the figure. `caution` is what speaks against it: a dot, with words on hover,
     focus or tap. `value` is the figure before rounding, for sorting and for programs; a plain number's text is its own
-    value. Scripts sort by `low` where there is no value, and `verify` reads `unit`. `anchor` is the id that links use.
+    value. Scripts sort by `low` where there is no value, and `verify` reads `unit`.
     """
 
     text: Text
@@ -64,14 +63,13 @@ class Entry:
     value: Value | None = None
     unit: str = ""
     low: float | None = None
-    anchor: str = ""
     verdict: Tag | None = None
     caution: Text = ""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The content of a cell: entries one below the other; or a note that says why it is empty."""
+    """The content of a cell: entries one below the other, and a note on them, or on why there is none."""
 
     entries: tuple[Entry, ...] = ()
     note: Text | None = None
@@ -86,18 +84,16 @@ class Column:
 
     title: Text
     number: bool = False
-    page: str | None = None
     key: str = ""
     unit: Text = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, rows of as many cells, and a caption if the text around does not say it.
+    """Columns, rows of as many cells, and sentences below them.
 
     `name` is numbered within a page. `prose` is a table of sentences: it is searched, and has no heads of rows and no
-    field to filter by. `best` says what bold figures are. `facets` are those of each row, if any. The rows of a table
-    of `cards` are cards on a narrow screen.
+    field to filter by. `facets` are those of each row, if any. Rows of `cards` are cards on a narrow screen.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -105,11 +101,9 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    caption: Text | None = None
     notes: tuple[Text, ...] = field(default=())
     name: str = "table"
     prose: bool = False
-    best: Text = BEST_OF_ROW
     facets: tuple[Facets, ...] = ()
     cards: bool = False
 

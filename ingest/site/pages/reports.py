@@ -19,7 +19,7 @@ from perfledger.ingest.site.published_figures import reports_with_figures, rows_
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.report_charts import slice_charts
-from perfledger.ingest.site.report_headlines import Headline, headline
+from perfledger.ingest.site.report_headlines import headline
 from perfledger.ingest.site.report_recipes import recipes
 from perfledger.ingest.site.report_verdicts import VerdictLine
 
@@ -72,7 +72,7 @@ class ReportPage:
     date: Text
     editions: tuple[Link, ...]
     models: tuple[Link, ...]
-    headline: Headline
+    headline: tuple[Text, ...]
     verdicts: VerdictLine | None
     common: tuple[Text, ...]
     legend: tuple[Text, ...]

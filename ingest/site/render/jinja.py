@@ -17,11 +17,9 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.site.model import Hit, Page
 from perfledger.ingest.site.render import drawing
-from perfledger.ingest.site.render import prose as prose_tables
 from perfledger.ingest.site.render.chart import CHARTS, Chart
-from perfledger.ingest.site.render.environment import environment
+from perfledger.ingest.site.render.environment import environment, located
 from perfledger.ingest.site.render.html_table import Writer, attributes
-from perfledger.ingest.site.render.template_errors import located
 from perfledger.ingest.site.render.text import as_data, code, code_block, command, escape, slug, title
 
 if TYPE_CHECKING:
@@ -41,8 +39,8 @@ def rendered(words: Words, page: Page) -> Iterator[str]:
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path))
         names = {**_tools(words, language, writer), **context}
-        with located(file := f"{page.template}.md.j2", names):
-            body = environment().get_template(file).render(names)
+        with located():
+            body = environment().get_template(f"{page.template}.md.j2").render(names)
         has_charts = '<figure class="pl-chart">' in body and CHARTS not in page.scripts
         scripts = (*page.scripts, *([CHARTS] if has_charts else []))
         yield _front_matter(words, language, page, scripts, hits) + _tidy(body)
@@ -97,7 +95,6 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
         "slug": slug,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "chart": chart,
-        "prose_table": lambda caller: writer.table(prose_tables.table(caller())),
         "page_link": lambda target: Markup(writer.link(target)),
         "script_data": lambda data, tables: _script_data(words, language, data, tables),
     }

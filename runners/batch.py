@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct, structs
 
 from perfledger.runners.cases import RecipeCase, case_folder
 from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.display import complain
 from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs, next_repeat
-from perfledger.runners.job import PlannedRun, RunnerError
+from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, SupervisedError, unfinished
 from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.run import UNFINISHED, launch, resume_run
+from perfledger.runners.run import UNFINISHED, collect_run, launch
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import UnreachableError
 from perfledger.runners.watch import Supervision, pause
@@ -178,13 +179,13 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarge
 
     It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
     stopped. An outcome other than completed does not stop the others. A case that was refused is not tried again, nor
-    is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached. The folders
-    of all of these are added to `refused` of the supervision.
+    is any whose hosts would check the same; nor any at all if a host cannot be reached. The folders of all of these are
+    added to `refused` of the supervision.
     """
-    signals, worst, refused = supervision.signals, COMPLETED, list[PlannedRun]()
+    signals, worst, refused = supervision.signals, COMPLETED, set[bytes]()
     skipped = 0
     for number, run in enumerate(runs):
-        if any(_needs_as_much(run, each) for each in refused):
+        if checked_part(run.spec) in refused:
             skipped += 1
             supervision.refused.add(run.folder.parent)
             continue
@@ -196,7 +197,7 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarge
             outcome = launch(run, target, supervision)
         except RunnerError as error:
             complain(error)
-            refused.append(run)
+            refused.add(checked_part(run.spec))
             supervision.refused.add(run.folder.parent)
             worst = REFUSED
             if isinstance(error, UnreachableError):
@@ -211,13 +212,9 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarge
     return STOPPED if signals.count else worst
 
 
-def _needs_as_much(run: PlannedRun, refused: PlannedRun) -> bool:
-    """Return whether a run asks its hosts for all that another one was refused."""
-    names, sizes = (
-        [(each.record.recipe.name, each.spec.command[:1], each.spec.container) for each in (run, refused)],
-        [(each.spec.nodes, each.spec.devices_per_node) for each in (run, refused)],
-    )
-    return names[0] == names[1] and all(one >= other for one, other in zip(*sizes, strict=True))
+def checked_part(spec: JobSpec) -> bytes:
+    """Return the part of a job that the checks of its hosts read; most cases of a recipe have the same."""
+    return msgspec.json.encode(structs.replace(spec, command=spec.command[:1], variables={}, files={}))
 
 
 def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[Path]]:
@@ -231,7 +228,7 @@ def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tupl
     others = set[Path]()
     for folder in folders:
         try:
-            outcome = resume_run(folder, supervision)
+            outcome = collect_run(folder, supervision, "wait")
         except SupervisedError as error:
             complain(error)
             others.add(folder.parent)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.runners.job import RunnerError, Scalar, checked
+from perfledger.runners.job import RunnerError, Scalar
 from perfledger.runners.matrix import COMPUTED, Axes, combinations, count, counts, fixed, text_of, value_of, with_shapes
 from perfledger.runners.recipe import LaunchRecipe, case_keys, used_keys
 from perfledger.runners.toml_errors import FaultError
@@ -76,7 +76,7 @@ def _fixed_cases(recipe: LaunchRecipe, tables: Sequence[Axes], choices: Mapping[
     left = tables
     for key, text in choices.items():
         if key not in ("nodes", "devices"):
-            left = fixed(left, key, value_of(recipe.name, tables, key, checked(text, f"--case {key}")))
+            left = fixed(left, key, value_of(recipe.name, tables, key, text))
     wanted = {key: count(recipe.name, key, choices[key]) for key in ("nodes", "devices") if key in choices}
     for axes in with_shapes(recipe.name, left, wanted):
         for values in combinations(axes):

@@ -231,16 +231,3 @@ def secret_values(names: Sequence[str]) -> dict[str, str]:
             remedy = f"export {name}, of at least {SHORTEST_SECRET} characters, in the shell that starts the runner"
             raise RunnerError(f"secret {name}: {what}; {remedy}")
     return {name: os.environ[name] for name in names}
-
-
-def checked(text: str, where: str) -> str:
-    """Return `text` unchanged.
-
-    Raises:
-        RunnerError: it is not UTF-8; the message names `where` it is.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise RunnerError(f"{where}: {text!r} is not UTF-8; write it in UTF-8") from error
-    return text

@@ -128,7 +128,7 @@ def fetch_files(question: Question, there: Path, explained: Callable[[ProgramRes
         RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
     """
     if (there / HOST_JSON).exists():
-        return verify(there)
+        return
     partial = there.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -140,7 +140,6 @@ def fetch_files(question: Question, there: Path, explained: Callable[[ProgramRes
         raise RunnerError(f"{there}: it cannot be written: {error.strerror}; make room, then collect again") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return None
 
 
 def _receive(question: Question, folder: Path, explained: Callable[[ProgramResult], str], again: bool = True) -> None:

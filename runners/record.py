@@ -20,7 +20,7 @@ from msgspec.structs import asdict, replace
 
 from perfledger.runners.display import complain
 from perfledger.runners.drift import drift_between_nodes
-from perfledger.runners.earlier import RUN_JSON, Facts, finished_run
+from perfledger.runners.earlier import RUN_JSON, Facts
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch
@@ -154,15 +154,10 @@ def note_failure(folder: Path) -> None:
     write(folder / INCOMING / _FAILED, "")
 
 
-class Finished(Struct, frozen=True):
-    """How a run ended, and the figures of its log without other repeats, empty if they were computed earlier."""
-
-    outcome: str
-    alone: FiguresFound = FiguresFound()
-
-
-def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
+def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> FiguresFound:
     """Put the files of a run in their places, write `run.json`, and clear up; may be called again.
+
+    Return the figures of its log without other repeats, empty if they were computed earlier.
 
     Args:
         folder: of the run, with the files of its nodes in `incoming`.
@@ -179,7 +174,7 @@ def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> Finished:
         # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
         write(folder / RUN_JSON, readable_json(redact(msgspec.to_builtins(run))))
     _clear_up(folder)
-    return Finished(finished_run(folder).outcome, alone)
+    return alone
 
 
 def _clear_up(folder: Path) -> None:

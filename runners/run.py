@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -18,13 +18,16 @@ from perfledger.runners.display import complain, disturbed_text, figure_text
 from perfledger.runners.earlier import RUN_JSON
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, Launch, lock, open_launch, planned_launch
-from perfledger.runners.nodes import LOG, Outcome
+from perfledger.runners.nodes import LOG
 from perfledger.runners.record import Lost, finish
 from perfledger.runners.transport import Job, JobState, UncertainStartError, Warnings
 from perfledger.runners.watch import OVER, StopSignals, Supervision, wait_idle, watch
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
+#: How an unfinished run is finished: `wait` for its end, only `look` whether it has ended, `stop` it, or `abandon` it:
+#: stop it, and finish it as failed, with the files that are here, if its hosts cannot be reached.
+Collecting = Literal["wait", "look", "stop", "abandon"]
 
 
 def launch(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> str:
@@ -53,45 +56,27 @@ def launch(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> str:
             return UNFINISHED
         _print_warnings(mine.folder, launched, found, supervision)
         record.note_warnings(mine.folder, found)
-        return _seen_to_its_end(job, launched, supervision)
+        return _seen_to_its_end(job, launched, supervision, "wait")
 
 
-def resume_run(folder: Path, supervision: Supervision) -> str:
-    """Watch and finish an unfinished run; return and raise as `launch` does."""
+def collect_run(folder: Path, supervision: Supervision, how: Collecting) -> str:
+    """Finish an unfinished run as `how` says; return and raise as `launch` does."""
     with open_launch(folder) as launched:
         supervision.progress.begin(folder)
         if (folder / RUN_JSON).exists():
             return _finished(folder, launched, None, supervision)
-        return _seen_to_its_end(Job(launched.job, folder), launched, supervision)
+        return _seen_to_its_end(Job(launched.job, folder), launched, supervision, how)
 
 
-def collect_run(folder: Path, supervision: Supervision, abandon: bool = False, stop: bool = False) -> str:
-    """Finish an unfinished run if it has ended, without waiting for it; return and raise as `launch` does.
-
-    With `stop`, stop it first if it still runs. With `abandon`, do so, and finish it as failed, with the files that are
-    here, if its hosts cannot be reached.
-    """
-    with open_launch(folder) as launched:
-        supervision.progress.begin(folder)
-        job = Job(launched.job, folder)
-        if (folder / RUN_JSON).exists():
-            return _finished(folder, launched, None, supervision)
-        if abandon or stop:
-            ended = watch(job, launched.target, replace(supervision, signals=StopSignals(1)))
-        else:
-            ended = launched.target.look(job)
-        if ended.kind not in OVER and not abandon:
-            supervision.progress.end(folder, f"{UNFINISHED}: {ended.kind} {ended.cause}".rstrip())
-            return UNFINISHED
-        return _collected(job, launched, ended, supervision, given_up=abandon)
-
-
-def _seen_to_its_end(job: Job, launched: Launch, supervision: Supervision) -> str:
-    ended = watch(job, launched.target, supervision)
-    if ended.kind in OVER:
-        return _collected(job, launched, ended, supervision)
-    alive = "it did not end when it was stopped"
-    why = f"it could not be reached: {ended.cause}" if ended.kind == "unreachable" else alive
+def _seen_to_its_end(job: Job, launched: Launch, supervision: Supervision, how: Collecting) -> str:
+    if how == "look":
+        ended = launched.target.look(job)
+    else:
+        watching = supervision if how == "wait" else replace(supervision, signals=StopSignals(1))
+        ended = watch(job, launched.target, watching)
+    if ended.kind in OVER or how == "abandon":
+        return _collected(job, launched, ended, supervision, given_up=how == "abandon")
+    why = f"it cannot be reached: {ended.cause}" if ended.kind == "unreachable" else "it still runs"
     supervision.progress.end(job.folder, _left_after(why, job.folder))
     return UNFINISHED
 
@@ -101,13 +86,12 @@ def _left_after(why: str, folder: Path) -> str:
     return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
 
 
-def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervision, given_up: bool = False) -> str:
+def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervision, given_up: bool) -> str:
     """Fetch the files of a run that has ended, or that is given up, and finish it."""
     lost = None
     if ended.kind != "ended":
         cause = ended.cause if ended.kind == "lost" else f"it was given up while {ended.kind}"
-        outcome: Outcome = next((each for each in record.OUTCOMES if each == ended.outcome), "failed")
-        lost = Lost(cause, outcome)
+        lost = Lost(cause, ended.outcome or "failed")
     target = launched.target
     # Each step on its own: if one node cannot be stopped, the logs of the others are still fetched.
     for step in (target.stop, target.fetch) if lost else (target.fetch,):
@@ -123,7 +107,7 @@ def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervi
 def _finished(folder: Path, launched: Launch, lost: Lost | None, supervision: Supervision) -> str:
     """Finish a run whose files are here, and print its outcome and figure."""
     noted = record.pending_warnings(folder)
-    alone = finish(folder, launched, lost).alone
+    alone = finish(folder, launched, lost)
     found = earlier.finished_run(folder)
     new = [
         tuple(text for text in texts if text not in before)

@@ -22,7 +22,6 @@ from perfledger.runners.job import (
     DeclaredAccelerator,
     Hooks,
     RunnerError,
-    checked,
     secret_values,
 )
 from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
@@ -131,9 +130,7 @@ class Settings(Struct, frozen=True):
     place: SitePlace = SitePlace()
 
     def __post_init__(self) -> None:
-        """Refuse folders that no command line can name."""
-        checked(self.work, "--work")
-        if self.data and not checked(self.data, "--data").startswith("/"):
+        if self.data and not self.data.startswith("/"):
             why = "the command runs in another folder; name the whole path, from / on"
             raise RunnerError(f"--data {self.data}: {why}")
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
+from perfledger.runners.nodes import Outcome
 from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
 from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, Target, Warnings
 
@@ -23,7 +25,12 @@ SLURM_SECONDS = 60
 #: How long a file written on one node may take to become visible on another.
 SHARED_SECONDS = 5
 #: Outcomes of runs whose job Slurm ended, by the state of the job. Source: squeue(1), "JOB STATE CODES".
-SLURM_OUTCOMES = {"CANCELLED": "stopped", "TIMEOUT": "timeout", "DEADLINE": "timeout", "OUT_OF_MEMORY": "oom"}
+SLURM_OUTCOMES: Mapping[str, Outcome] = {
+    "CANCELLED": "stopped",
+    "TIMEOUT": "timeout",
+    "DEADLINE": "timeout",
+    "OUT_OF_MEMORY": "oom",
+}
 #: The processes that keep the steps of this runner; they are reaped when they end.
 _STEPS: list[subprocess.Popen[bytes]] = []
 

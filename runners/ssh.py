@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from perfledger.runners.agent_link import PYTHON, explain, question
+from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import fetch_files
 from perfledger.runners.programs import ProgramResult, Question, ask
 from perfledger.runners.transport import HOST, USUAL_SECONDS, Job, Meeting, Target, UnreachableError
@@ -85,11 +86,17 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
         return explain(self.name(rank), answer, self.config)
 
-    def bring(self, job: Job, rank: int) -> None:
-        """Fetch the folder of a node, which was looked at before, to `incoming/node<k>`; see `fetch_files`."""
-        argv = self.argv(rank)
-        asked = Question(argv, question(argv, "send", identity=job.facts.identity, rank=rank))
-        fetch_files(asked, job.node(rank), functools.partial(self.explained, rank))
+    def fetch(self, job: Job) -> None:  # noqa: D102
+        faults = []
+        for rank in job.ranks:
+            argv, explained = self.argv(rank), functools.partial(self.explained, rank)
+            asked = Question(argv, question(argv, "send", identity=job.facts.identity, rank=rank))
+            try:
+                fetch_files(asked, job.node(rank), explained)
+            except RunnerError as error:
+                faults.append(str(error))
+        if faults:
+            raise RunnerError("\n".join(faults))
 
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:

@@ -17,7 +17,7 @@ from msgspec.structs import asdict, replace
 
 from perfledger.runners.agent_link import PYTHON, ask_agents, decoded, explain, question
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
-from perfledger.runners.nodes import verify
+from perfledger.runners.nodes import Outcome
 from perfledger.runners.programs import ProgramResult, Question
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class JobState(Struct, frozen=True):
     kind: Kind
     log_bytes: int = 0
     last_line: str = ""
-    outcome: str = ""
+    outcome: Outcome | Literal[""] = ""
     cause: str = ""
     failed: bool = False
 
@@ -271,23 +271,11 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             raise RunnerError(f"{missed}\nWhat runs there ends by itself after {job.facts.timeout_seconds} s.")
 
     def fetch(self, job: Job) -> None:
-        """Fetch the folders of all nodes to `incoming/node<k>` and verify them; may be called again.
+        """Fetch the files of all nodes to `incoming/node<k>`, where those of most targets are already.
 
         Raises:
             RunnerError: a node cannot be reached, or its files do not match their hashes; the others were fetched.
         """
-        faults = []
-        for rank in job.ranks:
-            try:
-                self.bring(job, rank)
-            except RunnerError as error:
-                faults.append(str(error))
-        if faults:
-            raise RunnerError("\n".join(faults))
-
-    def bring(self, job: Job, rank: int) -> None:
-        """Verify the files of a node, which are here already on this kind of target."""
-        verify(job.node(rank))
 
     def hardware(self, spec: JobSpec) -> list[str]:
         """Return the hardware of each host, in order of rank, as `run.json` of such a run would state it.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-import msgspec
-from msgspec import structs
 
-from perfledger.runners.batch import COMPLETED, REFUSED
+from perfledger.runners.batch import COMPLETED, REFUSED, checked_part
 from perfledger.runners.cli.options import Asked, check_options
 from perfledger.runners.cli.series import series_of
 from perfledger.runners.display import complain
@@ -39,8 +37,7 @@ def check_hosts(firsts: Sequence[PlannedRun], target: Target) -> int:
     """Check the hosts once for all cases that ask the same of them; return 2 where one is refused."""
     asked: dict[bytes, PlannedRun] = {}
     for first in firsts:
-        spec = structs.replace(first.spec, command=first.spec.command[:1], variables={}, files={})
-        asked.setdefault(msgspec.json.encode(spec), first)
+        asked.setdefault(checked_part(first.spec), first)
     worst = COMPLETED
     for each in asked.values():
         try:

@@ -38,7 +38,7 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool, stop: bool
             if supervision.signals.count:
                 return STOPPED
             try:
-                outcome = collect_run(folder, supervision, abandon, stop)
+                outcome = collect_run(folder, supervision, "abandon" if abandon else "stop" if stop else "look")
             except RunnerError as error:
                 complain(error)
                 worst = REFUSED

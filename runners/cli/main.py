@@ -47,6 +47,7 @@ for command in (init_recipe, list_recipes, show, plan, check, run, setup, script
 def main(words: Sequence[str]) -> int:
     """Run a command of the command line and return its exit status."""
     try:
+        _refuse_other_encodings(words)
         # Not `cli.main`, which would print an empty line when it is interrupted, and end with 1.
         with cli.make_context(as_called("python -m runners"), list(words), obj=tuple(words)) as context:
             status = int(cli.invoke(context) or COMPLETED)
@@ -67,3 +68,11 @@ def main(words: Sequence[str]) -> int:
         # The reader of our output has gone, as `| head` does; Python would complain once more when it closes.
         sys.stderr.close()
         return REFUSED
+
+
+def _refuse_other_encodings(words: Sequence[str]) -> None:
+    """Raise for a word that no file of a run could contain."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError as error:
+        raise RunnerError(f"the command line is not UTF-8 from {error.object[error.start :]!r} on") from None

@@ -15,7 +15,7 @@ from msgspec import Struct
 from perfledger.runners import recipes
 from perfledger.runners.batch import MANY, MOST_REPEATS, Wanted
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
-from perfledger.runners.job import RunnerError, checked
+from perfledger.runners.job import RunnerError
 from perfledger.runners.launch_json import AnyTarget
 from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.sbatch import PARTITION, Partition
@@ -149,7 +149,7 @@ def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequ
         name, equals, value = text.partition("=")
         if not equals or not VARIABLE.fullmatch(name):
             raise click.BadParameter(f"{text!r} is not NAME=VALUE, with the name of an environment variable")
-        if fault := secret_fault(name, checked(value, f"--env {name}")):
+        if fault := secret_fault(name, value):
             raise RunnerError(f"--env {name}: it {fault}")
         found[name] = value
     return found

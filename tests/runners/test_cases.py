@@ -119,7 +119,6 @@ def test_a_value_selects_the_tables_that_state_it_or_else_all(tmp_path):
         ({"precision": "int4"}, "precision='int4' must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8,"),
         ({"nodes": "3"}, "no shape has nodes=3; state devices= of the whole job too"),
         ({"nodes": "3", "devices": "8"}, "devices=8 cannot be shared out evenly among nodes=3"),
-        ({"word": "\ud800"}, "--case word: '\\ud800' is not UTF-8"),
     ],
 )
 def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, message):

@@ -21,6 +21,12 @@ from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, s
 from tests.runners.home import load
 
 
+def outcome_after(folder, *more):
+    """Finish a run, and return the outcome of its run.json."""
+    finish(folder, *more)
+    return load(folder / "run.json")["outcome"]
+
+
 @pytest.fixture
 def folder(write_recipe, tmp_path):
     """Make a run of one node, before its files arrive."""
@@ -39,7 +45,7 @@ def names(folder):
 
 def test_collect_writes_run_json_and_clears_up(folder):
     arrive(folder, 0)
-    assert finish(folder, launched(folder)).outcome == "completed"
+    assert outcome_after(folder, launched(folder)) == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
@@ -79,7 +85,7 @@ def test_files_are_on_the_disk_before_run_json_names_them(folder, monkeypatch):
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
     arrive(pair, 0, log=LINE.format(step=1) + LINE.format(step=2))
     arrive(pair, 1, log="silent\n", outcome="failed")
-    assert finish(pair, launched(pair)).outcome == "failed"
+    assert outcome_after(pair, launched(pair)) == "failed"
     assert names(pair) == {
         "run.json", "train.log", "environment.json", "node1/train.log", "node1/environment.json",
     }  # fmt: skip
@@ -115,14 +121,14 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
 def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, outcome):
     for rank, each in enumerate(outcomes):
         arrive(pair, rank, each, log=LINE.format(step=1) if outcome == "completed" else "")
-    assert finish(pair, launched(pair)).outcome == outcome
+    assert outcome_after(pair, launched(pair)) == outcome
 
 
 def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
     record.note_failure(pair)
-    assert finish(pair, launched(pair)).outcome == "oom"
+    assert outcome_after(pair, launched(pair)) == "oom"
 
 
 def test_a_lost_node_has_failed_and_its_partial_log_stays(pair):
@@ -131,7 +137,7 @@ def test_a_lost_node_has_failed_and_its_partial_log_stays(pair):
     with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
         finish(pair, launched(pair))
     assert not (pair / "run.json").exists()
-    assert finish(pair, launched(pair), Lost("the host was restarted")).outcome == "failed"
+    assert outcome_after(pair, launched(pair), Lost("the host was restarted")) == "failed"
     found = load(pair / "run.json")
     assert found["warnings"] == ["node 1 was lost: the host was restarted"]
     assert found["nodes"][1] == {"folder": "node1", "outcome": "failed"}
@@ -140,14 +146,14 @@ def test_a_lost_node_has_failed_and_its_partial_log_stays(pair):
 
 def test_unknown_facts_of_a_lost_run_are_left_out(folder):
     lost(folder, 0)
-    assert finish(folder, launched(folder), Lost("killed", "oom")).outcome == "oom"
+    assert outcome_after(folder, launched(folder), Lost("killed", "oom")) == "oom"
     found = load(folder / "run.json")
     assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
     assert not {"start", "end", "wall_seconds", "exit_status"} & set(found)
 
 
 def test_a_run_without_any_file_is_finished_without_a_log(folder):
-    assert finish(folder, launched(folder), Lost("its folder is not there")).outcome == "failed"
+    assert outcome_after(folder, launched(folder), Lost("its folder is not there")) == "failed"
     found = load(folder / "run.json")
     assert (found["files"], found["case"]["hardware"], found["records"]["count"]) == ({}, "unknown", 0)
 
@@ -222,7 +228,7 @@ def test_collecting_may_be_interrupted_anywhere_and_repeated(folder, monkeypatch
         with pytest.raises(KeyboardInterrupt):
             finish(folder, launched(folder))
     assert (folder / "incoming/node0/train.log").exists()
-    assert finish(folder, launched(folder)).outcome == "completed"
+    assert outcome_after(folder, launched(folder)) == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
 
 
@@ -240,7 +246,7 @@ def test_a_full_disk_loses_nothing(write_recipe, tmp_path):
         assert names(folder) >= {"launch.json", "incoming/node0/train.log"}
         assert not names(folder) & {"run.json", "train.log"}
         subprocess.run(["mount", "-o", "remount,size=2m", disk], check=True)
-        assert finish(folder, launched(folder)).outcome == "completed"
+        assert outcome_after(folder, launched(folder)) == "completed"
     finally:
         subprocess.run(["umount", disk], check=True)
 

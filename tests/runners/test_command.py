@@ -13,6 +13,7 @@ from msgspec import structs
 
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
+from perfledger.runners.cli import main
 from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.job import (
     NODE_VARIABLES,
@@ -20,7 +21,6 @@ from perfledger.runners.job import (
     PlannedRun,
     RunnerError,
     SourceRecord,
-    checked,
     texts,
     word,
 )
@@ -113,13 +113,9 @@ def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
     assert not list(tmp_path.rglob("alive"))
 
 
-def test_a_text_that_is_not_utf8_is_refused():
-    text = "a\ud800b"
-    for option in ("work", "data"):
-        with pytest.raises(RunnerError, match=rf"--{option}: .*not UTF-8"):
-            Settings(**{option: text})
-    with pytest.raises(RunnerError, match="--case x: "):
-        checked(text, "--case x")
+def test_a_command_line_that_is_not_utf8_is_refused(write_recipe, capsys):
+    assert main(["run", str(write_recipe()), "--work", "a\udcffb"]) == 2
+    assert "runners: the command line is not UTF-8 from '\\udcffb' on" in capsys.readouterr().err
 
 
 def test_node_variables_are_printed_as_names_in_braces():

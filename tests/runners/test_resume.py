@@ -20,6 +20,7 @@ from perfledger.runners.cli import main
 from perfledger.runners.cli.run import result_lines
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
+from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, Runner, folder_of, load, running, until
@@ -180,7 +181,7 @@ def test_collect_leaves_a_run_that_still_goes_on_and_abandon_stops_it(write_reci
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     assert main(["collect", str(tmp_path / "raw")]) == 1
-    assert "unfinished: running" in capfd.readouterr().out
+    assert "left unfinished, since it still runs" in capfd.readouterr().out
     assert main(["collect", str(tmp_path / "raw"), "--abandon"]) == 1
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
@@ -188,7 +189,7 @@ def test_collect_leaves_a_run_that_still_goes_on_and_abandon_stops_it(write_reci
 def test_abandon_finishes_the_run_of_a_lost_host_with_the_files_that_are_here(write_recipe, tmp_path, capfd):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
     assert main(["collect", str(folder)]) == 1
-    assert "unfinished: unreachable" in capfd.readouterr().out
+    assert "left unfinished, since it cannot be reached:" in capfd.readouterr().out
     assert main(["collect", str(folder), "--abandon"]) == 1
     found = load(folder / "run.json")
     assert found["outcome"] == "failed"
@@ -231,7 +232,7 @@ def test_abandon_keeps_the_logs_of_reachable_nodes(write_recipe, tmp_path, monke
         fail()
 
     monkeypatch.setattr(Target, "stop", fail)
-    monkeypatch.setattr(Target, "fetch", bring_the_first)
+    monkeypatch.setattr(Ssh, "fetch", bring_the_first)
     assert main(["collect", str(folder), "--abandon"]) == 1
     assert (folder / "train.log").exists()
     assert load(folder / "run.json")["outcome"] == "failed"
@@ -245,7 +246,7 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
 
     monkeypatch.setattr(Target, "look", lambda *_: JobState("lost", cause="killed"))
     monkeypatch.setattr(Target, "stop", lambda *_: None)
-    monkeypatch.setattr(Target, "fetch", fail)
+    monkeypatch.setattr(Ssh, "fetch", fail)
     assert main(["collect", str(folder)]) == 2
     assert "no room for it here" in capfd.readouterr().err
     assert sorted(path.name for path in folder.iterdir()) == ["launch.json"]

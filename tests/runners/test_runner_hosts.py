@@ -139,7 +139,7 @@ def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe,
         assert run(path, tmp_path, "--repeats", "3") == 1
     said = capfd.readouterr().out
     folder = folder_of(tmp_path, PAIR) / "1"
-    assert f"{folder}: left unfinished, since it could not be reached: two: " in said
+    assert f"{folder}: left unfinished, since it cannot be reached: two: " in said
     assert f"`python -m runners collect {folder}` finishes it" in said
     assert not (folder / "run.json").exists()
     # A process that still runs there would disturb the next run.

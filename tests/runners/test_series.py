@@ -123,7 +123,7 @@ def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_re
         return "completed"
 
     monkeypatch.setattr(batch, "launch", launch)
-    monkeypatch.setattr(batch, "_needs_as_much", lambda run, refused: run.folder.parent == refused.folder.parent)
+    monkeypatch.setattr(batch, "checked_part", lambda spec: b"bad" if spec is firsts[1].spec else b"good")
     supervision = supervised(figures)
     monkeypatch.setattr(batch, "pause", lambda *_: None)
     runs = until_narrow(firsts, Wanted(until_ci=0.02, max_repeats=8), 0, supervision, {})

@@ -275,7 +275,7 @@ def comparable(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tupl
     for run in firsts:
         # The parts of a job that decide which devices of a host it gets.
         chosen = {name: word for name, word in run.spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
-        key = repr((run.spec.device, run.spec.devices_per_node, run.spec.first_gpus, chosen))
+        key = repr((run.spec.device, run.spec.devices_per_node, run.spec.nodes > 1 and not run.spec.every_node, chosen))
         asked[key] = asked.get(key) or target.hardware(run.spec)
         # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
         rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0

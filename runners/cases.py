@@ -17,9 +17,17 @@ from perfledger.runners.toml_errors import FaultError
 
 #: Keys that identify a case, together with its options and the hardware.
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
-#: Slots that give a command the number of devices. `MEETING` are those that give a node the others.
-COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "gpu_ids")
-MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
+#: Slots that give a process the number of devices, or the place of its node among others.
+OF_SEVERAL = {
+    "devices",
+    "devices_per_node",
+    "global_batch_size",
+    "host_slots",
+    "gpu_ids",
+    "nodes",
+    "node_rank",
+    "hosts",
+}
 #: One or several values by key of the case, from `--case`.
 Choices = Mapping[str, str | Sequence[str]]
 
@@ -92,27 +100,17 @@ def _refuse_idle(recipe: LaunchRecipe, cases: Sequence[RecipeCase], is_chosen: b
         raise RunnerError(f"recipe {recipe.name}: --case iterations={fewer[0]}: {why}")
     if is_chosen and (same := _same_command(recipe, [*select_cases(recipe, {}), *cases])):
         raise RunnerError(f"recipe {recipe.name}: {same}")
-    for case in cases if recipe.launcher.name == "plain" else ():
-        why = ""
-        if case.devices_per_node > 1 and not used & {*COUNTING}:
-            why = f"{case.devices_per_node} devices per node, and one process starts there, for nothing uses "
-            why += _slot_list(COUNTING)
-        elif case.nodes > 1 and not used & {*COUNTING, *MEETING}:
-            why = f"{case.nodes} nodes, whose processes do not find each other, for nothing uses {_slot_list(MEETING)}"
-        if why:
-            remedy = "choose nodes=1,devices=1, or give it a launcher"
-            raise RunnerError(f"recipe {recipe.name}: it has no launcher, and {case.slug} takes {why}; {remedy}")
-
-
-def _slot_list(names: Sequence[str]) -> str:
-    return ", ".join(f"{{{name}}}" for name in names[:-1]) + f" or {{{names[-1]}}}"
+    several = next((case for case in cases if case.devices > 1), None)
+    if several and recipe.launcher.name == "plain" and not used & OF_SEVERAL:
+        why = f"{several.slug} takes {several.devices} devices, and one process starts on each node"
+        remedy = "choose nodes=1,devices=1, give it a launcher, or use {devices} in `command`"
+        raise RunnerError(f"recipe {recipe.name}: {why}; {remedy}")
 
 
 def check_use(recipe: LaunchRecipe) -> None:
     """Raise where two cases of the matrix have different names and the same command."""
     tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
-    cases = [_case(recipe, values) for axes in tables for values in combinations(axes)]
-    if same := _same_command(recipe, cases):
+    if same := _same_command(recipe, _fixed_cases(recipe, tables, {})):
         raise FaultError(("matrix",), same)
 
 

@@ -96,8 +96,6 @@ def plan_run(
         nodes=case.nodes,
         devices_per_node=case.devices_per_node,
         every_node=launcher.every_node,
-        # A launcher that starts the other nodes gives them no variable of this one.
-        first_gpus=case.nodes > 1 and not launcher.every_node,
         timeout_seconds=recipe.timeout_seconds,
         variables=words.variables(),
         files={name: _content(recipe, path) for name, path in recipe.files.items()},

@@ -121,8 +121,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     the other nodes from the first by itself. `files` (path to text) make a folder of their own, where the command
     runs. `programs` must be on PATH, in addition to the first word of the command; `packages` must be importable by
     `python`. `secrets` are names of variables: their values come with the request to start, and are in no file.
-    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default. With `first_gpus` the
-    launcher counts GPUs from 0 on by itself, so that the first ones are used instead of free ones.
+    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
     """
 
     command: tuple[Word, ...]
@@ -131,7 +130,6 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     nodes: Count
     devices_per_node: Count
     every_node: bool
-    first_gpus: bool = False
     timeout_seconds: Count
     variables: dict[str, Word] = {}
     files: dict[str, str] = {}

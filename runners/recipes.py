@@ -9,7 +9,7 @@ from pathlib import Path
 from perfledger.runners.cases import check_use
 from perfledger.runners.job import RunnerError
 from perfledger.runners.recipe import FOLDER, SITE_FILE, LaunchRecipe, recipe_of
-from perfledger.runners.toml_errors import FaultError, line_of, parsed
+from perfledger.runners.toml_errors import Table, read_toml
 
 
 def names() -> list[str]:
@@ -39,17 +39,13 @@ def load(path: Path) -> LaunchRecipe:
     Raises:
         RunnerError: it is not a recipe; the message names the file, and line and key where they are known.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RunnerError(f"{path}: this recipe cannot be read: {error.strerror}") from error
-    text, tables = parsed(path, content)
-    try:
+
+    def reader(content: bytes, tables: Table) -> LaunchRecipe:
         recipe = recipe_of(path, hashlib.sha256(content).hexdigest(), tables)
         check_use(recipe)
         return recipe
-    except FaultError as fault:
-        raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
+
+    return read_toml(path, "recipe", reader)
 
 
 def _shipped() -> dict[str, Path]:

@@ -113,7 +113,7 @@ def _finished(folder: Path, launched: Launch, lost: Lost | None, supervision: Su
         tuple(text for text in texts if text not in before)
         for texts, before in (
             (found.warnings, noted.warnings),
-            (found.disturbances or (), noted.disturbances),
+            (found.disturbances, noted.disturbances),
         )
     ]
     _print_warnings(folder, launched, Warnings(*new), supervision)

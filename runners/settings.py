@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,13 +25,11 @@ from perfledger.runners.job import (
     secret_values,
 )
 from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
-from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, line_of, parsed
+from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, read_toml
 from perfledger.schema.records import SiteRecord
 
 #: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
 IfBusy = Literal["refuse", "wait", "run", "count"]
-#: Tables of a site, by the kind of target that they are for.
-_KINDS = ("hosts", "partitions")
 
 Name = Annotated[str, Meta(pattern=f"^{VARIABLE.pattern}$")]
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
@@ -86,6 +84,16 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     def data_for(self, recipe: str, data_set: str) -> str:
         """Return the folder of a recipe's data: by its name, by that of its data set, or the one for all."""
         return next((self.data[name] for name in (recipe, data_set, "default") if name in self.data), "")
+
+
+Places = Annotated[dict[str, Table], Meta(description="a table for each name")]
+
+
+class SiteTables(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tables of the file by the names of hosts, or of partitions of Slurm, as TOML gives them."""
+
+    hosts: Places = {}
+    partitions: Places = {}
 
 
 class SiteFile(Struct, frozen=True):
@@ -192,38 +200,20 @@ def load_site(path: Path) -> SiteFile:
     Raises:
         RunnerError: it is not one; the message names the file, and line and key where they are known.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RunnerError(f"{path}: this site file cannot be read: {error.strerror}") from error
-    text, tables = parsed(path, content)
-    try:
-        return SiteFile(path, {key: place for kind in _checked_kinds(tables) for key, place in _places(kind, tables)})
-    except FaultError as fault:
-        raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
+    return read_toml(path, "site file", lambda _, tables: SiteFile(path, dict(_places(tables))))
 
 
-def _checked_kinds(tables: Table) -> tuple[str, ...]:
-    for key, value in tables.items():
-        if key not in _KINDS:
-            remedy = "a site file has [hosts.NAME] and [partitions.NAME]"
-            raise FaultError((key,), f"`{key}` is not a table of a site file; {remedy}")
-        if not isinstance(value, dict) or not all(isinstance(each, dict) for each in value.values()):
-            raise FaultError((key,), f"`{key}` must be a table for each of its names: [{key}.NAME]")
-    return _KINDS
-
-
-def _places(kind: str, tables: Table) -> Iterable[tuple[tuple[str, str], SitePlace]]:
-    for name, table in tables.get(kind, {}).items():
-        where = (kind, name)
-        place = decoded(table, SitePlace, "a site", where)
-        _check_variables((*where, "environment_variables"), place.environment_variables)
-        if place.sbatch and kind == "hosts":
-            raise FaultError((*where, "sbatch"), f"`{kind}.{name}.sbatch` is for partitions; move it to [partitions.*]")
-        if place.address and kind == "partitions":
-            what = f"`{kind}.{name}.address` is for hosts by SSH: Slurm knows the addresses of its nodes; leave it out"
-            raise FaultError((*where, "address"), what)
-        yield (kind, name), place
+def _places(tables: Table) -> Iterator[tuple[tuple[str, str], SitePlace]]:
+    file = decoded(tables, SiteTables, "a site")
+    for kind, places in {"hosts": file.hosts, "partitions": file.partitions}.items():
+        for name, table in places.items():
+            where = (kind, name)
+            place = decoded(table, SitePlace, "a site", where)
+            _check_variables((*where, "environment_variables"), place.environment_variables)
+            key = "sbatch" if kind == "hosts" else "address"
+            if getattr(place, key):
+                raise FaultError((*where, key), f"`{kind}.{name}.{key}` is not for {kind}; leave it out")
+            yield where, place
 
 
 def _check_variables(keys: Keys, table: Table) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from perfledger.runners.job import RunnerError
 
 T = TypeVar("T", bound=Struct)
+R = TypeVar("R")
 
 # Lines of a TOML file: the header of a table, and a key.
 _KEY_TEXT = r"""(?:"([^"]+)"|'([^']+)'|([\w-]++))"""
@@ -35,15 +36,19 @@ class FaultError(Exception):
         self.keys = keys
 
 
-def parsed(path: Path, content: bytes) -> tuple[str, Table]:
-    """Return a TOML file's text and tables.
+def read_toml(path: Path, what: str, reader: Callable[[bytes, Table], R]) -> R:
+    """Return what a reader makes of a TOML file, by its bytes and tables; `what` the file is, for messages.
 
     Raises:
-        RunnerError: it is not TOML; the message names the line.
+        RunnerError: it cannot be read, is not TOML, or its reader found a mistake; the message names the line.
     """
+    text = ""
     try:
+        content = path.read_bytes()
         text = content.decode()
-        return text, tomllib.loads(text)
+        return reader(content, tomllib.loads(text))
+    except OSError as error:
+        raise RunnerError(f"{path}: this {what} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise RunnerError(f"{path}:{line}: is not UTF-8; save the file in that encoding") from error
@@ -51,6 +56,8 @@ def parsed(path: Path, content: bytes) -> tuple[str, Table]:
         found = re.search(r"\(at line (\d+), ", str(error))  # else it is at the end
         line = int(found[1]) if found else text.count("\n") + 1
         raise RunnerError(f"{path}:{line}: is not TOML: {error}") from error
+    except FaultError as fault:
+        raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 
 
 def decoded(tables: Table, kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:

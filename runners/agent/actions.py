@@ -23,7 +23,6 @@ from .tools import (
     last_line,
     machine,
     processes_with,
-    read_job,
     read_text,
     send_answer,
     write_file,
@@ -54,10 +53,9 @@ class Actions:
 
     def deliver(self) -> None:
         """Write what the job needs into its folder."""
-        document: "Request" = {**self.request, "agent": PROGRAM}
         try:
             os.makedirs(self.folder, exist_ok=True)
-            write_file(self.path("job.json"), as_json(document))
+            write_file(self.path("job.json"), as_json(self.request))
         except OSError as error:
             raise Refused(
                 f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
@@ -85,11 +83,8 @@ class Actions:
         return {"warnings": why_busy(NodeJob(self.folder))}
 
     def argv(self) -> "list[str]":
-        """Return the command that runs the job, by the agent that delivered it.
-
-        -I ignores modules in the current folder and PYTHON* variables.
-        """
-        return [sys.executable, "-I", read_job(self.folder)["agent"], "run", self.folder]
+        """Return the command that runs the job; -I ignores modules in the current folder and PYTHON* variables."""
+        return [sys.executable, "-I", PROGRAM, "run", self.folder]
 
     def environment(self) -> "dict[str, str]":
         """Return the environment of the process that runs the job, which identifies it."""

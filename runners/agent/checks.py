@@ -197,12 +197,14 @@ def choose_gpus(job: NodeJob, given: "list[Row]") -> "list[Row]":
             f"this case needs {wanted} of the {len(given)} devices of this host, and its site names no `variable` that "
             "chooses some; add it to [hosts.*.accelerator]"
         )
+    # A launcher that starts the other nodes gives them no variable of this one, and counts GPUs from 0 on.
+    is_counting = spec.nodes > 1 and not spec.every_node
     # Sorting keeps the order among those that are free.
-    gpus = given if spec.first_gpus else sorted(given, key=lambda gpu: bool(gpu["busy"]))
+    gpus = given if is_counting else sorted(given, key=lambda gpu: bool(gpu["busy"]))
     gpus = sorted(gpus[:wanted], key=given.index)
     if all(gpu["index"].isdigit() for gpu in gpus):
         gpus.sort(key=lambda gpu: int(gpu["index"]))
-    if spec.first_gpus and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
+    if is_counting and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
         raise Refused(
             f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever {job.gpu_variable} says, which is "
             f"{job.given_gpus} here; leave the variable out"

@@ -363,7 +363,4 @@ class NodeJob:
         """Ask the container tool about the image, by its digest if the recipe states one."""
         container = self.spec.container
         assert container is not None
-        name = container.image
-        if container.digest:
-            name = f"{re.sub(r':[^:/]*$', '', name)}@{container.digest}"
-        return tool_output(container.tool, "image", "inspect", "--format", template, "--", name)
+        return tool_output(container.tool, "image", "inspect", "--format", template, "--", container.pinned)

@@ -10,7 +10,6 @@ if MYPY:
     class JobDocument(TypedDict):
         """The content of `job.json`: a specification, and the place of this node among all."""
 
-        agent: str
         spec: Any  # see `job_spec`
         identity: str
         rank: int
@@ -75,7 +74,6 @@ class Specification(NamedTuple):
     nodes: int
     devices_per_node: int
     every_node: bool
-    first_gpus: bool
     timeout_seconds: int
     variables: "dict[str, Word]"
     files: "dict[str, str]"

@@ -19,9 +19,8 @@ from perfledger.runners import agent_link
 from perfledger.runners.agent_link import archive, ask_agents, decoded, question, with_archive
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import NO_ANSWER, ProgramResult, Question, ask
-from perfledger.runners.transport import JobState, Local, Reply
-from tests.runners.agents import change_agent, kept
-from tests.runners.jobs import planned
+from perfledger.runners.transport import JobState, Local
+from tests.runners.agents import kept
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -168,13 +167,3 @@ def test_this_machine_unpacks_nothing(tmp_path, monkeypatch):
     assert json.loads(line)["above"] == str(agent_link.AGENT.parent)
     assert "its folder is not there any more" in ask_agents([Question(argv, line)], 60)[0].output
     assert not jobs.exists()
-
-
-def test_a_job_runs_by_the_agent_that_delivered_it(write_recipe, tmp_path, monkeypatch):
-    started = planned(write_recipe("echo here"), Local(), tmp_path)
-    before = agent_link.AGENT
-    started.target._checked(started.job, started.run.spec)
-    change_agent(monkeypatch, "return run.run_job(folder)", "raise SystemExit('not this one')")
-    started.target.ask(started.job, "begin", [0], Reply)
-    assert started.over().kind == "ended"
-    assert json.loads((started.node(0) / "job.json").read_text())["agent"] == str(before)

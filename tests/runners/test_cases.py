@@ -164,11 +164,8 @@ def test_a_key_may_be_used_in_any_part_of_a_command(tmp_path, more):
     [
         ({"batch_size": "64"}, "gpu-n1d1-bs8-fp32 and gpu-n1d1-bs64-fp32 would run the same command, for nothing uses"),
         ({"iterations": "2"}, "--case iterations=2: nothing in the recipe uses {iterations}, so it would run as long"),
-        (
-            {"devices": "3"},
-            "it has no launcher, and gpu-n1d3-bs8-fp32 takes 3 devices per node, and one process starts",
-        ),
-        ({"nodes": "2", "devices": "2"}, "takes 2 nodes, whose processes do not find each other, for nothing uses"),
+        ({"devices": "3"}, "gpu-n1d3-bs8-fp32 takes 3 devices, and one process starts on each node; choose nodes=1,"),
+        ({"nodes": "2", "devices": "2"}, "gpu-n2d2-bs8-fp32 takes 2 devices, and one process starts on each node"),
     ],
 )
 def test_a_choice_that_changes_the_name_alone_is_refused(tmp_path, choices, message):

@@ -66,14 +66,14 @@ def run_tiny(write_recipe, tmp_path, only_run):
     ("text", "said"),
     [
         (QUOTED, '3: `hosts.gpu1.example.com.address` is '),
-        ("[host.local]\n", "1: `host` is not a table of a site file; a site file has [hosts.NAME] and [part"),
-        ('[hosts]\nlocal = "x"\n', "`hosts` must be a table for each of its names: [hosts.NAME]"),
+        ("[host.local]\n", "1: `host` is not a key of a site; did you mean `hosts`?"),
+        ('[hosts]\nlocal = "x"\n', "1: `hosts` is {'local': 'x'}, but must be a table for each name"),
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),
         ('[hosts.local]\nprologue = "x"\n', "2: `hosts.local.prologue` is 'x', but must be a list of texts"),
         ('[hosts.local]\ninterpreter = "python"\n', "`hosts.local.interpreter` is 'python', but must be an absolute"),
         ('[hosts.local]\nprefix = "numactl"\n', "`hosts.local.prefix` is 'numactl', but must be a list of texts"),
-        ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is for partitions"),
-        ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is for hosts by SSH"),
+        ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is not for hosts; leave it out"),
+        ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is not for partitions; leave it out"),
         ("[hosts.local.environment_variables]\nA = 1\n", "2: `hosts.local.environment_variables.A` is 1, but must"),
         (
             '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',

@@ -19,15 +19,9 @@ from perfledger.runners.toml_errors import FaultError
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
 #: Slots that give a process the number of devices, or the place of its node among others.
 OF_SEVERAL = {
-    "devices",
-    "devices_per_node",
-    "global_batch_size",
-    "host_slots",
-    "gpu_ids",
-    "nodes",
-    "node_rank",
-    "hosts",
-}
+    "devices", "devices_per_node", "global_batch_size", "host_slots", "gpu_ids", "nodes", "node_rank", "hosts",
+    "addresses", "master_address",
+}  # fmt: skip
 #: One or several values by key of the case, from `--case`.
 Choices = Mapping[str, str | Sequence[str]]
 

@@ -11,20 +11,14 @@ DeepLearningExamples, PyTorch/LanguageModeling/BERT.
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 from typing import Any
 
 import torch
 from torch.nn import functional
 
 from runners.workloads import dllogger, pytorch_arguments
-from runners.workloads.bert_pytorch_network import (
-    LONGEST,
-    PADDED_VOCABULARY,
-    VOCABULARY,
-    BertPretraining,
-)
-from runners.workloads.lamb import Lamb
+from runners.workloads.bert_pytorch_network import LONGEST, PADDED_VOCABULARY, VOCABULARY, BertPretraining
+from runners.workloads.lamb import Lamb, ParameterGroup
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
 from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, placed, train
@@ -75,7 +69,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     model = BertPretraining(arguments.vocabulary).to(device).train()
     decayed = [each for each in model.parameters() if each.ndim > 1]
     others = [each for each in model.parameters() if each.ndim == 1]
-    groups: list[dict[str, Any]] = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
+    groups: list[ParameterGroup] = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
     optimizer = (
         Lamb(groups, LEARNING_RATE, WEIGHT_DECAY)
         if arguments.optimizer == "lamb"
@@ -86,7 +80,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     return Workload(model, loss, optimizer, placed(hold_batches(arguments), device, resident), resident)
 
 
-def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
+def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, dllogger.Printed]:
     """Return the values of the PARAMETER line; the sequence length has the name of NVIDIA's logs."""
     return {
         "model": "BERT-base",
@@ -114,7 +108,7 @@ def sequences(arguments: argparse.Namespace, process: Process) -> int:
     return int(arguments.batch_size * arguments.accumulation * process.world_size)
 
 
-def iterations(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
+def iterations(steps: list[TrainingStep], batch_of_job: int) -> dict[str, dllogger.Printed]:
     """Return the metrics of some iterations together."""
     seconds = sum(step.seconds for step in steps)
     return {
@@ -125,7 +119,7 @@ def iterations(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object
     }
 
 
-def whole_job(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
+def whole_job(steps: list[TrainingStep], batch_of_job: int) -> dict[str, dllogger.Printed]:
     """Return the metrics of the job, warm-up included."""
     seconds = sum(step.seconds for step in steps)
     return {
@@ -137,20 +131,15 @@ def whole_job(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]
 
 def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None:
     """Train for the requested iterations; rank 0 prints a line each and one for the job."""
-    begun, batch_of_job = datetime.now(), sequences(arguments, process)
-
-    def say(step: tuple[int, ...] | str, data: dict[str, object]) -> None:
-        if process.rank == 0:
-            print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
-
-    say(dllogger.PARAMETERS, parameters(arguments, process))
+    log, batch_of_job = dllogger.JsonLog(process.rank == 0), sequences(arguments, process)
+    log.say(dllogger.PARAMETERS, parameters(arguments, process))
     settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile, arguments.accumulation)
     steps: list[TrainingStep] = []
     for step in train(workload(arguments, process, device), settings, process, device):
         steps.append(step)
         if len(steps) % arguments.print_every == 0:
-            say((0, len(steps)), iterations(steps[-arguments.print_every :], batch_of_job))
-    say(dllogger.WHOLE_JOB, whole_job(steps, batch_of_job))
+            log.say((0, len(steps)), iterations(steps[-arguments.print_every :], batch_of_job))
+    log.say(dllogger.WHOLE_JOB, whole_job(steps, batch_of_job))
 
 
 def main() -> None:
@@ -166,11 +155,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--sequence-length", type=length, default=32, help=f"tokens, up to {LONGEST}")
     made.add_argument("--accumulation", type=positive, default=1, help="batches per update")
     made.add_argument(
-        "--vocabulary",
-        type=int,
-        choices=(VOCABULARY, PADDED_VOCABULARY),
-        default=VOCABULARY,
-        help="words",
+        "--vocabulary", type=int, choices=(VOCABULARY, PADDED_VOCABULARY), default=VOCABULARY, help="words"
     )
     made.add_argument("--optimizer", choices=("adamw", "lamb"), default="adamw")
     return made

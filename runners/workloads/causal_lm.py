@@ -13,7 +13,6 @@ import argparse
 import os
 import tempfile
 import time
-from datetime import datetime
 from typing import Any
 
 from runners.workloads import dllogger
@@ -47,26 +46,27 @@ def network(arguments: argparse.Namespace) -> Any:
         return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=kind)
 
 
-def settings(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """Return the arguments that both trainers take: a line per step, no evaluation, nothing saved."""
+def settings(kind: Any, arguments: argparse.Namespace, folder: str, **further: Any) -> Any:
+    """Return the settings of a trainer, of their `kind`: a line per step, no evaluation, nothing saved."""
     sharded = {"fsdp": "full_shard auto_wrap", "fsdp_config": {"version": 2}} if arguments.shard == "true" else {}
-    return {
-        "output_dir": folder,
-        "max_steps": arguments.iterations,
-        "per_device_train_batch_size": arguments.batch_size,
-        "gradient_accumulation_steps": arguments.accumulation,
-        "learning_rate": LEARNING_RATE,
-        "bf16": arguments.precision == "bf16",
-        "use_cpu": arguments.device == "cpu",
-        "gradient_checkpointing": arguments.recompute == "true",
-        "torch_compile": arguments.compile == "true",
-        "logging_steps": 1,
-        "disable_tqdm": True,
-        "save_strategy": "no",
-        "report_to": "none",
-        "seed": arguments.seed,
+    return kind(
+        output_dir=folder,
+        max_steps=arguments.iterations,
+        per_device_train_batch_size=arguments.batch_size,
+        gradient_accumulation_steps=arguments.accumulation,
+        learning_rate=LEARNING_RATE,
+        bf16=arguments.precision == "bf16",
+        use_cpu=arguments.device == "cpu",
+        gradient_checkpointing=arguments.recompute == "true",
+        torch_compile=arguments.compile == "true",
+        logging_steps=1,
+        disable_tqdm=True,
+        save_strategy="no",
+        report_to="none",
+        seed=arguments.seed,
         **sharded,
-    }
+        **further,
+    )
 
 
 def tokenizer(arguments: argparse.Namespace) -> Any:
@@ -110,7 +110,10 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
     """Have a trainer print a line per step, by rank 0, in place of its own words."""
     from transformers import PrinterCallback, TrainerCallback
 
-    begun, of_step = datetime.now(), arguments.batch_size * arguments.accumulation * ranks()
+    log, of_step = (
+        dllogger.JsonLog(made.is_world_process_zero()),
+        arguments.batch_size * arguments.accumulation * ranks(),
+    )
     # Before the trainer wraps the model, which may share its weights among ranks.
     of_sequence = operations_per_token(made.model, arguments) * arguments.sequence_length
 
@@ -118,13 +121,13 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
         def on_train_begin(self, *_: Any, **__: Any) -> None:
             stated = {"batch_size_per_device": arguments.batch_size, "global_batch_size": of_step}
             own = {name: value for name, value in vars(arguments).items() if name not in ("batch_size", "iterations")}
-            say(
+            log.say(
                 dllogger.PARAMETERS,
                 {**own, **stated, "world_size": ranks(), "max_seq_length": arguments.sequence_length},
             )
             self.started = self.ended = time.perf_counter()
 
-        def on_log(self, _: Any, state: Any, *__: Any, logs: dict[str, Any], **___: Any) -> None:
+        def on_log(self, _: Any, state: Any, *__: Any, logs: dict[str, float], **___: Any) -> None:
             before, self.ended = self.ended, time.perf_counter()
             if "loss" in logs:
                 rate = of_step / (self.ended - before)
@@ -132,16 +135,12 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
                     "train.sequences_per_second": round(rate, 5),
                     "train.tflops_per_device": round(rate * of_sequence / ranks() / 1e12, 5),
                 }
-                say((0, state.global_step), {"train.loss": logs["loss"], **speeds})
+                log.say((0, state.global_step), {"train.loss": logs["loss"], **speeds})
 
         def on_train_end(self, *_: Any, **__: Any) -> None:
             seconds = self.ended - self.started
             rate = of_step * arguments.iterations / seconds
-            say(dllogger.WHOLE_JOB, {"training_sequences_per_second": round(rate, 5), "raw_train_time": seconds})
-
-    def say(step: tuple[int, ...] | str, data: dict[str, Any]) -> None:
-        if made.is_world_process_zero():
-            print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
+            log.say(dllogger.WHOLE_JOB, {"training_sequences_per_second": round(rate, 5), "raw_train_time": seconds})
 
     made.remove_callback(PrinterCallback)
     made.add_callback(PrintedSteps())
@@ -159,7 +158,7 @@ def trainer(arguments: argparse.Namespace, folder: str) -> Any:
         )
         return SFTTrainer(
             model=network(arguments),
-            args=SFTConfig(**settings(arguments, folder), max_length=arguments.sequence_length),
+            args=settings(SFTConfig, arguments, folder, max_length=arguments.sequence_length),
             train_dataset=data,
             processing_class=tokenizer(arguments),
             peft_config=lora,
@@ -168,7 +167,7 @@ def trainer(arguments: argparse.Namespace, folder: str) -> Any:
 
     return Trainer(
         model=network(arguments),
-        args=TrainingArguments(**settings(arguments, folder)),
+        args=settings(TrainingArguments, arguments, folder),
         train_dataset=data,
         data_collator=default_data_collator,
     )

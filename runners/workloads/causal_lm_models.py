@@ -23,9 +23,11 @@ MODELS: dict[str, dict[str, int]] = {
     },
 }  # fmt: skip
 LEARNING_RATE = 1e-4
+#: An array of int64.
+Tokens = Any
 
 
-def tokens(arguments: argparse.Namespace, count: int) -> Any:
+def tokens(arguments: argparse.Namespace, count: int) -> Tokens:
     """Return random tokens: int64 (count, sequence length + 1), without those that mark beginning, end and the like."""
     import numpy
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from typing import Any
 
-from runners.workloads.causal_lm_models import LEARNING_RATE, MODELS, language_model_parser, tokens
+from runners.workloads.causal_lm_models import LEARNING_RATE, MODELS, Tokens, language_model_parser, tokens
 
 
 class Sequences:
@@ -23,7 +22,7 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def __getitem__(self, number: int) -> dict[str, Any]:
+    def __getitem__(self, number: int) -> dict[str, Tokens]:
         # The trainer leaves the shift by one to its data sets.
         row = self.tokens[number]
         return {"input_ids": row[:-1], "labels": row[1:]}

@@ -15,6 +15,8 @@ from datetime import datetime
 UNITLESS = "None"
 #: The step of a JSON line that states parameters, and of one that sums up the job.
 PARAMETERS, WHOLE_JOB = "PARAMETER", ()
+#: A value that a line states.
+Printed = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def learning_rate(value: float) -> PrintedMetric:
     return PrintedMetric("train.lr", f"{value}", "")
 
 
-def parameter_line(now: datetime, parameters: Mapping[str, object]) -> str:
+def parameter_line(now: datetime, parameters: Mapping[str, Printed]) -> str:
     """Return the line that states a job's parameters; each pair ends in a space, so the line does too."""
     return _line(now, "PARAMETER " + " ".join(f"{name} : {value} " for name, value in parameters.items()))
 
@@ -70,7 +72,7 @@ def summary_line(now: datetime, metrics: tuple[PrintedMetric, ...]) -> str:
     return _line(now, f"Summary: {_joined(metrics)}")
 
 
-def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, data: Mapping[str, object]) -> str:
+def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, data: Mapping[str, Printed]) -> str:
     """Return a JSON line of the screen: `step` is (epoch, iteration), WHOLE_JOB or PARAMETERS.
 
     A NaN is written as DLLogger writes it, as the bare word that strict JSON does not know.
@@ -84,6 +86,18 @@ def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, dat
         "data": dict(data),
     }
     return f"DLLL {json.dumps(line)}"
+
+
+class JsonLog:
+    """Prints JSON lines with the time since its beginning; only the first process of a job prints."""
+
+    def __init__(self, is_first: bool = True) -> None:
+        self.begun, self.is_first = datetime.now(), is_first
+
+    def say(self, step: tuple[int, ...] | str, data: Mapping[str, Printed]) -> None:
+        """Print a line, see `json_line`."""
+        if self.is_first:
+            print(json_line(datetime.now(), self.begun, step, data), flush=True)
 
 
 def _joined(metrics: tuple[PrintedMetric, ...]) -> str:

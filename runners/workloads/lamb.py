@@ -7,7 +7,7 @@ by their norm over all parameters where that is above 1, and parameters without 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 
@@ -16,10 +16,19 @@ EPSILON = 1e-6
 LARGEST_NORM = 1.0
 
 
+class ParameterGroup(TypedDict, total=False):
+    """Parameters and what they are trained with, as PyTorch's optimisers take and keep them."""
+
+    params: list[Any]
+    weight_decay: float
+    lr: float
+    step: int
+
+
 class Lamb(torch.optim.Optimizer):  # type: ignore[misc]  # without torch its classes are Any
     """Groups of parameters, with weight decay unless the group states another."""
 
-    def __init__(self, groups: Iterable[dict[str, Any]], learning_rate: float, weight_decay: float) -> None:
+    def __init__(self, groups: Iterable[ParameterGroup], learning_rate: float, weight_decay: float) -> None:
         super().__init__(groups, {"lr": learning_rate, "weight_decay": weight_decay, "step": 0})
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -32,7 +41,7 @@ class Lamb(torch.optim.Optimizer):  # type: ignore[misc]  # without torch its cl
             group["step"] += 1
             self._update(group, [each for each in group["params"] if each.grad is not None])
 
-    def _update(self, group: dict[str, Any], parameters: list[Any]) -> None:
+    def _update(self, group: ParameterGroup, parameters: list[Any]) -> None:
         for each in parameters:
             self.state[each] = self.state[each] or {"mean": torch.zeros_like(each), "square": torch.zeros_like(each)}
         gradients = [each.grad for each in parameters]

@@ -1,4 +1,4 @@
-"""The options that the trainers of frameworks other than PyTorch have in common; the defaults are a smoke test's."""
+"""The options that trainers have in common; the defaults are those of a smoke test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the command line that the PyTorch workloads share; the defaults are those of a smoke test."""
+"""The further options that the PyTorch workloads have in common; the defaults are those of a smoke test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from runners.workloads.options import add_threads, positive
+from runners.workloads import options
 from runners.workloads.pytorch_processes import join
 from runners.workloads.pytorch_training import PRECISIONS, prepare, refusal
 from runners.workloads.ranks import Process, process_of
@@ -16,18 +16,15 @@ from runners.workloads.ranks import Process, process_of
 
 def parser(description: str, batch_size: int, samples: str) -> argparse.ArgumentParser:
     """Return a parser with the shared options; `samples` says what a batch contains."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--batch-size", type=positive, default=batch_size, help=f"{samples} per process and batch")
-    made.add_argument("--iterations", type=positive, default=20)
+    made = options.parser(description, batch_size, samples)
     made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: one GPU per process")
     made.add_argument("--precision", choices=PRECISIONS, default="fp32", help="amp: float16 with a scaled loss")
     made.add_argument("--compile", type=switch, default=False, metavar="true|false", help="compile the network first")
     made.add_argument(
         "--input", choices=("copied", "resident"), default="copied", help="resident: batches lie on the device"
     )
-    add_threads(made)
-    made.add_argument("--seed", type=int, default=0)
-    made.add_argument("--print-every", type=positive, default=1, help="iterations per printed line")
+    options.add_threads(made)
+    made.add_argument("--print-every", type=options.positive, default=1, help="iterations per printed line")
     return made
 
 

@@ -80,7 +80,7 @@ def parser(framework: str, precisions: tuple[str, ...] = ("fp32",)) -> argparse.
     return made
 
 
-def parameters_of(arguments: argparse.Namespace) -> dict[str, object]:
+def parameters_of(arguments: argparse.Namespace) -> dict[str, str | int | float]:
     """Return the parameters that DLLogger's first line states: one process, its threads, its optimiser."""
     return {
         "arch": "resnet50_v1.5",

@@ -15,7 +15,6 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -173,11 +172,10 @@ def main() -> None:
     """Train for the requested iterations, and print one line each."""
     arguments = parse_arguments()
     os.environ.update(NPROC=str(arguments.threads), JAX_PLATFORMS="cpu")
-    begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
+    log = dllogger.JsonLog()
+    log.say(dllogger.PARAMETERS, resnet50.parameters_of(arguments))
     for iteration, (loss, seconds) in enumerate(train(arguments), 1):
-        data = {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds}
-        print(dllogger.json_line(datetime.now(), begun, (0, iteration), data), flush=True)
+        log.say((0, iteration), {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds})
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -61,11 +61,7 @@ def module() -> Any:
 
 def optimizer_parameters() -> dict[str, float]:
     """Return the arguments of `fit` for its optimiser `sgd`, which divides the gradients by the batch size itself."""
-    return {
-        "learning_rate": resnet50.LEARNING_RATE,
-        "momentum": resnet50.MOMENTUM,
-        "wd": resnet50.WEIGHT_DECAY,
-    }
+    return {"learning_rate": resnet50.LEARNING_RATE, "momentum": resnet50.MOMENTUM, "wd": resnet50.WEIGHT_DECAY}
 
 
 def main() -> None:

@@ -133,7 +133,7 @@ def durations(steps: list[TrainingStep]) -> tuple[dllogger.PrintedMetric, ...]:
     )
 
 
-def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
+def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, dllogger.Printed]:
     """Return the values of the PARAMETER line, in the words of the NGC trainer if it has one."""
     return {
         "data_backend": "synthetic",

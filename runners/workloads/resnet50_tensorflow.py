@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from datetime import datetime
 from typing import Any
 
 import keras
@@ -72,10 +71,10 @@ def compiled(image_size: int) -> Any:
 class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
     """Prints a line per iteration; the loss is the batch's own."""
 
-    def __init__(self, batch_size: int, begun: datetime) -> None:
+    def __init__(self, batch_size: int, log: dllogger.JsonLog) -> None:
         super().__init__()
         self.batch_size = batch_size
-        self.begun = begun
+        self.log = log
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Start the clock."""
@@ -89,8 +88,8 @@ class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without ke
         """Stop the clock when the loss is known on the host, print, and start it again at once."""
         loss = float(logs["loss"])
         before, self.ended = self.ended, time.perf_counter()
-        data = {"train.loss": loss, "train.total_ips": self.batch_size / (self.ended - before)}
-        print(dllogger.json_line(datetime.now(), self.begun, (0, batch + 1), data), flush=True)
+        speed = self.batch_size / (self.ended - before)
+        self.log.say((0, batch + 1), {"train.loss": loss, "train.total_ips": speed})
 
 
 def dataset(arguments: argparse.Namespace) -> Any:
@@ -116,14 +115,14 @@ def main() -> None:
     keras.utils.set_random_seed(arguments.seed)
     if arguments.precision == "bf16":
         keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
+    log = dllogger.JsonLog()
+    log.say(dllogger.PARAMETERS, resnet50.parameters_of(arguments))
     compiled(arguments.image_size).fit(
         dataset(arguments),
         steps_per_epoch=arguments.iterations,
         shuffle=False,
         verbose=0,
-        callbacks=[StepPrinter(arguments.batch_size, begun)],
+        callbacks=[StepPrinter(arguments.batch_size, log)],
     )
 
 

@@ -10,7 +10,7 @@ configuration.
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -25,29 +25,45 @@ from runners.workloads.ranks import Process
 #: Pixels of an image for each of its latents.
 PIXELS = 8
 TEXT_LENGTH, POOLED = 77, 1280
+
+
+@dataclass(frozen=True)
+class NetworkSize:
+    """The arguments of diffusers' network, by its names; those without a default differ between sizes."""
+
+    block_out_channels: tuple[int, ...]
+    down_block_types: tuple[str, ...]
+    up_block_types: tuple[str, ...]
+    transformer_layers_per_block: tuple[int, ...]
+    attention_head_dim: tuple[int, ...]
+    cross_attention_dim: int
+    sample_size: int = 128
+    layers_per_block: int = 2
+    use_linear_projection: bool = True
+    addition_embed_type: str = "text_time"
+    addition_time_embed_dim: int = 256
+    projection_class_embeddings_input_dim: int = POOLED + 6 * 256
+
+
 #: Of `unet/config.json` of Stable Diffusion XL 1.0; `tiny` is ours, for a CPU.
-NETWORKS: dict[str, dict[str, Any]] = {
-    "sdxl": {
-        "block_out_channels": (320, 640, 1280),
-        "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),
-        "up_block_types": ("CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"),
-        "transformer_layers_per_block": (1, 2, 10),
-        "attention_head_dim": (5, 10, 20),
-        "cross_attention_dim": 2048,
-    },
-    "sdxl-tiny": {
-        "block_out_channels": (32, 64),
-        "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"),
-        "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D"),
-        "transformer_layers_per_block": (1, 2),
-        "attention_head_dim": (2, 4),
-        "cross_attention_dim": 64,
-    },
+NETWORKS = {
+    "sdxl": NetworkSize(
+        block_out_channels=(320, 640, 1280),
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"),
+        transformer_layers_per_block=(1, 2, 10),
+        attention_head_dim=(5, 10, 20),
+        cross_attention_dim=2048,
+    ),
+    "sdxl-tiny": NetworkSize(
+        block_out_channels=(32, 64),
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+        transformer_layers_per_block=(1, 2),
+        attention_head_dim=(2, 4),
+        cross_attention_dim=64,
+    ),
 }
-SHARED: dict[str, Any] = {
-    "sample_size": 128, "layers_per_block": 2, "use_linear_projection": True, "addition_embed_type": "text_time",
-    "addition_time_embed_dim": 256, "projection_class_embeddings_input_dim": POOLED + 6 * 256,
-}  # fmt: skip
 LEARNING_RATE = 1e-4
 ADAPTED = ["to_k", "to_q", "to_v", "to_out.0"]
 BATCHES_HELD = 4
@@ -60,7 +76,7 @@ def network(arguments: argparse.Namespace, device: Any) -> Any:
 
     # A processor takes a minute to draw the weights of SDXL.
     with device:
-        model = UNet2DConditionModel(**SHARED, **NETWORKS[arguments.model])
+        model = UNet2DConditionModel(**asdict(NETWORKS[arguments.model]))
     model.requires_grad_(False)
     model.to(dtype=REDUCED.get(arguments.precision, torch.float32))
     rank = arguments.rank
@@ -76,7 +92,7 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
     count, side = arguments.batch_size, arguments.image_size // PIXELS
     kind = REDUCED.get(arguments.precision, torch.float32)
     sizes = torch.tensor([[arguments.image_size, arguments.image_size, 0, 0] + [arguments.image_size] * 2] * count)
-    width = NETWORKS[arguments.model]["cross_attention_dim"]
+    width = NETWORKS[arguments.model].cross_attention_dim
     return [
         (
             torch.randn(count, 4, side, side, dtype=kind),
@@ -115,7 +131,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     return Workload(model, partial(loss, scheduler=scheduler), optimizer, batches, resident)
 
 
-def parameters(arguments: argparse.Namespace, process: Process, model: Any) -> dict[str, object]:
+def parameters(arguments: argparse.Namespace, process: Process, model: Any) -> dict[str, dllogger.Printed]:
     """Return the values of the PARAMETER line."""
     return {
         "arch": arguments.model,
@@ -140,17 +156,12 @@ def parameters(arguments: argparse.Namespace, process: Process, model: Any) -> d
 def main() -> None:
     """Train in as many processes as were started; rank 0 prints a line per iteration."""
     arguments, process, device = pytorch_arguments.begin(parser())
-    begun, images = datetime.now(), arguments.batch_size * process.world_size
+    log, images = dllogger.JsonLog(process.rank == 0), arguments.batch_size * process.world_size
     made = workload(arguments, process, device)
-
-    def say(step: tuple[int, ...] | str, data: dict[str, object]) -> None:
-        if process.rank == 0:
-            print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
-
-    say(dllogger.PARAMETERS, parameters(arguments, process, made.model))
+    log.say(dllogger.PARAMETERS, parameters(arguments, process, made.model))
     settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile)
     for number, step in enumerate(train(made, settings, process, device), 1):
-        say((0, number), {"train.loss": round(step.loss, 5), "train.total_ips": round(images / step.seconds, 5)})
+        log.say((0, number), {"train.loss": round(step.loss, 5), "train.total_ips": round(images / step.seconds, 5)})
     leave(process)
 
 

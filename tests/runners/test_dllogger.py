@@ -57,6 +57,14 @@ def test_parameters_and_the_whole_job_have_steps_of_their_own():
     assert '"step": [], "data": {}' in dllogger.json_line(NOW, NOW, dllogger.WHOLE_JOB, {})
 
 
+def test_only_the_first_process_prints(capsys):
+    for is_first in (True, False):
+        dllogger.JsonLog(is_first).say((0, 1), {"train.loss": 0.5})
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith('DLLL {"timestamp": ')
+    assert line.endswith('"step": [0, 1], "data": {"train.loss": 0.5}}')
+
+
 def test_a_loss_that_is_nan_is_printed():
     assert str(dllogger.loss("train.loss", math.nan)) == "train.loss : nan None"
     assert '{"train.loss": NaN}' in dllogger.json_line(NOW, NOW, (0, 1), {"train.loss": math.nan})

@@ -38,6 +38,7 @@ class Progress:
         self._of = f"/{total}" if total else ""
         self._begun = 0
         self._printed, self._kind = time.monotonic(), ""
+        self._once = set[str]()
 
     def begin(self, folder: Path) -> None:
         """Print that a run begins."""
@@ -53,13 +54,15 @@ class Progress:
             self._printed = time.monotonic()
         self._kind = kind
 
-    def line(self, text: str) -> None:
-        """Print a line."""
-        print(printable(text), flush=True)
+    def once(self, text: str) -> None:
+        """Print a line, unless it was printed before."""
+        if text not in self._once:
+            self._once.add(text)
+            print(printable(text), flush=True)
 
     def end(self, folder: Path, outcome: str) -> None:
         """Print the outcome of a run."""
-        self.line(f"{folder}: {outcome}")
+        print(printable(f"{folder}: {outcome}"), flush=True)
 
 
 def disturbed_text(launched: Launch, disturbance: str) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from perfledger.runners.nodes import LOG, printable
 from perfledger.schema.records import Node, Stated
+from perfledger.schema.run_json import told_apart
 
 RUN_JSON = "run.json"
 #: Facts of a machine by their keys in `environment.json`, which the agent chooses.
@@ -43,7 +44,7 @@ class FinishedRun(Struct, frozen=True):
     smoke: bool = False
     recipe: _ChosenCase = _ChosenCase()
     warnings: tuple[str, ...] = ()
-    disturbances: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False
     exit_status: int | None = None
     nodes: tuple[Node, ...] = ()
@@ -51,7 +52,7 @@ class FinishedRun(Struct, frozen=True):
     @property
     def disturbed(self) -> bool:
         """Whether no result counts it, because something else ran on its hosts."""
-        return bool(self.disturbances) and not self.accept_disturbed
+        return bool(told_apart(self.warnings, self.disturbances)[1]) and not self.accept_disturbed
 
 
 def how_it_ended(folder: Path) -> str:

@@ -25,7 +25,7 @@ from perfledger.runners.ingest_link import count_records, is_empty, log_figures,
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
-from perfledger.runners.transport import INCOMING, Warnings
+from perfledger.runners.transport import INCOMING
 from perfledger.schema.figures import FiguresFound
 from perfledger.schema.records import Node, Records, Stated
 from perfledger.schema.redaction.redact import redact, redacted
@@ -33,8 +33,7 @@ from perfledger.schema.redaction.redact import redact, redacted
 ENVIRONMENT = "environment.json"
 #: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
-#: Files in `incoming` of a run in progress.
-_WARNINGS = "warnings.json"
+#: A file in `incoming` of a run in progress.
 _FAILED = "a_node_failed"
 
 
@@ -136,18 +135,6 @@ def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
     return NodeResult(rank, folder, outcome, host, environment.facts if environment else {})
 
 
-def note_warnings(folder: Path, found: Warnings) -> None:
-    """Keep the warnings of nodes from the start of a run."""
-    if found != Warnings():
-        write(folder / INCOMING / _WARNINGS, msgspec.json.encode(found).decode())
-
-
-def pending_warnings(folder: Path) -> Warnings:
-    """Return the warnings noted for an unfinished run."""
-    path = folder / INCOMING / _WARNINGS
-    return msgspec.json.decode(path.read_bytes(), type=Warnings) if path.is_file() else Warnings()
-
-
 def note_failure(folder: Path) -> None:
     """Note that a node failed before the others were stopped; otherwise the run would count as stopped."""
     (folder / INCOMING).mkdir(exist_ok=True)
@@ -203,8 +190,8 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     found = log_figures(folder / LOG, replace(known, smoke=False))
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
-    hosts, noted = launch.target.hosts, pending_warnings(folder)
-    texts = [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_found_by(nodes)]
+    hosts = launch.target.hosts
+    texts = [*_losses(nodes, lost, launch.plan.secrets), *_found_by(nodes, "warnings")]
     record = replace(
         known,
         outcome="short" if outcome == "completed" and short else outcome,
@@ -214,7 +201,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
         ),
-        disturbances=tuple(published(text, hosts) for text in [*noted.disturbances, *_found_by(nodes, "disturbances")]),
+        disturbances=tuple(published(text, hosts) for text in _found_by(nodes, "disturbances")),
         nodes=tuple(node.ending(node is top) for node in nodes) if len(nodes) > 1 else (),
         files=files,
     )
@@ -281,8 +268,8 @@ def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[st
     return found
 
 
-def _found_by(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"] = "warnings") -> list[str]:
-    """Return what nodes found during the run, after their numbers where there are several."""
+def _found_by(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"]) -> list[str]:
+    """Return what nodes found before and during the run, after their numbers where there are several."""
     found = [(node.rank, text) for node in nodes if node.host for text in getattr(node.host, kind)]
     return [f"node {rank}: {text}" if len(nodes) > 1 else text for rank, text in found]
 

@@ -13,7 +13,7 @@ from typing import IO, Literal
 import msgspec
 from msgspec.structs import replace
 
-from perfledger.runners import earlier, record
+from perfledger.runners import earlier
 from perfledger.runners.display import complain, disturbed_text, figure_text
 from perfledger.runners.earlier import RUN_JSON
 from perfledger.runners.job import PlannedRun, RunnerError
@@ -55,7 +55,6 @@ def launch(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> str:
             supervision.progress.end(mine.folder, "stopped before it began; nothing is left of it")
             return UNFINISHED
         _print_warnings(mine.folder, launched, found, supervision)
-        record.note_warnings(mine.folder, found)
         return _seen_to_its_end(job, launched, supervision, "wait")
 
 
@@ -106,26 +105,18 @@ def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervi
 
 def _finished(folder: Path, launched: Launch, lost: Lost | None, supervision: Supervision) -> str:
     """Finish a run whose files are here, and print its outcome and figure."""
-    noted = record.pending_warnings(folder)
     alone = finish(folder, launched, lost)
     found = earlier.finished_run(folder)
-    new = [
-        tuple(text for text in texts if text not in before)
-        for texts, before in (
-            (found.warnings, noted.warnings),
-            (found.disturbances, noted.disturbances),
-        )
-    ]
-    _print_warnings(folder, launched, Warnings(*new), supervision)
+    _print_warnings(folder, launched, Warnings(found.warnings, found.disturbances or ()), supervision)
     supervision.progress.end(folder, f"{found.outcome}{figure_text(folder, supervision.figures, alone)}")
     return found.outcome
 
 
 def _print_warnings(folder: Path, launched: Launch, found: Warnings, supervision: Supervision) -> None:
     for warning in found.warnings:
-        supervision.progress.line(f"{folder}: warning: {warning}")
+        supervision.progress.once(f"{folder}: warning: {warning}")
     for disturbance in found.disturbances:
-        supervision.progress.line(f"{folder}: {disturbed_text(launched, disturbance)}")
+        supervision.progress.once(f"{folder}: {disturbed_text(launched, disturbance)}")
 
 
 # --- The folder of a run ----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import time
 
 from .masking import secret_texts, without
 from .tools import (
+    CHECKED,
     FULL,
     PROGRAM,
     SIGNALS,
@@ -63,16 +64,18 @@ class Actions:
             ) from error
 
     def check(self) -> "dict[str, list[str]]":
-        """Deliver the job and check this node."""
+        """Deliver the job and check this node; the run records what the check has found."""
         from .checks import check
         from .job import NodeJob
 
         self.deliver()
         found = check(NodeJob(self.folder))
-        return {
+        answer: "dict[str, list[str]]" = {
             "warnings": [each for each in found if not isinstance(each, Disturbance)],
             "disturbances": [each for each in found if isinstance(each, Disturbance)],
         }
+        write_file(self.path(CHECKED), as_json(answer))
+        return answer
 
     def idle(self) -> "dict[str, list[str]]":
         """Return why this node is not idle."""

@@ -1,6 +1,7 @@
 """The run: the command, its supervision, and host.json."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ from .programs import NOTHING
 from .record import environment_record, source_record
 from .telemetry import Sampler
 from .tools import (
+    CHECKED,
     NEVER,
     PREPARE_SECONDS,
     PROGRAM,
@@ -182,11 +184,12 @@ class Runner:
         wall, end = time.monotonic() - began, utc()
         self.sampler.stop()
         job.kill_leftovers()
-        disturbances = others.found()
+        checked = json.loads(read_text(job.path(CHECKED)) or '{"warnings": [], "disturbances": []}')
+        disturbances = checked["disturbances"] + others.found()
         job.take_over_files()
-        facts, warnings = slowdowns(read_text(job.path("telemetry.csv")))
+        facts, slowed = slowdowns(read_text(job.path("telemetry.csv")))
         nccl = nccl_report(job.path("ranks", NCCL_FOLDER))
-        warnings += unused_infiniband(job.spec.nodes, nccl.nccl_transport)
+        warnings = checked["warnings"] + slowed + unused_infiniband(job.spec.nodes, nccl.nccl_transport)
         job.remove_unwanted()
         warnings += job.mask_secrets()
         self.name_outcome(kills_before)

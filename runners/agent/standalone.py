@@ -7,7 +7,7 @@ import sys
 import zipfile
 
 from .actions import Actions
-from .checks import check, check_secrets
+from .checks import check_secrets
 from .job import NodeJob
 from .run import ALONE
 from .tools import PROGRAM, Refused, as_json, write_file
@@ -31,13 +31,13 @@ def standalone(words: "list[str]") -> int:
     try:
         os.makedirs(folder)
         write_file(os.path.join(folder, "launch.json"), as_json(document["launch"]))
-        actions.deliver()
-    except (OSError, Refused):
+    except OSError:
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
     try:
-        check_secrets(NodeJob(actions.folder))
-        for warning in check(NodeJob(actions.folder)):
+        check_secrets(NodeJob(actions.folder, request))
+        found = actions.check()
+        for warning in found["warnings"] + found["disturbances"]:
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:
         shutil.rmtree(folder)

@@ -32,6 +32,8 @@ PREPARE_SECONDS = 7200
 HOOK_SECONDS = 300
 # Container tools whose images are known to this host, and whose containers have names.
 WITH_DAEMON = ("docker", "podman")
+# The file of a job with the warnings and disturbances that its check has found.
+CHECKED = "checked.json"
 NEVER = float("inf")
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
 

@@ -15,7 +15,6 @@ from perfledger.runners.cli import main
 from perfledger.runners.job import RequiredRecords, RunnerError
 from perfledger.runners.record import Lost, finish, published
 from perfledger.runners.settings import Settings
-from perfledger.runners.transport import Warnings
 from perfledger.schema.run_json import RunJson
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
@@ -260,21 +259,18 @@ def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
 
 
 def test_run_json_has_the_warnings_of_the_start(folder):
-    arrive(folder, 0)
-    record.note_warnings(folder, Warnings(("the load is high",)))
+    arrive(folder, 0, warnings=["the load is high"])
     finish(folder, launched(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
 
 
 def test_records_name_no_host_address_or_folder(pair):
-    arrive(pair, 0)
+    arrive(pair, 0, warnings=["the sources in /home/me/sources/x are not at the recipe's commit"])
     lost(pair, 1)
-    moved = "node 1: the sources in /home/me/sources/x are not at the recipe's commit"
-    record.note_warnings(pair, Warnings((moved,)))
     finish(pair, launched(pair), Lost("host1.invalid: there is no space left in /scratch/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
-        "node 1: the sources in <path>/x are not at the recipe's commit",
         "node 1 was lost: node 1: there is no space left in <path> (<address>)",
+        "node 0: the sources in <path>/x are not at the recipe's commit",
     ]
 
 
@@ -337,9 +333,8 @@ def test_disturbances_are_a_kind_of_their_own_and_acceptance_is_recorded(write_r
     path = write_recipe("true")
     for accepted in (False, True):
         folder = begun(path, tmp_path, settings=Settings(if_busy="count" if accepted else "refuse"))
-        arrive(folder, 0)
-        record.note_warnings(folder, Warnings(("it is warm",), ("node 0: other work",)))
+        arrive(folder, 0, warnings=["it is warm"], disturbances=["other work"])
         finish(folder, launched(folder))
         found = load(folder / "run.json")
-        assert (found["warnings"], found["disturbances"]) == (["it is warm"], ["node 0: other work"])
+        assert (found["warnings"], found["disturbances"]) == (["it is warm"], ["other work"])
         assert found.get("accept_disturbed", False) == accepted

@@ -20,6 +20,7 @@ from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import printable
 from tests.runners import quick
+from tests.runners.agents import change_agent
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
 from tests.runners.node import ended
@@ -391,6 +392,18 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     assert (run["outcome"], run["records"]["count"], run["case"]["batch_size"]) == ("completed", 1, 2)
     log = (folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/train.log").read_text()
     assert re.search(r"^localhost 127\.0\.0\.1:[0-9]{5}$", log, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_records_what_its_check_has_found(write_recipe, tmp_path, monkeypatch):
+    change_agent(monkeypatch, "        if share >= BUSY_PERCENT:", "        if share >= 0:")
+    assert main(["script", str(write_recipe(f"{RECORD} record 1")), "-o", str(tmp_path / "job.pyz")]) == 0
+    words = [sys.executable, "job.pyz"]
+    done = subprocess.run(words, text=True, cwd=tmp_path, capture_output=True, check=True)
+    assert "warning: the processors of this host are" in done.stderr
+    assert main(["collect", str(tmp_path)]) == 0
+    (path,) = tmp_path.rglob("run.json")
+    assert "% busy before the run" in load(path)["disturbances"][0]
 
 
 def test_a_script_of_two_nodes_is_refused(capfd, write_recipe, tmp_path):

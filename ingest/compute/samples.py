@@ -95,7 +95,7 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     The number of updates is the divisor of that number closest to the run's seconds over the usual time between two
     lines; the printed step does not serve, since updates that the loss scaler skips do not advance it.
     """
-    whole = next((each for each in session.records if len(each) and "seconds" in each), None)
+    whole = next((each for each in session.records if len(each) and {"throughput", "seconds"} <= {*each.columns}), None)
     lines = next((each for each in session.records if len(each) > 1 and "clock" in each), None)
     if whole is None or lines is None:
         raise not_stated("accumulation")

@@ -25,8 +25,8 @@ class Format:
         end: matches the last line of the program.
         framework: the training framework, if only one prints such lines.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines are printed between those of
-            the training program.
-        frames: readings that sessions of every other format get as well: lines around a run of any program.
+            the training program. Its readings of the whole run without a unit and a condition are read in sessions of all
+            other formats, too.
         needs: text that every log of the format contains, if its records alone do not identify it. A log with this text
             is claimed even if its records only count steps or print private columns.
         unproven: whether the format was written from the printer's source, without a real log. The format's page and
@@ -44,7 +44,6 @@ class Format:
     framework: str = ""
     over: tuple[str, ...] = ()
     unproven: bool = False
-    frames: tuple[Reading, ...] = ()
     needs: bytes = b""
     id: str = ""
     doc: str = ""

@@ -96,8 +96,9 @@ def _of_entry_points() -> Iterator[_Added]:
 
 @cache
 def frames(identifier: str) -> tuple[Reading, ...]:
-    """Return the `frames` of all other formats, which sessions of the format of that id get as well."""
-    return tuple(reading for each in formats() if each.id != identifier for reading in each.frames)
+    """Return the readings of whole runs that sessions of the format of that id get from formats that override all."""
+    others = (reading for each in formats() if each.id != identifier and "*" in each.over for reading in each.readings)
+    return tuple(each for each in others if each.span == "run" and not each.unit and not each.where)
 
 
 def by_id(identifier: str) -> Format:

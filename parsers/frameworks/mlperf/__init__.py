@@ -50,7 +50,6 @@ from perfledger.parsers.frameworks.mlperf.records import (
     block_means,
     records,
     reported_speed,
-    run_seconds,
     target,
     target_samples,
 )
@@ -111,7 +110,7 @@ FORMAT = Format(
         _means("tokens/s", _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf; they are read if these lines do not count samples.
         Reading(lines_of(SPEEDS, {"_step": METADATA["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, verbs=(reported_speed,)),
-        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, verbs=(run_seconds,)),
+        Reading(lines_of(EVENTS, METADATA), span="run", weak=True, verbs=(target,)),
         Reading(
             lines_of(EVENTS, METADATA), span="run", weak=True, where=lacks(_IN_TOKENS),
             verbs=(target_samples,),
@@ -125,7 +124,6 @@ FORMAT = Format(
             weak=True,
         ),
     ),
-    frames=(Reading(lines_of(EVENTS, METADATA), span="run", weak=True, verbs=(target,)),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),

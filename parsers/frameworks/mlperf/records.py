@@ -270,35 +270,35 @@ def reported_speed(columns: Columns) -> Columns:
 
 
 def target(columns: Columns) -> Columns:
-    """Return the run as a record: its seconds until the end, and whether it reached its target."""
-    events = events_of(columns)
+    """Return the run as a record: its seconds, and whether it reached its target."""
+    row, seconds, reached = _run(events_of(columns))
+    found = {"target_seconds": seconds, "seconds": seconds, "reached": reached}
+    return _table(columns, [(row, found)] if row is not None else [])
+
+
+def _run(events: Sequence[Event]) -> tuple[int | None, float, float]:
+    """Return the row that ends the last run, its seconds, and 1 if it reached its target, else 0; NaN if unknown."""
     inside = of_run(events)
     if not inside or inside[0].kind != "_run_start":
-        return _table(columns, [])
+        return None, nan, nan
     before = [each for each in events[: begin_of_run(events)] if each.kind in RUN]
     if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
         # The first run has no end, and the log does not say whether the last run continues it.
-        return _table(columns, [(before[-1].row, {"target_seconds": nan, "reached": nan})])
+        return before[-1].row, nan, nan
     last, whole = inside[-1], is_whole(inside)
     # Seconds since 1970 have no digits beyond the microsecond.
     seconds = round(last.time - inside[0].time, 6) if whole else nan
     reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
     if (back := goes_back(inside)) and reached == 1:
         # No time at all, which is refused with its line.
-        return _table(columns, [(back[0], {"target_seconds": nan, "reached": reached})])
-    return _table(columns, [(last.row, {"target_seconds": seconds, "reached": reached})])
+        return back[0], nan, reached
+    return last.row, seconds, reached
 
 
 def _judged(events: Sequence[Event]) -> float:
     """Return 1 if the last accuracy reaches the target of the log, else NaN, since their units may differ."""
     aim, judged = ([each.value for each in events if each.kind == kind] for kind in ("_aim", "_judged"))
     return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
-
-
-def run_seconds(columns: Columns) -> Columns:
-    """Return the record of `target`, and the seconds of the run, which are compared with those of its stretches."""
-    found = target(columns)
-    return found.assign(seconds=found["target_seconds"]) if len(found.rows) else found
 
 
 def target_samples(columns: Columns) -> Columns:

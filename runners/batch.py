@@ -247,11 +247,9 @@ def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
 def is_settled(earlier: FinishedRun, planned: PlannedRun) -> bool:
     """Return whether a run need not be made again: it completed, or ran out of memory.
 
-    A disturbed one is made again, since no result counts it.
+    A disturbed one is made again, since no result counts it, and so is a smoke run if this one is not.
     """
-    iterations = planned.record.recipe.case.get("iterations")
-    is_shorter = earlier.smoke and earlier.recipe.case.get("iterations") != iterations
-    return earlier.outcome in SETTLED_OUTCOMES and not earlier.disturbed and not is_shorter
+    return earlier.outcome in SETTLED_OUTCOMES and not earlier.disturbed and earlier.smoke <= planned.record.smoke
 
 
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:

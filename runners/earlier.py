@@ -30,10 +30,6 @@ class _Hardware(Struct, frozen=True):
     hardware: str
 
 
-class _ChosenCase(Struct, frozen=True):
-    case: dict[str, str] = {}
-
-
 class FinishedRun(Struct, frozen=True):
     """The part of an earlier `run.json` that runners need."""
 
@@ -42,7 +38,6 @@ class FinishedRun(Struct, frozen=True):
     repeat: int = 0
     round: str = ""
     smoke: bool = False
-    recipe: _ChosenCase = _ChosenCase()
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False

@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from perfledger.runners.display import complain
-from perfledger.runners.drift import drift_between_nodes
 from perfledger.runners.earlier import RUN_JSON, Facts
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
@@ -33,6 +32,29 @@ from perfledger.schema.redaction.redact import redact, redacted
 ENVIRONMENT = "environment.json"
 #: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
+#: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
+COMPARED: Mapping[str, str] = {
+    "gpu": "the GPU",
+    "gpu_memory_mib": "the memory of a GPU in MiB",
+    "gpu_power_limit_watts": "the power limit in W",
+    "gpu_clock_max_sm_mhz": "the highest SM clock in MHz",
+    "gpu_clock_max_memory_mhz": "the highest memory clock in MHz",
+    "gpu_clock_applications_sm_mhz": "the SM clock set for applications in MHz",
+    "gpu_clock_applications_memory_mhz": "the memory clock set for applications in MHz",
+    "gpu_persistence": "the persistence mode",
+    "gpu_ecc": "the ECC mode",
+    "driver": "the driver",
+    "cuda": "CUDA",
+    "cudnn": "cuDNN",
+    "nccl": "NCCL",
+    "rocm": "ROCm",
+    "cann": "CANN",
+    "container_digest": "the container's digest",
+    "cpu": "the CPU",
+    "cores": "the number of cores",
+    "cpu_governor": "the CPU's governor",
+    "python": "Python",
+}
 #: A file in `incoming` of a run in progress.
 _FAILED = "a_node_failed"
 
@@ -353,3 +375,22 @@ def published(text: str, hosts: Sequence[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", names[name], text)
     return redacted(text)
+
+
+def drift_between_nodes(environments: Sequence[Facts]) -> list[str]:
+    """Return a sentence for each fact that differs between a node and node 0; facts unknown on one side are ignored."""
+    first, *others = [_compared(environment) for environment in environments] or [{}]
+    return [
+        f"{words} is {value} on node {node} and {first[words]} on node 0"
+        for node, there in enumerate(others, start=1)
+        for words, value in there.items()
+        if words in first and value != first[words]
+    ]
+
+
+def _compared(environment: Facts) -> dict[str, str]:
+    """Return the facts to compare, in words; the packages that the recipe names are compared one by one."""
+    packages = environment.get("packages")
+    named = packages.items() if isinstance(packages, Mapping) else ()
+    facts = [(words, environment[key]) for key, words in COMPARED.items() if key in environment]
+    return {words: str(value) for words, value in [*facts, *named]}

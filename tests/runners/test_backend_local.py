@@ -175,7 +175,7 @@ def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
 
 
 def test_an_agent_that_cannot_begin_says_so(write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, "return run.run_job(folder)", 'raise SystemExit("not today")')
+    change_agent(monkeypatch, "    runner = Runner(NodeJob(folder))", '    raise SystemExit("not today")')
     with pytest.raises(RunnerError, match="did not start: not today"):
         planned(write_recipe("true"), LOCAL, tmp_path).start()
 

@@ -178,7 +178,7 @@ def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypa
 def test_paths_arguments_and_files_pass_through_a_host_of_the_locale_c(write_recipe, tmp_path, one_host, monkeypatch):
     # As Python 3.6 in it, an option makes later ones take ASCII alone for paths.
     ascii_only = '"-X", "utf8=0"'
-    argv = 'return [sys.executable, "-I", read_job'
+    argv = 'return [sys.executable, "-I", PROGRAM, "run"'
     change_agent(monkeypatch, argv, argv.replace('"-I"', f'{ascii_only}, "-I"'))
     host_python(monkeypatch, tmp_path, f'LC_ALL=C exec {sys.executable} -X utf8=0 "$@"')
     (tmp_path / "大.txt").write_text("größer\n", encoding="utf-8")
@@ -302,8 +302,8 @@ def test_if_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, two_h
 
 
 def test_if_one_host_does_not_start_the_other_is_stopped(write_recipe, tmp_path, two_hosts, monkeypatch):
-    fails = 'exit("not today") if folder.endswith("1") else run.run_job(folder)'
-    change_agent(monkeypatch, "return run.run_job(folder)", f"return {fails}")
+    fails = 'exit("not today") if folder.endswith("1") else Runner(NodeJob(folder))'
+    change_agent(monkeypatch, "    runner = Runner(NodeJob(folder))", f"    runner = {fails}")
     started = planned(write_recipe('echo "$$"; sleep 300'), place(*two_hosts), tmp_path, TWO)
     with pytest.raises(RunnerError, match=r"^second: the job did not start: not today"):
         started.start()

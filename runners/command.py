@@ -36,7 +36,7 @@ from perfledger.runners.job import (
 )
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
-from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, CaseWords, entered, pinned, used_launcher
+from perfledger.runners.wrappers import LAUNCHERS, CaseWords, entered, pinned, used_launcher
 from perfledger.schema.records import Case, Container, Recipe
 
 #: A setup step that installs for Python.
@@ -279,7 +279,7 @@ def _container(
     given += [] if case.nodes == 1 else [name for name in OF_INTERFACE if name not in recipe.environment_variables]
     variables = [*recipe.environment_variables, *settings.secrets, *given]
     enter = entered(tool, image, variables, _mounts(recipe, settings, command), recipe.device)
-    return ContainerSpec(tool, image.image, tuple(enter), CONTAINER_NAME, image.digest, pinned(image))
+    return ContainerSpec(tool, image.image, tuple(enter), image.digest, pinned(image))
 
 
 def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:

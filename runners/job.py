@@ -70,14 +70,13 @@ Word = tuple[str | NodeVariable, ...]
 class ContainerSpec(Struct, frozen=True):
     """An image, and how to run words in it.
 
-    `enter` are the words that, put before others, run those inside (`docker run ... IMAGE`); `name` is the name of the
-    container in them, and `pinned` the image by its digest, where that is known.
+    `enter` are the words that, put before others, run those inside (`docker run ... IMAGE`); `pinned` is the image by
+    its digest, where that is known.
     """
 
     tool: ContainerTool
     image: str
     enter: tuple[Word, ...]
-    name: Word
     digest: str = ""
     pinned: str = ""
 

@@ -124,6 +124,8 @@ class NodeResult(Struct, frozen=True):
 
     rank: int
     folder: Path
+    #: The subfolder for its files; `.` for the node whose log is used.
+    place: str
     outcome: Outcome
     host: HostRecord | None
     facts: Facts
@@ -135,26 +137,24 @@ class NodeResult(Struct, frozen=True):
         below = [path.relative_to(self.folder).as_posix() for path in sorted(self.folder.rglob("*")) if path.is_file()]
         return {name: "" for name in below if KEPT.fullmatch(name) and not (self.folder / name).is_symlink()}
 
-    def where(self, top: bool) -> str:
-        """Return the subfolder for the files of the node; `.` for the node whose log is used."""
-        return "." if top else f"node{self.rank}"
-
-    def ending(self, top: bool) -> Node:
-        """Return its entry in `nodes` of `run.json`."""
+    @property
+    def ending(self) -> Node:
+        """Its entry in `nodes` of `run.json`."""
         host = self.host
-        return Node(self.where(top), self.outcome, host.exit_status if host else None, (host and host.gpus) or None)
+        return Node(self.place, self.outcome, host.exit_status if host else None, (host and host.gpus) or None)
 
 
-def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
-    """Read the files of a node; `otherwise` is its outcome if it has not written one.
+def read_node(job: Path, rank: int, top: int, otherwise: Outcome) -> NodeResult:
+    """Read the files of a node; `top` is the node whose log is used, `otherwise` the outcome of one that wrote none.
 
     Raises:
         RunnerError: `host.json` or `environment.json` cannot be read.
     """
+    folder, place = job / INCOMING / f"node{rank}", "." if rank == top else f"node{rank}"
     host = read_json(folder / HOST_JSON, HostRecord)
     environment = read_json(folder / ENVIRONMENT, _Environment)
     outcome = host.outcome if host else otherwise
-    return NodeResult(rank, folder, outcome, host, environment.facts if environment else {})
+    return NodeResult(rank, folder, place, outcome, host, environment.facts if environment else {})
 
 
 def note_failure(folder: Path) -> None:
@@ -204,9 +204,11 @@ def _clear_up(folder: Path) -> None:
 
 def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, FiguresFound]:
     """Put the files in their places and return the content of `run.json`, with the figures of its log."""
-    nodes = _nodes(folder, launch.job.nodes, lost)
-    top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
-    files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
+    count = launch.job.nodes
+    at_top = count - 1 if launch.records.node == "last" and launch.job.every_node else 0
+    nodes = _nodes(folder, count, at_top, lost)
+    top = nodes[at_top]
+    files = {name: entry for node in nodes for name, entry in _store_files(folder, node).items()}
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
     known = _known(launch.plan, nodes, top, _hardware(top, launch.job.device), outcome)
     found = log_figures(folder / LOG, replace(known, smoke=False))
@@ -224,7 +226,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
             *drift_between_nodes([node.facts for node in nodes]),
         ),
         disturbances=tuple(published(text, hosts) for text in _found_by(nodes, "disturbances")),
-        nodes=tuple(node.ending(node is top) for node in nodes) if len(nodes) > 1 else (),
+        nodes=tuple(node.ending for node in nodes) if len(nodes) > 1 else (),
         files=files,
     )
     return record, found
@@ -244,7 +246,7 @@ def _known(
         start=host.start if host else None,
         end=host.end if host else None,
         wall_seconds=host.wall_seconds if host else None,
-        exit_status=next(node.ending(True).exit_status for node in nodes if node.outcome == outcome),
+        exit_status=next(node.ending.exit_status for node in nodes if node.outcome == outcome),
         outcome=outcome,
         files={},
     )
@@ -270,9 +272,9 @@ def _records(found: FiguresFound, launch: Launch, has_reason: bool) -> Records:
     )
 
 
-def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
+def _nodes(folder: Path, count: int, top: int, lost: Lost | None) -> list[NodeResult]:
     otherwise = lost.outcome if lost else "failed"
-    nodes = [read_node(folder / INCOMING / f"node{rank}", rank, otherwise) for rank in range(count)]
+    nodes = [read_node(folder, rank, top, otherwise) for rank in range(count)]
     silent = [node.rank for node in nodes if not node.host]
     if silent and lost is None:
         raise RunnerError(
@@ -323,11 +325,11 @@ def _source(planned: SourceRecord | None, host: HostRecord | None) -> SourceReco
     return replace(planned, commit=commit, modified=bool(host.source.get("modified")))
 
 
-def _store_files(folder: Path, node: NodeResult, top: bool) -> dict[str, FileRecord]:
+def _store_files(folder: Path, node: NodeResult) -> dict[str, FileRecord]:
     """Copy the files of a node to their final places; files of an earlier attempt are compared, never overwritten."""
     placed = {}
     for name, sha256 in node.files().items():
-        target = folder / node.where(top) / name
+        target = folder / node.place / name
         found = _copied(_plain(node.folder, name), target, sha256)
         placed[target.relative_to(folder).as_posix()] = FileRecord(found, target.stat().st_size)
     return placed

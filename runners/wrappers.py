@@ -19,7 +19,7 @@ from perfledger.runners.matrix import text_of
 from perfledger.runners.recipe import Image, LaunchRecipe
 from perfledger.runners.slots import SLOT, filled_word, slot_alone
 
-#: The container's name, so that a leftover container can be found and ended.
+#: The container's name, by which the agent finds and ends a leftover one.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
 
 _ON_NODES = {name: NodeVariable(name) for name in NODE_VARIABLES}

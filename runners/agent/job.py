@@ -263,7 +263,7 @@ class NodeJob:
         container = self.spec.container
         # With Apptainer and pyxis, the processes in the container are processes of this user like any other.
         if container and container.tool in WITH_DAEMON:
-            tool_output(container.tool, "rm", "--force", fill(container.name, self.values))
+            tool_output(container.tool, "rm", "--force", f"perfledger-{self.identity}-{self.rank}")
         for attempt in range(1, 4):
             left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
             for process in left:

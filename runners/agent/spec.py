@@ -37,7 +37,6 @@ class NodeContainer(NamedTuple):
     tool: str
     image: str
     enter: "list[Word]"
-    name: "Word"
     digest: str
     pinned: str
 

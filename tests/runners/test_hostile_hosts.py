@@ -170,7 +170,7 @@ def test_links_that_host_json_names_are_neither_followed_nor_stored(name, write_
     (node / "host.json").write_text(json.dumps(host))
     with suppress(RunnerError):
         nodes.verify(node)
-    assert name not in record.read_node(node, 0, "failed").files()
+    assert name not in record.read_node(folder, 0, 0, "failed").files()
 
 
 def test_a_host_json_without_end_is_not_read(write_recipe, tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ Number = int | float | None
 
 
 class Sampled(Struct, frozen=True):
-    """Figures of devices over a period, each with its `scope`; `absent` has the reasons for missing figures."""
+    """Figures of devices over a period; None if unknown."""
 
     samples: int | None = None
     seconds: Number = None
@@ -66,10 +66,6 @@ class Sampled(Struct, frozen=True):
     disk_read_mean_mib_s: Number = None
     disk_written_mean_mib_s: Number = None
     energy_j: Number = None
-    #: The longest time in seconds between two samples of one device; only in a measured window.
-    gap_s: float | UnsetType = UNSET
-    scope: dict[str, str] = {}
-    absent: dict[str, str] = {}
 
 
 class TelemetryFile(Struct, frozen=True):
@@ -83,14 +79,9 @@ class TelemetryFile(Struct, frozen=True):
 class Telemetry(Sampled, frozen=True):
     """Samples taken during a run.
 
-    `window` covers the time from the first to the last record, `measured` that of the records that the headline counts.
-    `measured` is absent if the log's records have no date and time.
+    `measured` covers the time of the records that the headline counts. It is absent if the log's records have no date
+    and time.
     """
 
-    per_device: tuple[dict[str, str | int | float], ...] = ()
-    window: Sampled | None = None
-    measured: Sampled | UnsetType = UNSET
     files: tuple[TelemetryFile, ...] = ()
-    devices_of_job: int | None = None
-    part: str = ""
-    printers: dict[str, str] = {}
+    measured: Sampled | UnsetType = UNSET

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from perfledger.ingest.common.numbers import shortened
+from perfledger.ingest.compute.telemetry_figures import seconds_of
+from perfledger.schema.machine import Telemetry
 from perfledger.schema.records import MetricFigure, Reason, Run
 from perfledger.schema.vocabulary import METRICS, UNITS
 
@@ -16,29 +18,25 @@ _PER_TOKEN = ("energy_per_token", "tokens_per_joule")
 _TOKENS = "tokens/s"
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.
 _MOST_PAUSES = 5.0
-#: Code of the reason by the cause that `telemetry_figures.mean_power` returns instead of watts.
-_CAUSES = {
-    "devices": "energy_devices",
-    "no_clock": "energy_clock",
-    "clock": "energy_clock",
-    "clock_set_back": "energy_clock",
-    "few": "energy_few",
-    "pauses": "energy_few",
-}
+#: Samples of each device that a mean power over a window needs.
+_FEWEST = 5
+#: Share of the window that the samples must cover: both clocks are the same then.
+_COVERED = 0.9
 
 
-def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
+def metrics(run: Run, telemetry: Telemetry) -> Mapping[str, MetricFigure]:
     """Return joules per sample or token and its inverse, or why they are absent; empty if no power was sampled.
 
     Args:
         run: with its figures and pauses.
-        power: mean watts of all devices while the records that count, or why they are not known.
+        telemetry: its samples.
     """
-    if power is None or (found := run.headline) is None:
+    if telemetry.power_mean_w is None or (found := run.headline) is None:
         return {}
     names = _PER_TOKEN if found.unit == _TOKENS else _PER_SAMPLE
-    why = _refused(run, power)
-    if why or isinstance(power, str):
+    power = _power(run, telemetry)
+    why = power if isinstance(power, str) else _refused(run, power)
+    if isinstance(power, str) or why:
         return {name: MetricFigure(None, METRICS[name].unit, reason=Reason(why)) for name in names}
     watts, speed = f"{power:.8g} W", f"{found.value:.10g} {found.unit}"
     lines = ("telemetry", found.first_line, found.last_line)
@@ -47,11 +45,26 @@ def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
     return {names[0]: each, names[1]: inverse}
 
 
-def _refused(run: Run, power: float | str) -> str:
+def _power(run: Run, telemetry: Telemetry) -> float | str:
+    """Return the mean watts of all devices while the records that count, or the code of the reason for its absence."""
+    if not telemetry.measured or run.measured_clock is None:
+        return "energy_clock"
+    found, devices = telemetry.measured, run.case.devices
+    if not devices or found.devices != devices:
+        return "energy_devices"
+    if not found.samples or found.samples < _FEWEST * devices or not found.seconds:
+        return "energy_few"
+    begin, end = map(seconds_of, run.measured_clock)
+    # Samples may end as far within the window as they are apart: none is missing there.
+    gap = found.seconds / (found.samples / devices - 1)
+    if found.seconds + 2 * gap < _COVERED * (end - begin):
+        return "energy_clock"
+    return "energy_few" if found.energy_j is None else found.energy_j / found.seconds
+
+
+def _refused(run: Run, power: float) -> str:
     """Return the code of the reason for a missing energy, empty if there is one."""
     found = run.headline
-    if isinstance(power, str):
-        return _CAUSES[power]
     is_of_job = found is not None and found.scope == "job" and found.value > 0 and power > 0
     if found is None or not is_of_job or not _counts_samples(found.unit):
         return "energy_speed"

@@ -1,27 +1,26 @@
 """Telemetry of a run: which files next to logs are telemetry, and the run of each file.
 
-A file is recognised by its content, whatever its name. It belongs to the log that it is named after, to the only log of
-its folder, or to the runs whose clocks it covers; if none of these applies, it is a problem and gives no figure.
+A file is recognised by its content, whatever its name. It belongs to the log that it is named after, or else to the
+only log of its folder that trained; if neither applies, it is a problem and gives no figure.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from itertools import combinations
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import is_as_stated
-from perfledger.ingest.compute import energy, telemetry_figures
+from perfledger.ingest.compute import energy
 from perfledger.ingest.compute.metrics import SLICE
-from perfledger.ingest.compute.telemetry_figures import COVERED, UsedDevices, covered, extent, seconds_of
+from perfledger.ingest.compute.telemetry_figures import completed, figures, seconds_of, side_by_side, within
 from perfledger.ingest.read import run_json
 from perfledger.ingest.read.walk import Input
 from perfledger.parsers.contract.telemetry import Fault, Recording
@@ -30,42 +29,18 @@ from perfledger.parsers.engine.scan import ScanError, check
 from perfledger.parsers.engine.telemetry import read_telemetry, unread_samples
 from perfledger.parsers.engine.unpack import plain_name
 from perfledger.schema.machine import Sampled, Telemetry, TelemetryFile
-from perfledger.schema.records import MetricFigure, Problem, Run, names_of, text_of
+from perfledger.schema.records import MetricFigure, Problem, Run, text_of
 from perfledger.schema.redaction.redact import redact_record
+from perfledger.schema.run_json import StatedFile
 from perfledger.schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"
-#: Quantities that are measured for a whole GPU, not for a slice of it.
-_OF_WHOLE_GPU = ("power", "power_limit", "memory_used", "memory_total", "utilisation", "memory_utilisation")
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
 #: Names of programs that sample devices, anywhere in the name of a file.
 _OF_DEVICES = re.compile(r"(?:^|[._-])(?:gpus?|nvidia|nvsmi|smi|dmon|dcgmi?)(?=[._-])", re.IGNORECASE)
 _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
-
-
-@dataclass
-class _RunData:
-    """A run with the telemetry and problems found for it here."""
-
-    given: Input
-    run: Run
-    telemetry: Telemetry | None = None
-    #: Mean watts of all devices while the records that count, or why they are not known; None where none was sampled.
-    power: float | str | None = None
-    problems: list[Problem] = field(default_factory=list)
-
-    def result(self) -> Run:
-        """Return the run with its telemetry; sampled memory is used if the log prints none."""
-        run = replace(self.run, problems=(*self.run.problems, *self.problems))
-        if self.telemetry is None:
-            return run
-        peak, metrics = self.telemetry.memory_peak_mib, run.metrics
-        if peak and "memory" not in metrics:
-            metrics = {**metrics, "memory": MetricFigure(float(peak), METRICS["memory"].unit, "telemetry")}
-        metrics |= energy.metrics(run, self.power)
-        return replace(run, telemetry=self.telemetry, metrics=metrics)
 
 
 @dataclass(frozen=True)
@@ -111,26 +86,21 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[I
     inputs, beside = ([each for each in files if each.name in found] for files in (inputs, beside))
     files = tuple(File(each, found[each.name]) for each in (*inputs, *beside) if found[each.name])
     logs = tuple(each for each in inputs if not found[each.name])
-    problems = [*faults, *_without_log(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
+    folders = {each.folder for each in logs}
+    alone = [_unassigned(each, 0) for each in files if each.given.folder not in folders]
+    problems = [*faults, *alone, *_unknown(each for each in beside if not found[each.name])]
     return Sorted(logs, files, tuple(problems))
 
 
-def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
-    folders = {each.folder for each in logs}
-    return [
-        Problem("telemetry_unassigned", each.given.name, args={"runs": 0})
-        for each in files
-        if each.given.folder not in folders
-    ]
+def _unassigned(file: File, runs: int) -> Problem:
+    return Problem("telemetry_unassigned", file.given.name, args={"runs": runs})
 
 
-def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
+def _unknown(others: Iterable[Input]) -> Iterator[Problem]:
     """Yield problems of files that are named like telemetry, or contain samples, and are not understood."""
-    stems = {(each.path.parent, stem(each.path.name)) for each in logs}
     for each in others:
-        of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
         line = unread_samples(each.path, named=bool(_OF_DEVICES.search(each.path.name)))
-        if line or each.path.name == NAME or of_a_log:
+        if line or each.path.name == NAME:
             yield _not_understood(each, line)
 
 
@@ -157,6 +127,24 @@ def bare(name: str) -> str:
     return _LOG_ENDING.sub("", _DECORATION.sub("", stem(name))).strip("._-")
 
 
+@dataclass
+class _RunData:
+    """A run, the telemetry that belongs to it, and problems of telemetry."""
+
+    given: Input
+    run: Run
+    files: list[File] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file and its samples."""
+
+    file: File
+    recording: Recording
+
+
 def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashes: Mapping[str, str]) -> list[Run]:
     """Return the runs with the telemetry of their folders, and with problems of its files.
 
@@ -166,77 +154,84 @@ def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashe
         hashes: SHA-256 by name of a file.
     """
     data = [[_RunData(given, run) for run in runs] for given, runs in logs]
-    folders: dict[Path, list[list[_RunData]]] = defaultdict(list)
-    for (given, _), runs in zip(logs, data, strict=True):
-        folders[given.folder].append(runs)
-    for folder, found in folders.items():
-        everything = [run for runs in found for run in runs]
-        own = [each for each in files if each.given.folder == folder and _is_as_stated(each, everything)]
-        if own:
-            _attach(found, own, hashes)
-    return [each.result() for runs in data for each in runs]
-
-
-def _is_as_stated(file: File, runs: Sequence[_RunData]) -> bool:
-    """Return whether a file is still the one that the run.json of a log names, if it names one.
-
-    A changed file is not used; `record.run` reports it as a problem.
-    """
-    name = file.given.path.relative_to(file.given.folder).as_posix()
-    logs = {each.given.path: each.given for each in runs}.values()
-    stated = (run_json.of_log(given.path, given.name).files.get(name) for given in logs)
-    return all(is_as_stated(file.given.path, each.sha256 if each else None) for each in stated)
-
-
-@dataclass(frozen=True)
-class _Owned:
-    """A file's samples that belong to one run; `whole` if no other run shares the file."""
-
-    file: File
-    recording: Recording
-    whole: bool
-
-
-def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
-    owned: dict[int, list[_Owned]] = defaultdict(list)
-    by_id_of = {id(each): each for runs in logs for each in runs}
+    by_folder, by_name = defaultdict[Path, list[_RunData]](list), defaultdict[tuple[Path, str], list[int]](list)
+    for at, (given, _) in enumerate(logs):
+        by_folder[given.folder] += data[at]
+        by_name[given.folder, stem(given.path.name)].append(at)
     for file in files:
-        runs, named = _claimants(file, logs)
-        shares = guarded(file.given.name, file.given.path, partial(_read_shares, file, runs, named=named))
-        if isinstance(shares, Problem):
-            _add_problems(runs, [shares])
+        folder, name = file.given.folder, file.given.path.name
+        named = [at for each in {stem(name), bare(name)} for at in by_name.get((folder, each), ())]
+        is_named = len(named) == 1
+        runs = data[named[0]] if is_named else by_folder[folder]
+        owner = _owner(runs) if is_named or not telemetry_by_id(file.format_id).peaks else None
+        if owner:
+            owner.files.append(file)
+        for each in () if owner else runs:
+            each.problems.append(_unassigned(file, len(runs)))
+    return [_with_telemetry(each, hashes) for runs in data for each in runs]
+
+
+def _owner(runs: Sequence[_RunData]) -> _RunData | None:
+    """Return the only run that trained, else the only one that is understood, else the only one."""
+    understood = [each for each in runs if each.run.format]
+    trained = [each for each in understood if each.run.observations]
+    return next((some[0] for some in (trained, understood, runs) if len(some) == 1), None)
+
+
+def _with_telemetry(data: _RunData, hashes: Mapping[str, str]) -> Run:
+    """Return a run with its telemetry; sampled memory is used if the log prints none."""
+    # A file that run.json describes with another hash is not used; `record.run` reports it.
+    stated = run_json.of_log(data.given.path, data.given.name).files if data.files else {}
+    files = [each for each in data.files if _is_as_stated(each.given, stated)]
+    problems, telemetry, metrics = data.problems, None, data.run.metrics
+    if files:
+        first = files[0].given
+        found = guarded(first.name, first.path, lambda: _read(data.run, files, hashes))
+        telemetry, more = (None, [found]) if isinstance(found, Problem) else found
+        problems = [*problems, *more]
+    # Tools sample a whole GPU, not a slice of it.
+    if telemetry is not None and not SLICE.search(data.run.case.hardware or ""):
+        if telemetry.memory_peak_mib and "memory" not in metrics:
+            memory = MetricFigure(float(telemetry.memory_peak_mib), METRICS["memory"].unit, "telemetry")
+            metrics = {**metrics, "memory": memory}
+        metrics |= energy.metrics(data.run, telemetry)
+    problems = [*data.run.problems, *map(redact_record, problems)]
+    return replace(data.run, telemetry=telemetry, metrics=metrics, problems=tuple(problems))
+
+
+def _is_as_stated(given: Input, stated: Mapping[str, StatedFile]) -> bool:
+    named = stated.get(given.path.relative_to(given.folder).as_posix())
+    return is_as_stated(given.path, named.sha256 if named else None)
+
+
+def _read(run: Run, files: Sequence[File], hashes: Mapping[str, str]) -> tuple[Telemetry | None, list[Problem]]:
+    """Read the files of a run; of devices, and of machines as a whole, each machine has one file at most."""
+    problems, of_devices, of_hosts = list[Problem](), list[_Source](), list[_Source]()
+    for file in files:
+        try:
+            recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
+        except ScanError as error:
+            problems.append(Problem(error.code, file.given.name, args=error.details))
             continue
-        for run, share in shares:
-            owned[id(run)].append(_Owned(file, share, len(runs) == 1))
-    for key, found in owned.items():
-        data = by_id_of[key]
-        told = guarded(found[0].file.given.name, found[0].file.given.path, partial(_told, data, found, hashes))
-        if isinstance(told, Problem):
-            _add_problems([data], [told])
-        else:
-            data.telemetry = told
-
-
-def _told(data: _RunData, found: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
-    told = redact_record(_of_run(data, _job(data), found, hashes))
-    text_of(told)  # A number that is none fails here, and not where all runs are written.
-    return told
-
-
-def _read_shares(file: File, runs: list[_RunData], *, named: bool) -> Sequence[tuple[_RunData, Recording]] | Problem:
-    """Read a file, and return which of its samples belong to which of the runs, or why that is not known."""
-    try:
-        recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
-    except ScanError as error:
-        return Problem(error.code, file.given.name, args=error.details)
-    _add_problems(runs, _faults(file, recording))
-    return _shares(file, recording, runs, named=named) if len(recording) else ()
-
-
-def _add_problems(runs: Sequence[_RunData], problems: Iterable[Problem]) -> None:
-    redacted = [redact_record(each) for each in problems]
-    for run in runs:
-        run.problems += redacted
+        problems += _faults(file, recording)
+        if len(recording):
+            (of_hosts if recording.format.host else of_devices).append(_Source(file, recording))
+    wrong = [_unusable(run, each) for each in (of_devices, of_hosts)]
+    problems += filter(None, wrong)
+    used = [each for each, why in zip((of_devices, of_hosts), wrong, strict=True) if each and not why]
+    if not used:
+        return None, problems
+    recordings = [side_by_side([source.recording for source in each]) for each in used]
+    names = [(source.file.given.name, source.file.format_id) for each in used for source in each]
+    found = redact_record(
+        Telemetry(
+            **asdict(_sampled(run, recordings)),
+            files=tuple(TelemetryFile(name, printer, hashes.get(name, "")) for name, printer in names),
+            measured=_measured(run, recordings),
+        )
+    )
+    text_of(found)  # A number that is none fails here, and not where all runs are written.
+    return found, problems
 
 
 def _faults(file: File, recording: Recording) -> list[Problem]:
@@ -252,161 +247,32 @@ def _printed(fault: Fault) -> str:
     return f"{fault.column}: {fault.printed}" if fault.column else fault.printed
 
 
-def _claimants(file: File, logs: Sequence[list[_RunData]]) -> tuple[list[_RunData], bool]:
-    """Return the runs that a file may belong to, by its name or else by its folder, and whether it was by its name."""
-    names = {stem(file.given.path.name), bare(file.given.path.name)} - {""}
-    named = [runs for runs in logs if stem(runs[0].given.path.name) in names]
-    found = [each for runs in (named if len(named) == 1 else logs) for each in runs]
-    understood = [each for each in found if each.run.format]
-    # If a log has several copies, only the first can own samples.
-    once = {id(each) for each in {(e.run.sha256, e.run.session): e for e in reversed(understood)}.values()}
-    return [each for each in understood if id(each) in once] or found, len(named) == 1
+def _unusable(run: Run, sources: Sequence[_Source]) -> Problem | None:
+    """Return why samples are not known to be those of a run: a second file, or idle devices, which spoil every mean."""
+    folders = dict[Path, File]()
+    devices, nodes = run.case.devices, run.case.nodes
+    used = devices // nodes if devices and nodes else devices
+    for each in sources:
+        name, sampled = each.file.given.name, len(each.recording.devices)
+        if other := folders.get(each.file.given.path.parent):
+            return Problem("telemetry_parts", name, args={"beside": other.given.name})
+        if used and sampled > used and not each.recording.format.peaks:
+            return Problem("telemetry_devices", name, args={"sampled": sampled, "used": used})
+        folders[each.file.given.path.parent] = each.file
+    return None
 
 
-def _shares(
-    file: File, recording: Recording, runs: list[_RunData], *, named: bool
-) -> list[tuple[_RunData, Recording]] | Problem:
-    """Return which samples belong to which of the runs, or why that is not known."""
-    name, count = file.given.name, {"runs": len(runs)}
-    if recording.format.peaks and not named:
-        return Problem("telemetry_unassigned", name, args=count)
-    if len(runs) == 1:
-        return [(runs[0], recording)]
-    # Starts without a step have no window of their own.
-    trained = [each for each in runs if each.run.observations]
-    windows = [_window(each) for each in trained]
-    whole = extent(recording) if recording.dated else None
-    known = [each for each in windows if each]
-    has_clocks = whole is not None and trained and len(known) == len(trained)
-    if whole is None or not has_clocks or any(a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)):
-        return Problem("telemetry_unassigned", name, args=count)
-    shares = [covered(each, whole) for each in known]
-    inside, outside = sum(each >= COVERED for each in shares), sum(each == 0 for each in shares)
-    # Some runs inside and some outside indicate clocks of two time zones.
-    if inside < len(known) and (inside, outside) != (1, len(known) - 1):
-        return Problem("telemetry_unassigned", name, args=count)
-    return [
-        (run, telemetry_figures.within(recording, *window))
-        for run, window, share in zip(trained, known, shares, strict=True)
-        if share >= COVERED
-    ]
+def _sampled(run: Run, recordings: Sequence[Recording]) -> Sampled:
+    """Return the figures of devices, completed by those of their machines."""
+    first, *others = (figures(each, run.case.devices) for each in recordings)
+    return completed(first, others[0]) if others else first
 
 
-def _window(data: _RunData) -> tuple[float, float] | None:
-    clock = data.run.clock
-    return (seconds_of(clock[0]), seconds_of(clock[1])) if clock else None
-
-
-def _job(data: _RunData) -> UsedDevices:
-    document = run_json.of_log(data.given.path, data.given.name).document
-    devices, nodes = data.run.case.devices, data.run.case.nodes
-    variables = (document.environment_variables if document else None) or {}
-    visible = str(variables.get("CUDA_VISIBLE_DEVICES", "")).replace(" ", "")
-    listed = tuple(visible.split(",")) if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{1,3})*", visible) else ()
-    return UsedDevices(devices, devices // nodes if devices and nodes else None, listed)
-
-
-def _of_run(data: _RunData, job: UsedDevices, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
-    """Return the telemetry of a run: of several printers, each figure is of the first that has it."""
-    groups: dict[str, list[_Owned]] = defaultdict(list)
-    for each in owned:
-        groups[each.file.format_id].append(each)
-    found = {name: _of_printer(data, job, groups[name]) for name in sorted(groups, key=_rank)}
-    names = [(each.file.given.name, each.file.format_id) for each in owned]
-    merged = _first_of(list(found.values()))
-    return replace(
-        merged,
-        files=tuple(TelemetryFile(name, printer, hashes.get(name, "")) for name, printer in names),
-        devices_of_job=job.devices,
-        part="file" if all(each.whole for each in owned) else "window",
-        printers={key: next(n for n, each in found.items() if getattr(each, key) is not None) for key in merged.scope},
-    )
-
-
-def _rank(printer: str) -> tuple[int, str]:
-    """Return a printer's rank: utilisation and clocks come first, a maximum alone comes last."""
-    order = ("nvidia_smi_csv", "nvidia_smi_dmon", "nvidia_smi_table", "nvidia_smi_pairs")
-    return (order.index(printer) if printer in order else len(order), printer)
-
-
-def _first_of(found: Sequence[Telemetry]) -> Telemetry:
-    """Merge the figures of several printers: those of the first, completed by the others."""
-    first = found[0]
-    for other in found[1:]:
-        known = {key: value for key in telemetry_figures.KEYS if (value := getattr(other, key)) is not None}
-        more = {key: value for key, value in known.items() if getattr(first, key) is None}
-        first = replace(
-            first,
-            **more,
-            scope=first.scope | {key: other.scope[key] for key in more},
-            absent={key: why for key, why in first.absent.items() if key not in more},
-            window=first.window or other.window,
-            measured=first.measured or other.measured,
-        )
-    return first
-
-
-def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Telemetry:
-    recordings = [_used(each.recording, job) for each in owned]
-    names = [each.file.given.name for each in owned]
-    machines: dict[Path, list[Recording]] = defaultdict(list)
-    for each, recording in zip(owned, recordings, strict=True):
-        machines[each.file.given.path.parent].append(recording)
-    given = telemetry_figures.of_machines([*machines.values()])
-    if given is None:
-        _add_problems([data], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
-        return telemetry_figures.nothing(recordings[0], "parts")
-    too_many = [(at, sampled) for at, each in enumerate(recordings) if (sampled := _too_many(each, job))]
-    if too_many:
-        at, sampled = too_many[0]
-        args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
-        _add_problems([data], [Problem("telemetry_devices", names[at], args=args)])
-        return telemetry_figures.nothing(given, "devices")
-    if SLICE.search(data.run.case.hardware or ""):
-        given = telemetry_figures.without(given, _OF_WHOLE_GPU)
-        found = telemetry_figures.figures(given, job)
-        found = replace(found, absent={telemetry_figures.ENERGY: "slice"})
-    else:
-        found = telemetry_figures.figures(given, job)
-    return replace(found, window=_in_window(data, given, job), measured=_measured(data, given, job))
-
-
-def _used(given: Recording, job: UsedDevices) -> Recording:
-    """Keep the samples of the devices that run.json assigns to the run, if the file names them alike."""
-    known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
-    return telemetry_figures.chosen(given, job.visible) if known else given
-
-
-def _too_many(given: Recording, job: UsedDevices) -> int | None:
-    """Return how many devices of a machine were sampled, if the run used fewer: idle ones would spoil every mean."""
-    used = job.devices_per_node or job.devices
-    sampled = len(given.devices) or telemetry_figures.sweep(given)
-    return sampled if used and sampled and sampled > used and not given.format.peaks and not given.format.host else None
-
-
-def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | None:
-    """Return the figures between the first and the last record of the run, if both clocks overlap."""
-    window, whole = _window(data), extent(given) if given.dated else None
-    if not window or not whole or covered(window, whole) < COVERED:
-        return None
-    inside = telemetry_figures.within(given, *window)
-    return _sampled(inside, job) if len(inside) else None
-
-
-def _sampled(given: Recording, job: UsedDevices) -> Sampled:
-    found = telemetry_figures.figures(given, job)
-    return Sampled(**{name: getattr(found, name) for name in names_of(Sampled)})
-
-
-def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
-    """Return the figures while the records that count, and note the mean power of the first printer that has it."""
-    clock = data.run.measured_clock
-    window = None if clock is None else (seconds_of(clock[0]), seconds_of(clock[1]))
-    inside = telemetry_figures.within(given, *window) if window and given.dated else None
-    power = telemetry_figures.mean_power(given, job, window)
-    if data.power is None or (isinstance(power, float) and isinstance(data.power, str)):
-        data.power = power
-    if inside is None or not len(inside):
+def _measured(run: Run, recordings: Sequence[Recording]) -> Sampled | UnsetType:
+    """Return the figures while the records that count."""
+    if run.measured_clock is None:
         return UNSET
-    gap = telemetry_figures.longest_gap(inside)
-    return replace(_sampled(inside, job), gap_s=UNSET if gap is None else gap)
+    begin, end = map(seconds_of, run.measured_clock)
+    inside = [within(each, begin, end) for each in recordings if each.dated]
+    known = [each for each in inside if len(each)]
+    return _sampled(run, known) if known else UNSET

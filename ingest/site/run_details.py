@@ -9,6 +9,7 @@ from msgspec import structs
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.rules import NAMES
+from perfledger.ingest.compute.telemetry_figures import ENERGY, PEAKS
 from perfledger.ingest.site.model import Site, precision_name, reason
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
@@ -37,6 +38,8 @@ ORDER = (
     "cpu_mean", "disk_read_mean_mib_s", "disk_written_mean_mib_s", "load_mean", "load_peak",
     "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
 )  # fmt: skip
+#: Beginnings of the names of figures of the machine as a whole.
+_OF_HOST = ("host", "load", "cpu", "disk")
 _COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
 #: An item and its value; None if it is not known.
 Item = tuple[Text, Text | Cell | None]
@@ -202,21 +205,24 @@ def _gpu_column(key: str) -> ColumnOf[Mapping[str, Plain]]:
 
 
 def telemetry_table(found: Telemetry) -> Table | None:
-    """Return every telemetry figure, and the same between first and last record if both clocks agree.
-
-    If power was sampled, a further column has the figures of the records that the headline counts, which give the
-    energy per sample.
-    """
-    inner = found.window if found.part == "file" else None
-    counted = found.measured if found.measured and found.measured.power_mean_w is not None else None
-    parts = {"table.value": found, "telemetry.window": inner, "telemetry.measured": counted}
+    """Return every telemetry figure, and the same while the records that the headline counts."""
+    parts = {"table.value": found, "telemetry.measured": found.measured}
     columns = [
         ColumnOf[str](phrase("telemetry.quantity"), lambda key: phrase(f"telemetry.{key}")),
         *(_telemetry_column(title, of) for title, of in parts.items() if of),
-        ColumnOf(phrase("telemetry.over"), lambda key: phrase(f"telemetry.{found.scope[key]}")),
-        ColumnOf(phrase("telemetry.printer"), lambda key: found.printers[key]),
+        ColumnOf(phrase("telemetry.over"), lambda key: phrase(f"telemetry.{_statistic(found, key)}")),
     ]
-    return table_of("table", [key for key in ORDER if getattr(found, key) is not None], columns)
+    return table_of("table", _known(found), columns)
+
+
+def _known(found: Telemetry) -> list[str]:
+    return [key for key in ORDER if getattr(found, key) is not None]
+
+
+def _statistic(found: Telemetry, key: str) -> str:
+    """Return the name of how a figure follows from its samples."""
+    over = "host" if key.startswith(_OF_HOST) else "devices" if found.devices else "samples"
+    return f"{'sum' if key == ENERGY else 'peak' if key in PEAKS else 'mean'}_of_{over}"
 
 
 def _telemetry_column(title: str, of: object) -> ColumnOf[str]:
@@ -239,25 +245,22 @@ def telemetry_files(found: Telemetry) -> Table | None:
     return table_of("table", list(found.files), columns)
 
 
-def telemetry_sentences(found: Telemetry) -> list[Text]:
-    """Say what was sampled, how often, and why the energy is missing."""
-    if not found.scope:
-        return [phrase("telemetry.none_used")]
+def telemetry_sentences(found: Telemetry, whole: int | None) -> list[Text]:
+    """Say what was sampled, and how often.
+
+    Args:
+        found: the samples.
+        whole: number of devices of the job, None if unknown.
+    """
     if found.samples is None:
         return [phrase("telemetry.maximum")]
-    sentences: list[Text] = [
-        phrase(f"telemetry.intro_{found.part}"),
-        _sampled_devices(found),
-        _sampled_time(found, found.samples),
-    ]
-    why = found.absent.get("energy_j")
-    return [*sentences, phrase(f"telemetry.no_energy_{why}")] if why else sentences
+    return [phrase("telemetry.intro"), _sampled_devices(found, whole), _sampled_time(found, found.samples)]
 
 
-def _sampled_devices(found: Telemetry) -> Text:
-    if all(each.endswith("_of_host") for each in found.scope.values()):
+def _sampled_devices(found: Telemetry, whole: int | None) -> Text:
+    if all(each.startswith(_OF_HOST) for each in _known(found)):
         return phrase("telemetry.host")
-    sampled, whole = found.devices, found.devices_of_job
+    sampled = found.devices
     if sampled is None:
         return phrase("telemetry.devices_unnamed")
     if whole and whole > sampled:

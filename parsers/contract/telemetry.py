@@ -6,7 +6,7 @@ A format quotes samples: a time, a device, and the values of its quantities. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -53,13 +53,11 @@ class SampleBlock:
         time: n float64, seconds since 1970 by the host's clock, NaN if the time was not printed.
         devices: n names, or None if the printer does not name devices.
         values: quantity to n float64 in its unit, NaN if the printer does not know the value.
-        ids: device name to an identifier that is unique in the world.
     """
 
     time: Column
     devices: Sequence[str] | None
     values: Mapping[str, Column]
-    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,6 @@ class Recording:
     time: Column
     device: Indices
     devices: tuple[str, ...]
-    ids: Mapping[str, str]
     values: Mapping[str, Column]
     dated: bool
     faults: tuple[Fault, ...]

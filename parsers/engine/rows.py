@@ -25,7 +25,6 @@ class Header:
         quantities: column of each quantity.
         devices: columns that name the device.
         time: columns of the time.
-        ids: column of the device's unique identifier, if there is one.
         refused: names of columns with an unknown unit, whose values are refused.
     """
 
@@ -33,7 +32,6 @@ class Header:
     quantities: Mapping[str, int]
     devices: tuple[int, ...] = ()
     time: tuple[int, ...] = ()
-    ids: int | None = None
     refused: tuple[str, ...] = ()
 
 
@@ -130,13 +128,7 @@ def _block(waiting: _OpenRows, faults: Faults) -> Iterator[SampleBlock]:
     }
     time = cells.stamps(_joined(columns, header.time), lines, faults) if header.time else np.full(len(rows), np.nan)
     devices = [each.decode("utf-8", "replace") for each in _joined(columns, header.devices)]
-    ids: dict[str, str] = {}
-    if header.ids is not None and devices:
-        ids = {
-            name: each.strip().decode("utf-8", "replace")
-            for name, each in zip(devices, columns[header.ids], strict=True)
-        }
-    yield SampleBlock(time, devices or None, values, ids)
+    yield SampleBlock(time, devices or None, values)
 
 
 def _joined(columns: Sequence[Sequence[bytes]], wanted: Sequence[int]) -> list[bytes]:

@@ -117,6 +117,5 @@ def recording(format: TelemetryFormat, blocks: Iterable[SampleBlock], faults: Fa
         for quantity in QUANTITIES
         if any(quantity in each.values for each in found)
     }
-    ids = {name: one for each in found for name, one in each.ids.items()}
     dated = bool(np.isfinite(time).any()) and float(np.nanmin(time)) >= DATELESS_BEFORE
-    return Recording(format, time if dated else unwrapped(time), device, devices, ids, values, dated, faults.all())
+    return Recording(format, time if dated else unwrapped(time), device, devices, values, dated, faults.all())

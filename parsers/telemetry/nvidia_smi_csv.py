@@ -49,9 +49,8 @@ def header(line: bytes) -> Header | None:
     devices = [at for at in (_first(bare, _HOST), _first(bare, _INDEX)) if at is not None]
     named = _first(bare, _INDEX) is not None
     time = _first(bare, ("timestamp",))
-    ids = _first(bare, ("uuid", "gpu_uuid"))
     refused = tuple(names[at] for name, at in found.items() if name not in quantities)
-    return Header(names, quantities, tuple(devices) if named else (), () if time is None else (time,), ids, refused)
+    return Header(names, quantities, tuple(devices) if named else (), () if time is None else (time,), refused)
 
 
 def _first(names: list[str], wanted: Iterable[str]) -> int | None:

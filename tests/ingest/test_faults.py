@@ -95,7 +95,7 @@ BROKEN: dict[str, tuple[Any, str, str, bool]] = {
     "environment.json": ((environment_json, "decoded"), "environment.json", True),
     "run.json": ((run_json_reader, "decoded"), "run.json", False),
     "telemetry": ((telemetry, "read_telemetry"), "telemetry.csv", True),
-    "figures of telemetry": ((telemetry, "_of_run"), "telemetry.csv", True),
+    "figures of telemetry": ((telemetry, "_sampled"), "telemetry.csv", True),
 }
 
 

@@ -15,6 +15,7 @@ from made_trees import Called, unpacked, write_run
 
 from perfledger.ingest.compute.metrics import peak_of
 from perfledger.ingest.compute.results import results
+from perfledger.ingest.compute.telemetry_figures import KEYS
 from perfledger.ingest.read import environment_json
 from perfledger.ingest.read.run_json import RunJsonFile
 from perfledger.ingest.read.walk import Input
@@ -232,12 +233,11 @@ def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: I
     (line,) = called.lines
     found = line["telemetry"]
     assert called.problems == []
-    assert {key: found[key] for key in found["scope"]} == pytest.approx(
+    assert {key: found[key] for key in KEYS if found[key] is not None} == pytest.approx(
         {"host_memory_peak_mib": 4010, "host_memory_total_mib": 24064, "load_peak": 2.0, "host_memory_mean_mib": 4005,
          "load_mean": 1.5, "cpu_mean": 55.5}
     )  # fmt: skip
-    assert set(found["scope"].values()) == {"peak_of_host", "mean_of_host"}
-    assert (found["devices"], found["energy_j"], found["absent"], found["samples"]) == (None, None, {}, 11)
+    assert (found["devices"], found["samples"]) == (None, 11)
     assert "memory" not in line["metrics"]
     said = {
         "en": ["including other processes", "Mean CPU utilization, all cores (%)"],
@@ -397,10 +397,10 @@ def test_telemetry_of_the_machine_is_added_to_that_of_its_gpus(root: Path, inges
     found = line["telemetry"]
     assert (found["devices"], found["energy_j"], found["memory_peak_mib"]) == (2, 2 * 4 * 100, 1001)
     assert (found["cpu_mean"], found["disk_read_mean_mib_s"], found["disk_written_mean_mib_s"]) == (50, 102, 2)
-    assert (found["printers"]["energy_j"], found["printers"]["cpu_mean"]) == ("nvidia_smi_csv", "host_csv")
+    assert [each["printer"] for each in found["files"]] == ["nvidia_smi_csv", "host_csv"]
 
 
-def test_figures_of_a_whole_gpu_are_absent_for_a_slice_of_it(root: Path, ingest: Ingest) -> None:
+def test_samples_of_a_whole_gpu_are_no_metric_of_a_slice(root: Path, ingest: Ingest) -> None:
     folder = root / "a/b/c/1"
     made_runs.write(folder, devices=2, files={"telemetry.csv": gpus(8, 1000)})
     said = json.loads((folder / "run.json").read_text())
@@ -409,9 +409,6 @@ def test_figures_of_a_whole_gpu_are_absent_for_a_slice_of_it(root: Path, ingest:
     called = ingest(root, "--json", "--out", root.parent / "docs")
     (line,) = called.lines
     assert (called.problems, line["case"]["hardware"]) == ([], "A100-SXM4-40GB (MIG 1g.5gb)")
-    found = line["telemetry"]
-    assert (found["energy_j"], found["power_mean_w"], found["memory_peak_mib"]) == (None, None, None)
-    assert found["absent"] == {"energy_j": "slice"}
-    assert {"memory", "energy", "mfu"}.isdisjoint(line["metrics"])
+    assert {"memory", "energy_per_sample", "peak_share"}.isdisjoint(line["metrics"])
     assert peak_of("A100-SXM4-40GB", "fp32")
     assert peak_of("A100-SXM4-40GB (MIG 1g.5gb)", "fp32") is None

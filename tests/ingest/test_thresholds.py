@@ -37,11 +37,11 @@ from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.record import identity, run_facts, run_problems
 from perfledger.parsers.contract import EPOCH_END, Columns, Format, Reading, epoch_means, statistics, uncut
-from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import ResultMetric
+from perfledger.schema.machine import Sampled, Telemetry
+from perfledger.schema.records import Case, ResultMetric, Run
 
 Values = Sequence[float | str]
 ONE = {"devices": 1, "batch_size": 16}
@@ -178,24 +178,15 @@ def records_of(repeats: int, folder: Path) -> int:
 def power_gap(pauses: Sequence[float]) -> bool:
     """Return whether energy is integrated over samples with these pauses between them."""
     time = np.cumsum(column([0.0, *pauses]))
-    return not isinstance(telemetry._integral(time, np.full(len(time), 9.0)), str)
+    return telemetry._integral(time, np.full(len(time), 9.0)) is not None
 
 
-def recording(time: Sequence[float], devices: tuple[str, ...] = ()) -> Recording:
-    format = TelemetryFormat("made", (), lambda _: True, lambda *_: iter(()))
-    device, power = np.zeros(len(time), dtype=np.intp), np.full(len(time), 9.0)
-    return Recording(format, column(time), device, devices, {}, {"power": power}, True, ())
-
-
-def power_over(count: int, whole: float) -> float | str | None:
+def power_over(count: int, whole: float) -> float | str:
     """Return the mean of `count` samples, 1 s apart, over a window of `whole` seconds."""
-    return telemetry.mean_power(recording(range(count), ("0",)), telemetry.UsedDevices(1), (0.0, whole))
-
-
-def sweep(sizes: Sequence[int], within: float = 0.01) -> int | None:
-    """Return the devices of sweeps with these sizes, 10 s apart, whose rows are `within` seconds apart."""
-    times = [10.0 * at + within * row for at, size in enumerate(sizes) for row in range(size)]
-    return telemetry.sweep(recording(times))
+    measured = Sampled(samples=count, seconds=count - 1, devices=1, energy_j=9.0 * (count - 1))
+    clock = (telemetry.iso(1e9), telemetry.iso(1e9 + whole))
+    run = Run(path="a.log", sha256="", case=Case(devices=1), measured_clock=clock)
+    return energy._power(run, Telemetry(measured=measured))
 
 
 def measured(*values: float, spread: float = 0.0) -> contrast.Measured:
@@ -406,12 +397,8 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{C}.telemetry_figures._PAUSE_SHARE", power_gap, [([1] * 990 + [9.9], True), ([1] * 990 + [10.1], False)]),
     (f"{C}.telemetry_figures._LONGEST", power_gap, [([4] * 20 + [9.9], True), ([4] * 20 + [10.1], False)]),
     (f"{C}.telemetry_figures._LONGEST_SHARE", power_gap, [([20] * 48 + [49], True), ([20] * 48 + [52], False)]),
-    (f"{C}.telemetry_figures._FEWEST", power_over, [((4, 3.0), "few"), ((5, 4.0), 9.0)]),
-    (f"{C}.telemetry_figures.COVERED", power_over, [((89, 100.0), "clock"), ((91, 100.0), 9.0)]),
-    (f"{C}.telemetry_figures._WITHIN_SWEEP", sweep, [(([2] * 20, 1.93), 2), (([2] * 20, 2.07), 1)]),
-    (f"{C}.telemetry_figures._PAUSES_BETWEEN", sweep, [([40] * 20, 40), ([60] * 20, 1)]),
-    (f"{C}.telemetry_figures._MOSTLY", sweep, [([2] * 19 + [3] * 2, 2), ([2] * 18 + [3] * 3, None)]),
-    (f"{C}.telemetry_figures._FEW", sweep, [([1] * 4, None), ([1] * 5, 1)]),
+    (f"{C}.energy._FEWEST", power_over, [((4, 3.0), "energy_few"), ((5, 4.0), 9.0)]),
+    (f"{C}.energy._COVERED", power_over, [((88, 100.0), "energy_clock"), ((90, 100.0), 9.0)]),
     (f"{W}.evaluation.TOLERANCE", agrees, [
         (("clock", 5.9), True), (("clock", 6.1), False), (("clock", -5.6), True), (("clock", -5.7), False),
     ]),

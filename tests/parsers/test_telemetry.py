@@ -407,7 +407,6 @@ def test_devices_are_named_by_index_then_bus_then_uuid(tmp_path: Path) -> None:
     text += "GPU-a, 00000000:1A:00.0, 0, 5 MiB\nGPU-b, 00000000:1B:00.0, 1, 6 MiB\n"
     given = of(tmp_path, text)
     assert given.devices == ("0", "1")
-    assert given.ids == {"0": "GPU-a", "1": "GPU-b"}
 
 
 DMON_WITH_DATE = """\

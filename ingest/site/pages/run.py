@@ -149,7 +149,7 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         explanation=reproduce.explanation(run),
         environment=run_details.environment_table(run),
         gpus=run_details.gpu_table(run),
-        telemetry=tuple(run_details.telemetry_sentences(sampled)) if sampled else (),
+        telemetry=tuple(run_details.telemetry_sentences(sampled, run.case.devices)) if sampled else (),
         sampled=run_details.telemetry_table(sampled) if sampled else None,
         sampled_in=run_details.telemetry_files(sampled) if sampled else None,
         provenance=run_details.provenance(run),

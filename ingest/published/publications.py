@@ -52,7 +52,6 @@ METRICS: Mapping[str, frozenset[str]] = {
     "utilisation": frozenset({"%"}),
     "time_to_train": frozenset({"min"}),
     "samples_to_train": frozenset({"samples"}),
-    "energy_to_train": frozenset({"kJ"}),
     "max_num_classes": frozenset({"classes"}),
     "flops": frozenset({"TFLOP/s"}),
     "peak_share": frozenset({"%"}),

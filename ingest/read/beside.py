@@ -1,5 +1,5 @@
-"""Files next to logs that state environment and batch size, by a layout: `benchmark.para`, JSON, the text
-of PyTorch's `collect_env`, and the `config.yaml` of Weights & Biases. Each fact is quoted with file and line.
+"""Files next to logs that state environment and batch size, by a layout: `benchmark.para`, JSON, and the `config.yaml`
+of Weights & Biases. Each fact is quoted with file and line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from perfledger.ingest.common.documents import DocumentError, read_bytes
 from perfledger.ingest.common.files import absolute
 from perfledger.ingest.common.toml_file import did_you_mean
 from perfledger.ingest.read import run_json
-from perfledger.ingest.read.layout import Layout, beside, files_beside
+from perfledger.ingest.read.layout import Layout, beside
 from perfledger.ingest.read.layout_file import BesideEntry
 from perfledger.ingest.read.walk import Input
 from perfledger.parsers.contract import without_folders
@@ -32,7 +32,6 @@ _DEEPEST = 8
 _LARGEST = 1 << 20
 #: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
 _LINE = re.compile(r"\s*(?:(?P<named>[^:=]+?)\s*[:=]|(?P<word>\S+)(?=\s))\s*(?P<value>.*?)\s*")
-_GPU = re.compile(r"(?:.*: )?GPU \d+: (.+?)\s*(?:\(UUID: .*\))?")
 #: A key of a `config.yaml` of Weights & Biases, and its value: `value:` is indented once below the key.
 _CONFIG_KEY = re.compile(r"([\w./-]++):\s*+")
 _CONFIG_VALUE = re.compile(r"(\s++)value:\s++(['\"]?+)(.*?)\2\s*+")
@@ -59,7 +58,6 @@ class PathFacts:
     beside: tuple[Mapping[str, FactValue], ...] = ()
     environment: Mapping[str, Stated] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    power: tuple[Path, ...] = ()
     origin: Origin | None = None
 
 
@@ -72,11 +70,7 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
     facts: list[Mapping[str, FactValue]] = []
     environment: dict[str, Stated] = {}
     problems: list[Problem] = []
-    power: list[Path] = []
     for relative, entry in match.beside.items():
-        if entry.kind == "power":
-            power += files_beside(log.path, relative)
-            continue
         at = posixpath.normpath(posixpath.join(posixpath.dirname(log.name), relative))
         found = _entries(beside(log.path, relative), at, entry)
         if isinstance(found, Problem):
@@ -94,10 +88,7 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
         for key, name in entry.environment.items():
             if (value := _known(found, key)) is not None:
                 environment.setdefault(name, value)
-    beside_log = tuple(facts)
-    return PathFacts(
-        own, match.facts, match.weak, reader, beside_log, environment, tuple(problems), tuple(power), origin
-    )
+    return PathFacts(own, match.facts, match.weak, reader, tuple(facts), environment, tuple(problems), origin)
 
 
 class _WrongEntryError(ValueError):
@@ -123,7 +114,7 @@ def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
         return document if isinstance(document, Problem) else _of_document(document, text)
     if entry.kind == "wandb_config":
         return _of_wandb_config(text)
-    return {**_of_text(text), **(_of_collect_env(text) if entry.kind == "collect_env" else {})}
+    return _of_text(text)
 
 
 def _of_text(text: str) -> dict[str, tuple[str, int]]:
@@ -133,15 +124,6 @@ def _of_text(text: str) -> dict[str, tuple[str, int]]:
         if match := _LINE.fullmatch(line):
             found.setdefault(match["named"] or match["word"], (match["value"], number))
     return found
-
-
-def _of_collect_env(text: str) -> dict[str, tuple[str, int]]:
-    """Return `gpu` and `gpus`: the name that all of them share, and how many the machine has."""
-    lines = enumerate(text.splitlines(), 1)
-    gpus = [(found[1], number) for number, line in lines if (found := _GPU.fullmatch(line))]
-    if len({name for name, _ in gpus}) != 1:
-        return {}
-    return {"gpu": gpus[0], "gpus": (str(len(gpus)), gpus[-1][1])}
 
 
 def _of_wandb_config(text: str) -> dict[str, tuple[str, int]]:

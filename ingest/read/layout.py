@@ -121,7 +121,7 @@ class Layout:
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
         found = self.match(absolute(log))
-        return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
+        return tuple(beside(log, each) for each in (found.beside if found else ()))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
         if not self.ignore and not self.below:
@@ -132,12 +132,6 @@ class Layout:
 def beside(log: Path, relative: str) -> Path:
     """Return the absolute path, without `..`, of a file next to a log."""
     return Path(posixpath.normpath((log.absolute().parent / relative).as_posix()))
-
-
-def files_beside(log: Path, relative: str) -> tuple[Path, ...]:
-    """Return the files next to a log that a relative path names; `*` matches any part of a name."""
-    path = beside(log, relative)
-    return tuple(sorted(path.parent.glob(path.name))) if "*" in path.name else (path,)
 
 
 def path_of(name: str) -> Path:

@@ -47,12 +47,11 @@ class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
     keys of the file to facts and to entries of the environment; `words` map values of a key to facts. Keys of nested
     JSON objects are joined by dots, and `cards.*.name` is the name that all cards of a list share. A missing file is a
     problem unless it is `optional`. If a file `yields`, its facts complete the log's and never contradict them. A file
-    of kind `power` contains power over time, as MLPerf writes it, and its name may contain a `*`; one of kind
-    `wandb_config` is the `config.yaml` of Weights & Biases.
+    of kind `wandb_config` is the `config.yaml` of Weights & Biases.
     """
 
     path: str
-    kind: Literal["text", "json", "collect_env", "power", "wandb_config"]
+    kind: Literal["text", "json", "wandb_config"]
     facts: dict[str, str] = {}
     environment: dict[str, str] = {}
     words: Words = {}

@@ -13,7 +13,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -231,15 +230,7 @@ def _beside(store: ObjectFolder, name: str, layout: Layout, known: Mapping[str, 
     match = layout.match((store.path / name).as_posix())
     folder = posixpath.dirname(name)
     wanted = [posixpath.normpath(posixpath.join(folder, each)) for each in (match.beside if match else ())]
-    return [each for one in wanted for each in _named(one, known)]
-
-
-def _named(wanted: str, known: Mapping[str, StoredObject]) -> list[str]:
-    """Return the objects of a name; a `*` in it matches any part of the last component."""
-    if "*" not in wanted:
-        return [wanted] if wanted in known else []
-    folder = posixpath.dirname(wanted)
-    return sorted(each for each in known if posixpath.dirname(each) == folder and fnmatchcase(each, wanted))
+    return [each for each in wanted if each in known]
 
 
 def kept(found: Sequence[StoredFolder], wanted: Collection[str], at: Path) -> dict[str, tuple[Path, ...]]:

@@ -14,8 +14,8 @@ from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.measurement import Measurement, measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.read import environment_json, facts, power
-from perfledger.ingest.read.beside import PathFacts, path_facts
+from perfledger.ingest.read import environment_json, facts
+from perfledger.ingest.read.beside import path_facts
 from perfledger.ingest.read.layout import Layout
 from perfledger.ingest.read.names import names_of
 from perfledger.ingest.read.run_json import of_log
@@ -26,11 +26,10 @@ from perfledger.ingest.record.run_problems import JudgedSession, LogFile
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Figure, Figures, MetricFigure, NoFigure, Problem, Reason, Run, text_of
+from perfledger.schema.records import Figure, Figures, NoFigure, Problem, Run, text_of
 from perfledger.schema.redaction.names import NO_NAMES, may_name
 from perfledger.schema.redaction.redact import redact_record
 from perfledger.schema.run_json import RunJson
-from perfledger.schema.vocabulary import METRICS
 
 #: Fields that a run takes from run.json unchanged.
 _FROM_RUN_JSON = (
@@ -110,7 +109,7 @@ def _run(started: Run, file: LogFile, log: Log, session: Session, extra_rules: S
     merged = run_facts.facts_of(session, file.run_json, file.path_facts)
     case = merged.for_rules()
     found = measured(session, case, merged.of_records)
-    beside = _with_energy(metrics(session, case, found.headline, found.slower, found.untimed), file.path_facts)
+    beside = metrics(session, case, found.headline, found.slower, found.untimed)
     judged = JudgedSession(file, log, session, merged, found.headline, beside)
     details, unread = environment_json.details_of(file.given, file.run_json)
     of_file, of_session = run_problems.of_file(file), run_problems.of_session(judged)
@@ -179,19 +178,3 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
 def _repeat(file: LogFile, merged: facts.Merged) -> Any:
     document = file.run_json.document
     return document.repeat if document and document.repeat else merged.value("repeat")
-
-
-def _with_energy(found: dict[str, MetricFigure], stated: PathFacts) -> dict[str, MetricFigure]:
-    """Add the energy until the target was reached, if power logs lie next to the log: their mean over that time."""
-    time = found.get("time_to_train")
-    if time is None or time.value is None or not stated.power:
-        return found
-    unit = METRICS["energy_to_train"].unit
-    try:
-        mean = power.watts(stated.power)
-    except power.PowerError as wrong:
-        energy = MetricFigure(None, unit, reason=Reason("power_unread", {"file": str(wrong)}))
-    else:
-        arithmetic = f"{mean:.8g} W × {60 * time.value:.8g} s / 1000"
-        energy = MetricFigure(mean * 60 * time.value / 1000, unit, "telemetry", arithmetic=arithmetic)
-    return {name: each for name in METRICS if (each := {**found, "energy_to_train": energy}.get(name))}

@@ -203,7 +203,7 @@ def test_every_metric_has_a_direction() -> None:
     assert {name: each.better for name, each in METRICS.items()} == {
         "latency": "lower", "memory": "lower", "power": "lower", "energy": "lower", "flops": "higher",
         "peak_share": "higher", "flops_of_job": "higher", "loss": "lower", "accuracy": "higher",
-        "time_to_train": "lower", "samples_to_train": "lower", "energy_to_train": "lower",
+        "time_to_train": "lower", "samples_to_train": "lower",
         "energy_per_sample": "lower", "samples_per_joule": "higher", "energy_per_token": "lower",
         "tokens_per_joule": "higher",
     }  # fmt: skip

@@ -24,7 +24,6 @@ from perfledger.schema.vocabulary import METRICS
 
 SCORE = "time_to_train"
 SAMPLES = "samples_to_train"
-ENERGY = "energy_to_train"
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def _round(site: Site, name: str) -> RoundPage:
 def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
     """Return the scores of one benchmark, the best first, with links to the systems on the page of the round."""
     ordered = sorted(entrants, key=lambda each: (each.score.value or math.inf, each.anchor))
-    unit, energy = METRICS[SCORE].unit, METRICS[ENERGY].unit
+    unit = METRICS[SCORE].unit
     of = ColumnOf[Entrant]
     columns = (
         of(phrase("round.submitter"), lambda each: each.submitter),
@@ -153,11 +152,7 @@ def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
         of(phrase("round.range", unit=unit), _range, True, "range"),
         of(word_for("metric", SAMPLES), lambda each: _number(each.row.metric(SAMPLES), numbers.exact), True, SAMPLES),
         of(phrase("round.throughput"), lambda each: _number(each.row.value, numbers.figure, each.row.unit), True),
-        of(
-            word_for("metric", ENERGY), lambda each: _number(each.row.metric(ENERGY), numbers.figure), True, ENERGY,
-            optional=True, unit=energy,
-        ),
-    )  # fmt: skip
+    )
     return table_of("scores", ordered, columns)
 
 

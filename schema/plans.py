@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from perfledger.schema.records import Amount, Container, Count, Plain, Text
-from perfledger.schema.run_json import WrongError
+from perfledger.schema.records import Amount, Container, Count, Plain, Text, WrongValueError
 from perfledger.schema.vocabulary import PRECISIONS
 
 SCHEMA: Literal["perfledger.plan/1"] = "perfledger.plan/1"
@@ -61,7 +60,7 @@ class PlanCase(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.devices % self.nodes:
-            raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
+            raise WrongValueError(("devices",), f"{self.nodes} nodes cannot share {self.devices} devices")
 
 
 class Plan(Struct, frozen=True):

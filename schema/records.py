@@ -34,6 +34,14 @@ Words = Annotated[tuple[str, ...], Meta(max_length=LONGEST_LIST)]
 Record = TypeVar("Record", bound=Struct)
 
 
+class WrongValueError(ValueError):
+    """Raised by a record in `__post_init__`, with the keys of the wrong value below the record."""
+
+    def __init__(self, keys: tuple[str | int, ...], what: str) -> None:
+        super().__init__(what)
+        self.keys = keys
+
+
 class Reason(Struct, frozen=True, gc=False):
     """Why a figure is missing: a code of the words' table `reason`, and the values for its sentence."""
 

@@ -21,6 +21,7 @@ from perfledger.schema.records import (
     Stated,
     Text,
     Words,
+    WrongValueError,
 )
 from perfledger.schema.vocabulary import CASE, COUNTS, OUTCOMES, PRECISIONS
 
@@ -31,10 +32,6 @@ _DISTURBED_BEFORE = re.compile(
 )
 #: A round is named in tables and addresses.
 RoundName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S")]
-
-
-class WrongError(ValueError):
-    """A value that a record refuses. The message is `.key` and the fault."""
 
 
 class StatedCase(Struct, frozen=True):
@@ -51,9 +48,9 @@ class StatedCase(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.precision is not UNSET:
-            _one_of(".precision", self.precision, PRECISIONS)
+            _one_of("precision", self.precision, PRECISIONS)
         if self.devices is not UNSET and self.nodes is not UNSET and self.devices % self.nodes:
-            raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
+            raise WrongValueError(("devices",), f"{self.nodes} nodes cannot share {self.devices} devices")
         for name, value in self.options.items():
             _check_option(name, value)
 
@@ -100,13 +97,13 @@ class RunJson(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.outcome is not None:
-            _one_of(".outcome", self.outcome, OUTCOMES)
+            _one_of("outcome", self.outcome, OUTCOMES)
         for name in self.files:
-            _check_below(".files", name)
+            _check_below(("files",), name)
         for number, node in enumerate(self.nodes or ()):
-            _check_below(f".nodes[{number}].folder", node.folder)
+            _check_below(("nodes", number, "folder"), node.folder)
         if not isinstance((self.source or {}).get("modified", False), bool):
-            raise WrongError(".source.modified is neither true nor false")
+            raise WrongValueError(("source", "modified"), "expected true or false")
 
 
 def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -117,24 +114,24 @@ def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> t
     return tuple(each for each in warnings if each not in found), found
 
 
-def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:
+def _one_of(key: str, value: str, known: Mapping[str, Any]) -> None:
     if value not in known:
         near = difflib.get_close_matches(value, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise WrongError(f"{place} is {value!r}, not one of {', '.join(known)}{hint}")
+        raise WrongValueError((key,), f"expected one of {', '.join(known)}, got {value!r}{hint}")
 
 
 def _check_option(name: str, value: Plain) -> None:
     """Refuse an option that belongs elsewhere, or has a wrong type: `"accumulation": "8"` would multiply a text."""
     if name in CASE:
-        raise WrongError(f".options.{name} is no option; it stands in the case itself")
+        raise WrongValueError(("options", name), "is not an option; put it into the case itself")
     if name == "round":
-        raise WrongError(".options.round is not an option; put `round` next to `case`")
+        raise WrongValueError(("options", name), "is not an option; put `round` next to `case`")
     if name in COUNTS and (type(value) is not int or value < 1):
-        raise WrongError(f".options.{name} is {value!r}, not a positive whole number")
+        raise WrongValueError(("options", name), f"expected a positive whole number, got {value!r}")
 
 
-def _check_below(place: str, name: str) -> None:
+def _check_below(keys: tuple[str | int, ...], name: str) -> None:
     """Refuse a path that is not below the run's folder, so that no other file of the disk is read."""
     if not (name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))):
-        raise WrongError(f"{place}: {name!r} is no path below the folder of the run")
+        raise WrongValueError(keys, f"{name!r} is not a path below the folder of the run")

@@ -62,14 +62,6 @@ class FileError(UsageError):
         )
 
 
-class WrongValueError(ValueError):
-    """Raised by a record in `__post_init__`, with the key of the wrong value below the record."""
-
-    def __init__(self, keys: Keys, what: str) -> None:
-        super().__init__(what)
-        self.keys = keys
-
-
 @dataclass(frozen=True)
 class TomlFile(Generic[Record]):
     """A file as it was read, and its record."""
@@ -170,7 +162,7 @@ def read(path: Path, kind: type[Record]) -> TomlFile[Record]:
 
 
 def record(data: object, kind: type[Record]) -> Record:
-    """Return data that is in no file of its own, such as a row of a table, as a record.
+    """Return data that is not TOML, such as a row of a table or a JSON object, as a record.
 
     Raises:
         ValueError: a key is unknown or missing, or has a wrong value.

@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from perfledger import TEMPLATES, as_called, project_folder
-from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
+from perfledger.ingest.common.toml_file import FileError, did_you_mean, read
 from perfledger.schema import vocabulary
-from perfledger.schema.records import Problem, Reason
+from perfledger.schema.records import Problem, Reason, WrongValueError
 
 LANGUAGES = ("en", "zh")
 WORDS = TEMPLATES / "words.toml"

@@ -16,16 +16,9 @@ from msgspec import Struct
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.toml_file import (
-    Keys,
-    TomlFile,
-    WrongValueError,
-    did_you_mean,
-    display_path,
-    one_of,
-    read_tables,
-)
+from perfledger.ingest.common.toml_file import Keys, TomlFile, did_you_mean, display_path, one_of, read_tables
 from perfledger.ingest.common.words import Bilingual, WordsEntry
+from perfledger.schema.records import WrongValueError
 
 REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"

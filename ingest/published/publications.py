@@ -30,12 +30,12 @@ from perfledger.ingest.common import frame, suites, toml_file
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
 from perfledger.ingest.common.frame import DataColumn
 from perfledger.ingest.common.grouping import by_key
-from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
+from perfledger.ingest.common.toml_file import FileError, did_you_mean, one_of
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute import rules
 from perfledger.ingest.read.walk import PUBLISHED_FOLDER, SOURCES
 from perfledger.schema import vocabulary
-from perfledger.schema.records import Problem, Run, from_text
+from perfledger.schema.records import Problem, Run, WrongValueError, from_text
 from perfledger.schema.redaction.redact import redacted
 
 RECOMPUTED = "recomputed"

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.ingest.common.toml_file import FileError, WrongValueError, read
-from perfledger.schema.records import Problem
+from perfledger.ingest.common.toml_file import FileError, read
+from perfledger.schema.records import Problem, WrongValueError
 
 FILE = "accelerators.toml"
 #: More watts, or money an hour, than any device.

@@ -16,9 +16,9 @@ from msgspec import Meta, Struct
 
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.suites import folded
-from perfledger.ingest.common.toml_file import FileError, WrongValueError, read
+from perfledger.ingest.common.toml_file import FileError, read
 from perfledger.ingest.common.words import WordsEntry
-from perfledger.schema.records import Problem
+from perfledger.schema.records import Problem, WrongValueError
 
 FILE = "changes.toml"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import is_as_stated
-from perfledger.ingest.read.run_json import RunJsonFile, decoded, read, short
+from perfledger.ingest.common.toml_file import record
+from perfledger.ingest.read.run_json import RunJsonFile, read, short
 from perfledger.ingest.read.walk import Input
 from perfledger.schema.machine import Environment, EnvironmentDetails
 from perfledger.schema.records import Problem, from_json, to_json
@@ -35,8 +36,9 @@ def _details(path: Path, at: str, run_json: RunJsonFile) -> tuple[EnvironmentDet
     document = read(path, at, _DEEPEST)
     if isinstance(document, Problem):
         return None, [document]
-    found = decoded({key: value for key, value in document.items() if value is not None}, Environment)
-    if isinstance(found, str):
-        return None, [Problem("wrong_file", at, args={"cause": short(found)})]
+    try:
+        found = record({key: value for key, value in document.items() if value is not None}, Environment)
+    except ValueError as error:
+        return None, [Problem("wrong_file", at, args={"cause": short(str(error))})]
     details = from_json(to_json(found), EnvironmentDetails)
     return (details if to_json(details) else None), []

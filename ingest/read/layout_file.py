@@ -19,10 +19,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean
+from perfledger.ingest.common.toml_file import Keys, did_you_mean
 from perfledger.parsers.contract import FormatError
 from perfledger.parsers.contract.template import Optional, Part, Slot, parts
-from perfledger.schema.records import Plain
+from perfledger.schema.records import Plain, WrongValueError
 from perfledger.schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 
 #: Least similarity, from 0 to 1, at which the name of a slot is taken for a misspelt fact.

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.toml_file import FileError, TomlFile, WrongValueError, read_tables
+from perfledger.ingest.common.toml_file import FileError, TomlFile, read_tables
 from perfledger.ingest.read.layout_file import check_facts
 from perfledger.ingest.read.walk import FoundFiles, Input
-from perfledger.schema.records import FactValue, Plain, Problem
+from perfledger.schema.records import FactValue, Plain, Problem, WrongValueError
 from perfledger.schema.vocabulary import FACTS
 
 FILE = "facts.toml"

@@ -6,22 +6,22 @@ import difflib
 import json
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.faults import guarded
-from perfledger.ingest.common.toml_file import did_you_mean
-from perfledger.schema.records import Plain, Problem, Stated, from_json, names_of
+from perfledger.ingest.common.toml_file import record
+from perfledger.ingest.read.layout_file import check_facts
+from perfledger.schema.records import Plain, Problem, Stated, WrongValueError, names_of
 from perfledger.schema.run_json import RunJson, StatedFile, told_apart
-from perfledger.schema.vocabulary import CASE, COUNTS, FACTS
+from perfledger.schema.vocabulary import CASE, FACTS
 
 NAME = "run.json"
 SCHEMA = "perfledger.run/1"
@@ -29,9 +29,6 @@ SCHEMA = "perfledger.run/1"
 _DEEPEST = 8
 #: Objects whose keys are the user's own, so that a null in them is a value and not a missing one.
 _OPEN = frozenset({"case", "environment", "environment_variables", "source"})
-_MISSING = re.compile(r"Object missing required field `(\w+)`")
-
-Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
@@ -96,17 +93,16 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if isinstance(document, Problem):
         return RunJsonFile(problem=document)
     document = _completed(document)
-    found = decoded(_without_nulls(document), RunJson)
-    wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
-    if wrong or isinstance(found, str):
-        return RunJsonFile(problem=Problem("wrong_file", at, args={"cause": short(wrong)}))
-    about_it = not found.files or log in found.files
-    if not about_it:
+    try:
+        found, facts = record(_without_nulls(document), RunJson), _further_facts(document)
+    except ValueError as error:
+        return RunJsonFile(problem=Problem("wrong_file", at, args={"cause": short(str(error))}))
+    if found.files and log not in found.files:
         return RunJsonFile()
     found, times = _with_times(_with_disturbances(found))
     ignored = [*_unknown(document), *times]
     problem = Problem("run_json_ignored", at, args={"entries": short(", ".join(ignored))}) if ignored else None
-    return RunJsonFile(found, _further_facts(document), None, problem)
+    return RunJsonFile(found, facts, None, problem)
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:
@@ -166,43 +162,9 @@ def read(path: Path, at: str, deepest: int) -> dict[str, Any] | Problem:
     return document
 
 
-def decoded(document: Mapping[str, Any], kind: type[Record]) -> Record | str:
-    """Return the record of a document, or else what is wrong with it: the place, the value and what is allowed."""
-    try:
-        return from_json(document, kind)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `")
-        return _cause(document, what, place.rstrip("`") or "$")
-    except ValueError as error:  # A text that is no Unicode, which msgspec finds out on its own way.
-        return str(error)
-
-
 def short(text: str) -> str:
     """Return a cause shortened for a sentence."""
     return text if len(text) <= 200 else f"{text[:200]}…"
-
-
-def _cause(document: Mapping[str, Any], what: str, place: str) -> str:
-    """Put what a record refuses into words: `$.case.devices`: expected `int`, got `str` ('8')."""
-    value = _value_at(document, place)
-    if missing := _MISSING.fullmatch(what):
-        near = did_you_mean(missing[1], value) if isinstance(value, dict) else ""
-        return f"`{place}.{missing[1]}` is missing{near if near.startswith('; did') else ''}"
-    if what.startswith("."):  # Our own checks name the key; see schema.run_json.WrongError.
-        key, _, rest = what.partition(" ")
-        return f"`{place}{key.rstrip(':')}` {rest}"
-    shown = f" ({value!r})" if isinstance(value, bool | int | float | str) else ""
-    return f"`{place}`: {what[:1].lower()}{what[1:]}{shown}"
-
-
-def _value_at(document: Any, place: str) -> Any:
-    """Return the value at a place such as `$.nodes[0].folder`; None where the place does not name it."""
-    for key in re.findall(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])", place):
-        try:
-            document = document[key[0] if key[0] else int(key[1])]
-        except (LookupError, TypeError, ValueError):
-            return None
-    return document
 
 
 def _parsed(path: Path) -> Any:
@@ -256,10 +218,21 @@ def _nested_without_nulls(value: Any) -> Any:
     return [_nested_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known facts in the case that are not among those that most cases have."""
+def _further_facts(document: Mapping[str, Any]) -> dict[str, Plain]:
+    """Return the known facts in the case that are not among those that most cases have.
+
+    Raises:
+        ValueError: one has a wrong value, or belongs elsewhere.
+    """
     case = document.get("case") or {}
-    return {name: value for name, value in case.items() if name in FACTS and name not in CASE}
+    facts = {name: value for name, value in case.items() if name in FACTS and name not in CASE}
+    if "round" in facts:
+        raise ValueError("case.round: is not part of the case; put `round` next to `case`")
+    try:
+        check_facts((), facts)
+    except WrongValueError as error:
+        raise ValueError(f"case.{error.keys[0]}: {error}") from None
+    return facts
 
 
 def _unknown(document: Mapping[str, Any]) -> list[str]:
@@ -271,15 +244,3 @@ def _unknown(document: Mapping[str, Any]) -> list[str]:
 def _meant(key: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(key, known, n=1)
     return f" (did you mean `{near[0]}`?)" if near else ""
-
-
-def _wrong_facts(facts: Mapping[str, Any]) -> str:
-    """Return what is wrong with the further facts of a case; empty if they are valid."""
-    for name, value in facts.items():
-        if name == "round":
-            return "`$.case.round` is not part of the case; put `round` next to `case`"
-        if name in COUNTS and (type(value) is not int or value < 1):
-            return f"`$.case.{name}` is {value!r}, not a positive whole number"
-        if isinstance(value, dict | list):
-            return f"`$.case.{name}` is no plain value"
-    return ""

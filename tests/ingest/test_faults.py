@@ -92,8 +92,8 @@ ENVIRONMENT = json.dumps({"schema": "perfledger.environment/1", "topology": "GPU
 TELEMETRY = "timestamp, index, memory.used [MiB]\n2026/11/20 11:50:00.000, 0, 100 MiB\n"
 
 BROKEN: dict[str, tuple[Any, str, str, bool]] = {
-    "environment.json": ((environment_json, "decoded"), "environment.json", True),
-    "run.json": ((run_json_reader, "decoded"), "run.json", False),
+    "environment.json": ((environment_json, "record"), "environment.json", True),
+    "run.json": ((run_json_reader, "record"), "run.json", False),
     "telemetry": ((telemetry, "read_telemetry"), "telemetry.csv", True),
     "figures of telemetry": ((telemetry, "_sampled"), "telemetry.csv", True),
 }

@@ -107,16 +107,16 @@ def test_documents_may_be_nested_to_a_limit(tmp_path: Path, depth: int, believed
     [
         (
             {"precision": "fp9"},
-            "`$.case.precision` is 'fp9', not one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8, nvfp4, int8",
+            "case.precision: expected one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8, nvfp4, int8, got",
         ),
-        ({"outcome": "complete"}, "`$.outcome` is 'complete', not one of completed, "),
-        ({"devices": "8"}, "`$.case.devices`: expected `int`, got `str` ('8')"),
-        ({"devices": 0}, "`$.case.devices`: expected `int` >= 1 (0)"),
-        ({"nodes": 2, "devices": 3}, "`$.case.devices` is 3, which 2 nodes cannot share"),
-        ({"options": {"accumulation": "8"}}, "`$.case.options.accumulation` is '8', not a positive whole number"),
-        ({"nodes": None}, "`$.case.nodes`: expected `int`, got `null`"),
-        ({"recipe": {"name": "x", "setup": ["a", 5]}}, "`$.recipe.setup[1]`: expected `str`, got `int` (5)"),
-        ({"schema": "perfledger.run/2"}, "`$.schema`: invalid enum value 'perfledger.run/2'"),
+        ({"outcome": "complete"}, "outcome: expected one of completed, "),
+        ({"devices": "8"}, "case.devices: expected a positive whole number, got '8'"),
+        ({"devices": 0}, "case.devices: expected a positive whole number, got 0"),
+        ({"nodes": 2, "devices": 3}, "case.devices: 2 nodes cannot share 3 devices"),
+        ({"options": {"accumulation": "8"}}, "case.options.accumulation: expected a positive whole number, got '8'"),
+        ({"nodes": None}, "case.nodes: expected a positive whole number, got None"),
+        ({"recipe": {"name": "x", "setup": ["a", 5]}}, "recipe.setup[1]: expected a text, got 5"),
+        ({"schema": "perfledger.run/2"}, "schema: expected one of perfledger.run/1, got 'perfledger.run/2'"),
     ],
 )
 def test_the_message_about_a_wrong_value_has_its_place_and_the_allowed_values(

@@ -85,14 +85,6 @@ class Unpaired:
 
 
 @dataclass(frozen=True)
-class Withdrawn:
-    """A run that was published and no longer is, and the problems that exclude it."""
-
-    run: Run
-    problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True)
 class LedgerDifference:
     """All differences, each part in the order of the output."""
 
@@ -102,7 +94,6 @@ class LedgerDifference:
     renamed: tuple[Pair, ...] = ()
     new: tuple[Unpaired, ...] = ()
     gone: tuple[Unpaired, ...] = ()
-    withdrawn: tuple[Withdrawn, ...] = ()
     new_problems: tuple[Problem, ...] = ()
     gone_problems: tuple[Problem, ...] = ()
     unchanged: int = 0
@@ -122,7 +113,6 @@ class LedgerDifference:
 class _Side:
     """One state of the ledger, with its results."""
 
-    kept: RecordedState
     found: Mapping[str, LoggedResult]
     runs: Mapping[Log, Run] = field(repr=False)
 
@@ -147,7 +137,6 @@ def compare(before: RecordedState, after: RecordedState) -> LedgerDifference:
         renamed=tuple(renamed),
         new=tuple(_unpaired(each, old, "new") for each in born if each.key not in paired[1]),
         gone=tuple(_unpaired(each, new, "gone") for each in lost if each.key not in paired[0]),
-        withdrawn=tuple(_withdrawn(old, new)),
         new_problems=tuple(_problems(after.runs, before.runs)),
         gone_problems=tuple(_problems(before.runs, after.runs)),
         unchanged=len(shared) - len(moved) - len(changed),
@@ -160,7 +149,7 @@ def _side(kept: RecordedState) -> _Side:
     runs = {(each.path, each.session): each for each in kept.runs}
     logs = {each.id: log for log, each in runs.items()}
     found = [LoggedResult(each, frozenset(logs[run] for run in each.run_ids)) for each in results(kept.runs)]
-    return _Side(kept, {each.key: each for each in found}, runs)
+    return _Side({each.key: each for each in found}, runs)
 
 
 def _by_size(pair: Pair) -> tuple[float, str]:
@@ -234,12 +223,6 @@ def _unpaired(result: LoggedResult, other: _Side, kind: Literal["new", "gone"]) 
         return Unpaired(result, f"{kind}_apart")
     problems = [problem for run in refused for problem in run.problems]
     return Unpaired(result, f"{kind}_published", problems[0] if problems else None)
-
-
-def _withdrawn(old: _Side, new: _Side) -> Iterable[Withdrawn]:
-    for log in sorted(old.runs.keys() & new.runs.keys()):
-        if old.runs[log].published and not new.runs[log].published:
-            yield Withdrawn(new.runs[log], new.runs[log].problems)
 
 
 def _problems(these: Sequence[Run], those: Sequence[Run]) -> Iterable[Problem]:

@@ -13,7 +13,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.words import Phrase, Words, WordsError, coded, phrase, word_for
 from perfledger.ingest.compute.contrast import Grade
-from perfledger.ingest.diff.compare import LedgerDifference, LoggedResult, MovedMetric, Pair, Unpaired, Withdrawn
+from perfledger.ingest.diff.compare import LedgerDifference, LoggedResult, MovedMetric, Pair, Unpaired
 from perfledger.ingest.diff.revision import Commit
 from perfledger.schema.records import Problem, Result
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
@@ -109,7 +109,6 @@ class _Cells:
             "renamed": [self._renamed(each) for each in found.renamed],
             "gone": [self._unpaired(each) for each in found.gone],
             "new": [self._unpaired(each) for each in found.new],
-            "withdrawn": [self._withdrawn(each) for each in found.withdrawn],
             "new_problems": [self._problem(each) for each in found.new_problems],
             "gone_problems": [self._problem(each) for each in found.gone_problems],
             "metrics": [self._metric(each) for each in found.metrics],
@@ -129,10 +128,6 @@ class _Cells:
         why = self.w(found.why)
         reason = f" {self._sentence(found.problem)}" if found.problem else ""
         return (self._case(found.result), self._state(found.result), why + reason)
-
-    def _withdrawn(self, found: Withdrawn) -> Row:
-        sentences = [self._sentence(each) for each in found.problems]
-        return (_cell(found.run.path), "<br>".join(dict.fromkeys(sentences)) or self.w("unsaid"))
 
     def _problem(self, found: Problem) -> Row:
         place = f"{found.path}:{found.line}" if found.line else found.path

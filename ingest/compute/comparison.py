@@ -1,7 +1,7 @@
 """Decide which results may be compared, and which of them is best: once, for every page.
 
-A dimension is what is compared, such as the framework. Everything else must agree, except what follows from the
-dimension: another framework has another version, another image, and brings the CUDA libraries that it was built with.
+An axis is what is compared, such as the framework. Everything else must agree, except what follows from the axis:
+another framework has another version, another image, and brings the CUDA libraries that it was built with.
 How closely the rest must agree is a level that the reader chooses (see `comparison_levels`). A condition that no
 result states is not known to differ.
 """
@@ -38,24 +38,28 @@ Kind = Literal["fact", "option", "condition"]
 #: `conditions`: the two fastest may not be compared.
 Outcome = Grade | Literal["alone", "units", "conditions", "none"]
 
-#: The fact that each dimension compares.
-DIMENSIONS: Mapping[str, str] = {
+#: The fact or option that each axis compares, in the order of the pages.
+AXES: Mapping[str, str] = {
     "framework": "framework",
-    "version": "framework_version",
-    "round": "round",
-    "hardware": "hardware",
     "precision": "precision",
+    "compile": "compile",
+    "trainer": "trainer",
+    "hardware": "hardware",
     "devices": "devices",
     "batch": "batch_size",
+    "version": "framework_version",
+    "round": "round",
 }
 _BUILD = ("image", "python", "cuda", "cudnn", "nccl")
-#: Conditions that differ as soon as a dimension differs, and are not a reason of their own.
+#: Conditions that differ as soon as an axis differs, and are not a reason of their own.
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "framework": ("framework_version", *_BUILD),
     "version": _BUILD,
     "round": ("framework_version", *_BUILD),
     "hardware": ("power_limit", "cpu", "topology", "gpu_ecc"),
     "precision": (),
+    "compile": (),
+    "trainer": (),
     "devices": ("nodes", "topology", "data_parallel", "batch_size_of_job", "accumulation"),
     "batch": ("batch_size_of_job",),
 }
@@ -120,7 +124,7 @@ class Comparability:
         reasons: what forbids the comparison; none where it is allowed.
         tolerated: what differs, and is allowed to at the level of the comparison.
         unknown: what at least one of them does not state.
-        follows: what differs because the dimension differs.
+        follows: what differs because the axis differs.
     """
 
     reasons: tuple[Difference, ...]
@@ -216,7 +220,7 @@ class Verdict:
 
 def entrant(result: Result, axis: str) -> str:
     """Return a result's value of an axis, which is a fact of its case or an option; empty if it does not state it."""
-    value = getattr(result, axis) if axis in DIMENSIONS else result.options.get(axis)
+    value = getattr(result, axis, None) or result.options.get(axis)
     return "" if value is None else _text(value)
 
 
@@ -311,13 +315,11 @@ def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict:
     return Difference(kind, name, first, second, strict, level)
 
 
-def comparability(
-    a: Statement, b: Statement, dimension: str, workload: Workload, level: Level = DEFAULT
-) -> Comparability:
-    """Return whether two results may be compared along a dimension or an option at a level, and what forbids it."""
-    compared = DIMENSIONS.get(dimension, dimension)
+def comparability(a: Statement, b: Statement, axis: str, workload: Workload, level: Level = DEFAULT) -> Comparability:
+    """Return whether two results may be compared along an axis at a level, and what forbids it."""
+    compared = AXES[axis]
     differs = _stated(a, compared) != _stated(b, compared)
-    excused = FOLLOWS.get(dimension, ()) if differs else ()
+    excused = FOLLOWS[axis] if differs else ()
     besides, unknown, follows = [], [], []
     for each in differences(a, b, workload):
         both, neither = each.first and each.second, not each.first and not each.second
@@ -347,7 +349,7 @@ def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]
     causes = {each.name: each for each in found}
 
     def follows(each: Difference) -> bool:
-        named = (causes.get(fact) for dimension, fact in DIMENSIONS.items() if each.name in FOLLOWS[dimension])
+        named = (causes.get(fact) for axis, fact in AXES.items() if each.name in FOLLOWS[axis])
         return any(cause is not None and not allows_more(cause.tolerated, each.tolerated) for cause in named)
 
     return tuple(each for each in found if not follows(each))

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, structs
 
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison import (
-    DIMENSIONS,
+    AXES,
     Difference,
     Statement,
     Workload,
@@ -47,7 +47,7 @@ class PairOutcome(Struct, frozen=True, omit_defaults=True):
         workload: what differs, and is allowed to from this level on.
         everything: what is allowed to differ at the loosest level alone.
         never: what forbids the comparison at every level.
-        follows: what differs because the dimension does.
+        follows: what differs because the axis does.
     """
 
     workload: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class ComparisonTables(Struct, frozen=True):
 
     Attributes:
         statements: by suite and metric.
-        verdicts: by dimension, the index of the outcome.
+        verdicts: by axis, the index of the outcome.
         outcomes: the distinct outcomes.
         ahead: by metric and id of a result: the results of other frameworks that it is ahead of, of those measured
             here on the same hardware with the same number of devices.
@@ -123,8 +123,8 @@ def tables(
             ahead.setdefault(metric, {}).update(_ahead(members, metric, figures))
     outcomes: dict[PairOutcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
-    by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
-    return ComparisonTables(statements, by_dimension, list(outcomes), ahead)
+    by_axis = [dict(zip(AXES, each, strict=True)) for each in places]
+    return ComparisonTables(statements, by_axis, list(outcomes), ahead)
 
 
 def _number(key: _Key, known: dict[_Key, int]) -> int:
@@ -198,10 +198,9 @@ def _statement(record: ResultRecord, metric: str) -> Statement:
 
 
 def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[PairOutcome, ...]:
-    """Return the outcome along each dimension; facts of the reader's choice are equal, except the compared one."""
+    """Return the outcome along each axis; facts of the reader's choice are equal, except the compared one."""
     return tuple(
-        _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), dimension, workload)
-        for dimension, fact in DIMENSIONS.items()
+        _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), axis, workload) for axis, fact in AXES.items()
     )
 
 
@@ -209,8 +208,8 @@ def _chosen(statement: Statement, fact: str, value: str) -> Statement:
     return replace(statement, facts={**statement.facts, fact: (value,)}) if fact in _CHOSEN else statement
 
 
-def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> PairOutcome:
-    found = comparability(a, b, dimension, workload, "identical")
+def _outcome(a: Statement, b: Statement, axis: str, workload: Workload) -> PairOutcome:
+    found = comparability(a, b, axis, workload, "identical")
     differs = (*found.reasons, *found.tolerated)
 
     def names(level: Level | None) -> tuple[str, ...]:

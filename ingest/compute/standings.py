@@ -20,7 +20,7 @@ from perfledger.ingest.compute.comparison import Verdict, entrant
 from perfledger.schema.records import Result
 
 FRAMEWORK = "framework"
-#: Facts and options that the front page compares, one at a time; the page of hardware compares hardware.
+#: The axes along which results on one hardware and number of devices compete.
 AXES = (FRAMEWORK, "precision", "compile", "trainer")
 
 S = TypeVar("S", bound=Grouping)

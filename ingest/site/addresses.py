@@ -99,8 +99,8 @@ def round_page(name: str) -> str:
 
 def comparison(suite: Suite, hardware: str, group: str = "", devices: int = 0) -> str:
     """Return the compare page with the published figures of a model on some hardware, or of a part of them."""
-    part = ({"precision": group} if group else {}) | ({"devices": devices} if devices else {})
-    return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, **part, 'published': 1})}"
+    choice = {"axis": "framework", "model": suite.id, "hardware": hardware, "precision": group, "devices": devices}
+    return f"{COMPARE}?{urlencode({name: each for name, each in choice.items() if each} | {'origin': 'all'})}"
 
 
 def audit_of(**choice: str) -> str:

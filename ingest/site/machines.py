@@ -380,7 +380,7 @@ def selection(found: Sequence[Machine]) -> Selection | None:
 
 
 def chips(found: Sequence[Machine], shown: Sequence[Machine]) -> tuple[ChipGroup, ...]:
-    """Return the chips of some hardware; those of hardware that is not shown lead to its page."""
+    """Return the chips of the front page, or of the page of a hardware."""
     table = found[0].first_table if found else None
     first = [each.facets for each in table.lines] if table else []
     lines = [each for machine in found for table in machine.tables for each in table.lines]
@@ -388,14 +388,15 @@ def chips(found: Sequence[Machine], shown: Sequence[Machine]) -> tuple[ChipGroup
     devices_of: dict[Value, Text] = {n: numbers.count(n) for n in sorted({each.key.devices for each in lines}) if n}
     groups: dict[Value, Text] = {each.key.group: group_name(each.key.group) for each in lines if each.key.group}
     return (
-        *([_hardware_chips(found, shown)] if len(found) > 1 else []),
-        ChipGroup("axis", phrase("front.axis"), _AXES, has_all=False),
+        *([hardware_chips(found, shown)] if len(found) > 1 else []),
+        ChipGroup("axis", phrase("axis.title"), _AXES, has_all=False),
         chip_group("devices", phrase("table.devices"), every, devices_of, first),
         chip_group("precision", phrase("table.precision"), every, groups, first),
     )
 
 
-def _hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipGroup:
+def hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipGroup:
+    """Return the chips of hardware; those that are not shown lead to their page."""
     every = tuple(
         Chip(
             each.hardware,
@@ -412,8 +413,8 @@ def _hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipG
 
 #: Hardware is compared on a page of its own.
 _AXES = (
-    *(Chip(each, phrase(f"front.axis_{each}")) for each in AXES),
-    Chip("hardware", phrase("table.hardware"), page=addresses.HARDWARE),
+    *(Chip(each, phrase(f"axis.{each}")) for each in AXES),
+    Chip("hardware", phrase("axis.hardware"), page=addresses.HARDWARE),
 )
 
 

@@ -10,6 +10,7 @@ import fcntl
 import functools
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -370,6 +372,30 @@ def serve(page: Any, found: Sequence[ResultRecord], measured: Figures = MappingP
     bodies = {"results": results.document(found), "comparisons": text_of(tables(found, workloads, measured)).encode()}
     for name, body in bodies.items():
         page.route(f"**/data/{name}.json", functools.partial(_fulfil, body))
+    page.route(re.compile(r"/compare/(\?.*)?$"), functools.partial(_with_chips, found))
+
+
+#: The fact of a result that each group of chips of the compare page chooses.
+_CHOSEN = {
+    "hardware": "hardware", "model": "suite", "precision": "group", "batch": "batch_size", "devices": "devices",
+    "framework": "framework",
+}  # fmt: skip
+
+
+def _with_chips(found: Sequence[ResultRecord], route: Any) -> None:
+    """Add the values of some results to the chips of the compare page."""
+    answer = route.fetch()
+    text = answer.text()
+    for name, fact in _CHOSEN.items():
+        start, fieldset, rest = text.partition(f'<fieldset data-name="{name}"')
+        group, end, after = rest.partition("</fieldset>")
+        for value in dict.fromkeys(escape(str(getattr(each, fact))) for each in found):
+            if f'value="{value}"' not in group and "<select" in group:
+                group = group.replace("</select>", f'<option value="{value}">{value}</option></select>')
+            elif f'value="{value}"' not in group:
+                group += f'<button type="button" class="pl-chip" aria-pressed="false" value="{value}"><b>0</b></button>'
+        text = f"{start}{fieldset}{group}{end}{after}"
+    route.fulfill(response=answer, body=text)
 
 
 def _fulfil(body: bytes, route: Any) -> None:

@@ -31,7 +31,6 @@ from perfledger.ingest.site.result_lines import slices
 from perfledger.ingest.site.result_tables import sections
 from perfledger.schema.records import Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
-from perfledger.schema.vocabulary import precision_group
 from tests import builders
 from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve
@@ -180,11 +179,11 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
     known, workloads = {each.id: each for each in records}, {each.id: each.workload for each in suites()}
     page = visit(real_home + "compare/")
     page.wait_for_selector("#pl-compare .pl-compare-status")
-    for metric, dimensions, every, least in (
-        ("throughput", list(comparison.DIMENSIONS), 8, 15_000), ("memory", ["framework"], 1, 20),
+    for metric, axes, every, least in (
+        ("throughput", list(comparison.AXES), 8, 15_000), ("memory", ["framework"], 1, 20),
         ("speedup", ["devices"], 1, 50),
     ):  # fmt: skip
-        found = json.loads(page.evaluate(PLACED, [dimensions, metric, every]))
+        found = json.loads(page.evaluate(PLACED, [axes, metric, every]))
         assert len(found) > least
         stated = {each.id: statement(each, metric) for each in records}
         assert {level for level, *_ in found} == set(LEVELS)
@@ -196,20 +195,20 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
 
 
 #: Returns, as text for speed, the verdict of the page on each pair of results that it places together.
-PLACED = """async ([dimensions, metric, every]) => {
+PLACED = """async ([axes, metric, every]) => {
   let count = 0;
   const { PLACE, item, outcome } = perfledger.compare;
   const all = (await (await fetch("../data/results.json")).json()).results;
   const tables = await (await fetch("../data/comparisons.json")).json();
-  return JSON.stringify(Object.keys(PLACE).flatMap((level) => dimensions.flatMap((by) => {
-    const choice = { by: by, metric: metric, level: level }, settings = {};
+  return JSON.stringify(Object.keys(PLACE).flatMap((level) => axes.flatMap((axis) => {
+    const choice = { axis, metric, level }, settings = {};
     all.forEach((each) => {
       const found = item(each, choice);
       if (found.figure.value !== null) (settings[each.suite + found.setting] ||= []).push(found);
     });
     return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
-      .filter((b) => count++ % every === 0 && (by === "framework" || a.series === b.series || a.x === b.x))
-      .map((b) => [level, by, a.result.id, b.result.id, outcome(a, b, choice, tables)])));
+      .filter((b) => count++ % every === 0 && (axis === "framework" || a.series === b.series || a.x === b.x))
+      .map((b) => [level, axis, a.result.id, b.result.id, outcome(a, b, choice, tables)])));
   })));
 }"""
 
@@ -225,13 +224,14 @@ def outcome(
     a: comparison.Statement, b: comparison.Statement, by: str, workload: comparison.Workload, level: Level
 ) -> dict[str, list[str]]:
     """Return what the page should look up: notes matter only of results that did the same work."""
-    fact = comparison.DIMENSIONS[by]
+    fact = comparison.AXES[by]
+    both = [each.facts.get(fact, each.options.get(fact)) for each in (a, b)]
     # If the compared fact is the same, different frameworks are compared.
-    found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload, level)
+    found = comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload, level)
     lists = {
         "reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown, "follows": found.follows,
     }  # fmt: skip
-    if comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload).reasons:
+    if comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload).reasons:
         lists |= {"unknown": (), "follows": ()}
     return {name: sorted(f"{each.kind}.{each.name}" for each in lists[name]) for name in lists}
 
@@ -319,22 +319,16 @@ def test_the_script_says_of_every_pair_what_the_front_page_says(
 ) -> None:
     page = opened(visit, home, data.records(measured_site, own()), figures(measured_site))
     expected = list(pairs_of_front(measured_site))
-    choices = [
-        {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],
-         "devices": [str(first.result.devices)], "batch": [str(first.result.batch_size)],
-         "precision": [precision_group(first.result.precision), first.result.precision], "ids": said.ids}
-        for suite, (first, second), said in expected
-    ]  # fmt: skip
+    choices = [said.ids for _, _, said in expected]
     found = page.evaluate(
         """async (choices) => {
-          const { board, settle } = perfledger.compare;
+          const { board } = perfledger.compare;
           const all = (await (await fetch("../data/results.json")).json()).results;
           const tables = await (await fetch("../data/comparisons.json")).json();
-          return choices.map((wanted) => {
-            const settled = settle(all, wanted);
-            return board(settled.results.filter((each) => wanted.ids.includes(each.id)), settled.choice, tables).rows
-              .map((each) => [each.result.id, each.behind || null, Boolean(each.apart)]);
-          });
+          const known = new Map(all.map((each) => [each.id, each]));
+          const choice = { axis: "framework", level: "workload", metric: "throughput" };
+          return choices.map((ids) => board(ids.map((id) => known.get(id)), choice, tables, known).rows
+            .map((each) => [each.result.id, each.behind || null, Boolean(each.apart)]));
         }""",
         choices,
     )

@@ -179,8 +179,8 @@ def test_what_is_opened_sorted_or_filtered_is_accessible_too(
     hold()
     assert page.evaluate("document.activeElement.id") == "pl-explore-name"
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-    at("compare/?model=resnet50&published=1&hardware=nowhere", "#pl-compare table")
-    assert page.locator(".pl-compare-gone p").count()
+    at("compare/?model=resnet50&origin=all&hardware=nowhere", "#pl-compare table")
+    assert page.locator(".pl-chips [role=status]").inner_text()
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     hold()
     if size:

@@ -188,10 +188,10 @@ def test_hardware_search_and_comparison_begin_where_the_reader_is(visit: Visit, 
     assert reader.first_hit("V100 amp").endswith("/models/bert/")
     assert reader.first_hit("飞桨").endswith("/models/bert/")
     page.goto(real_home)
-    chosen = page.locator("#pl-c-hardware")
+    chosen = "plChips.choice.hardware"
     reader.click(page.locator(".md-tabs a", has_text="Compare"))
     page.wait_for_url("**/compare/?**")
-    assert chosen.input_value() == f"={first}"
+    assert page.evaluate(chosen) == first
     page.go_back()
     other = page.locator(".pl-chips fieldset[data-name=hardware] button", has_text="Turin")
     reader.click(page.locator(".pl-chips fieldset[data-name=hardware] summary"))
@@ -199,7 +199,7 @@ def test_hardware_search_and_comparison_begin_where_the_reader_is(visit: Visit, 
     reader.click(other)
     reader.click(page.locator(".md-tabs a", has_text="Compare"))
     page.wait_for_url("**/compare/?**hardware=AMD*")
-    assert chosen.input_value() == f"={value}"
+    assert page.evaluate(chosen) == value
     assert reader.interactions == 7
     page.goto(f"{real_home}compare/?hardware=V100-SXM2-32GB")
-    assert chosen.input_value() == "=V100-SXM2-32GB", "hardware that only others measured"
+    assert page.evaluate(chosen) == "V100-SXM2-32GB", "hardware that only others measured"

@@ -21,7 +21,7 @@ from tests.site.conftest import serve
 
 LANGUAGES = ("", "zh/")
 #: A case that three frameworks ran on one device, and two on eight.
-CASE = "?model=resnet50&precision=fp32&batch=64"
+CASE = "?axis=framework&model=resnet50&precision=fp32&batch=64"
 Record = dict[str, Any]
 Visit = Callable[..., Any]
 Look = Callable[..., Any]
@@ -110,7 +110,8 @@ MADE: dict[str, list[Record]] = {
     ],
     "oom": [
         record(id="a"),
-        record(id="b", **PADDLE, value=None, text=None, low=None, high=None, outcome="oom", reason=OOM),
+        record(id="b", **PADDLE, value=None, text=None, low=None, high=None, outcome="oom", reason=OOM,
+               speedup=None, efficiency=None),
     ],
     "units": [record(id="a"), at(99.0, id="c", **PADDLE), record(id="b", **PADDLE, unit="words/s", devices=4)],
     "looks": [record(id=f"{slug(name)}-{size}", framework=name, devices=size) for name in NAMES for size in (8, 16)],
@@ -171,7 +172,7 @@ def made(stay: Visit, home: str) -> Look:
             told(page, RECORDS)
             page.goto(f"{home}{language}compare/")
             ready(page)
-        return ask(pages[language], f"?model={question}{query}")
+        return ask(pages[language], f"?model={question}{query if 'axis=' in query else '&axis=framework' + query}")
 
     return shown
 
@@ -224,7 +225,26 @@ def drawn(page: Any) -> dict[str, list[float | None]]:
 
 
 def choose(page: Any, name: str, value: str) -> None:
-    page.select_option(f"#pl-c-{name}", f"={value}")
+    """Choose a chip, or an entry of a list."""
+    group = page.locator(f".pl-chips [data-name={name}]")
+    if group.locator("select").count():
+        group.locator("select").select_option(value)
+    elif chosen(page, name) != value:
+        group.locator(f'button[value="{value}"]').click()
+
+
+def chosen(page: Any, name: str) -> str:
+    return str(page.evaluate(f"plChips.choice[{json.dumps(name)}]"))
+
+
+def offered(page: Any, name: str) -> list[str]:
+    """Return the values of a group that a reader can choose."""
+    chips = page.locator(f".pl-chips [data-name={name}] :is(button, option):enabled:not([hidden])")
+    return [str(each) for each in chips.evaluate_all("all => all.map(each => each.value)") if each != "all"]
+
+
+def said(page: Any) -> str:
+    return str(page.locator(".pl-chips [role=status]").inner_text())
 
 
 def query(page: Any) -> dict[str, list[str]]:
@@ -251,19 +271,19 @@ def test_choosing_changes_table_chart_and_address(look: Look, whole: Path) -> No
     assert drawn(page)["TensorFlow"] == [known["TensorFlow", 1]["value"], None]
     said = [cell.split("\n") for row in rows(page) for cell in row]
     assert all([each["text"], f"{each['range']}、2 次"] in said for each in known.values())
-    choose(page, "precision", "amp")
-    assert query(page)["precision"] == ["amp"]
+    choose(page, "precision", "half")
+    assert "precision" not in query(page), "the usual one"
     assert {figure for _, figure in figures(page)}.isdisjoint(each["text"] for each in known.values())
     choose(page, "precision", "fp32")
-    page.uncheck("#pl-c-framework-TensorFlow")
-    page.uncheck("#pl-c-devices-8")
-    assert query(page)["framework"] == ["PaddlePaddle", "PyTorch"]
-    frameworks = ("PaddlePaddle", "PyTorch")
-    assert figures(page) == [(name, known[name, 1]["text"]) for name in frameworks]
-    assert drawn(page) == {name: [known[name, 1]["value"]] for name in frameworks}
+    choose(page, "devices", "8")
+    assert query(page)["devices"] == ["8"]
+    frameworks = [name for name, _ in figures(page)]
+    assert sorted(frameworks) == ["PaddlePaddle", "PyTorch"]
+    assert figures(page) == [(name, known[name, 8]["text"]) for name in frameworks]
+    assert drawn(page) == {name: [known[name, 8]["value"]] for name in frameworks}
     choose(page, "metric", "latency")
-    assert figures(page) == [(name, known[name, 1]["metrics"]["latency"]["text"]) for name in frameworks]
-    page = look(CASE + "&by=devices&metric=speedup&framework=PyTorch")
+    assert sorted(figures(page)) == sorted((name, known[name, 8]["metrics"]["latency"]["text"]) for name in frameworks)
+    page = look(CASE.replace("axis=framework", "axis=devices") + "&metric=speedup&framework=PyTorch")
     speedup = known["PyTorch", 8]["speedup"]
     assert drawn(page) == {"PyTorch": [1.0, speedup]}
     assert [row[0] for row in rows(page)] == ["1", "8"]
@@ -274,15 +294,15 @@ def test_a_shared_address_opens_the_same_choice_back_leads_back_and_the_other_la
     visit: Visit, home: str
 ) -> None:
     page = ready(visit(f"{home}zh/compare/{CASE}"))
-    choose(page, "precision", "amp")
-    page.uncheck("#pl-c-framework-TensorFlow")
+    choose(page, "precision", "half")
+    choose(page, "devices", "1")
     choose(page, "metric", "latency")
     shared, shown, kept = str(page.evaluate("location.href")), rows(page), drawn(page)
     page.go_back()
     assert "metric" not in query(page)
     assert rows(page) != shown
     page.go_back()
-    assert page.locator("#pl-c-framework-TensorFlow").is_checked()
+    assert chosen(page, "devices") == "all"
     page.go_forward()
     page.go_forward()
     assert (page.evaluate("location.href"), rows(page)) == (shared, shown)
@@ -298,62 +318,42 @@ def test_a_shared_address_opens_the_same_choice_back_leads_back_and_the_other_la
     assert (query(page), figures(page)) == (before, said)
 
 
-@pytest.mark.parametrize(("language", "sentence"), [("", "is not available"), ("zh/", "已不再提供")])
+@pytest.mark.parametrize(("language", "sentence"), [("", "There is no"), ("zh/", "此处没有")])
 def test_an_address_that_asks_for_what_is_gone_says_so_and_shows_something_else(
     visit: Visit, home: str, language: str, sentence: str
 ) -> None:
-    asked = "?model=resnet50&hardware=Nothing+9000&framework=PyTorch&framework=Caffe&by=colour&level=loose"
+    asked = "?model=resnet50&hardware=Nothing+9000&axis=colour&level=loose&devices=77"
     page = ready(visit(f"{home}{language}compare/{asked}"))
-    gone = page.locator(".pl-compare-gone").inner_text()
-    assert all(each in gone for each in ("Nothing 9000", "Caffe", "colour", "loose"))
+    gone = said(page)
+    assert all(each in gone for each in ("Nothing 9000", "77", "colour", "loose"))
     assert gone.count(sentence) == 4
-    assert page.locator("#pl-c-level").input_value() == "=workload"
-    assert {name for name, _ in figures(page)} == {"PyTorch"}
-    assert query(page)["hardware"] == [HARDWARE]
-    choose(page, "precision", "amp")
-    assert page.locator(".pl-compare-gone").inner_text() == ""
+    assert [chosen(page, each) for each in ("level", "hardware", "devices")] == ["workload", HARDWARE, "all"]
+    choose(page, "precision", "fp32")
+    assert said(page) == ""
 
 
 def test_everything_has_a_label_and_can_be_chosen_with_the_keyboard(look: Look) -> None:
     page = look(CASE)
-    unnamed = "[...document.querySelectorAll('#pl-compare :is(select, input)')].filter(each => !each.labels.length)"
-    assert page.evaluate(f"{unnamed}.length") == 0
     assert "Throughput (images/s)" in page.locator("#pl-compare-chart").get_attribute("aria-label")
-    page.locator("#pl-c-by").focus()
-    reached: list[str] = []
-    for _ in range(80):  # the dots of the chart are reached, too
-        reached.append(str(page.evaluate("document.activeElement.id || document.activeElement.className")))
+    page.locator(".pl-chips [data-name=axis] button[aria-pressed=true]").focus()
+    reached: list[str | None] = []
+    for _ in range(40):
+        reached.append(page.evaluate("document.activeElement.closest('[data-name]')?.dataset.name"))
         page.keyboard.press("Tab")
-    controls: list[str] = page.evaluate(
-        "[...document.querySelectorAll('#pl-compare :is(select, input, button)')].map(each => each.id).filter(Boolean)"
-    )
-    assert len(controls) > 10
-    assert set(controls) <= set(reached)
-    page.locator("#pl-c-precision").focus()
-    page.keyboard.press("ArrowDown")
-    assert query(page)["precision"] == ["amp"]
-    assert page.evaluate("document.activeElement.id") == "pl-c-precision"
-    page.locator("#pl-c-framework-PyTorch").focus()
-    page.keyboard.press("Space")
-    assert "PyTorch" not in query(page)["framework"]
-    assert page.evaluate("document.activeElement.id") == "pl-c-framework-PyTorch"
+    assert {"axis", "model", "level", "precision", "devices", "metric"} <= {*reached}
+    page.locator(".pl-chips [data-name=precision] button[value=half]").focus()
+    page.keyboard.press("Enter")
+    assert chosen(page, "precision") == "half"
+    assert page.evaluate("document.activeElement.value") == "half"
 
 
 def test_the_page_opens_on_the_hardware_of_the_front_page_and_links_carry_the_choice(visit: Visit, home: str) -> None:
     page = ready(visit(f"{home}compare/"))
-    assert query(page)["hardware"] == [HARDWARE]
+    assert chosen(page, "hardware") == HARDWARE
     page = ready(visit(f"{home}compare/{CASE}&hardware=Other+accelerator+(made+up)"))
     front = page.locator(".md-tabs a").first
     assert "hardware=Other+accelerator" in front.get_attribute("href")
-    assert "model=resnet50" in front.get_attribute("href")
-
-
-def test_a_precision_of_the_front_page_is_understood(made: Look) -> None:
-    """The front page names precisions by their group; where that is one precision, it is chosen."""
-    page = made("near", "&precision=half")
-    choose(page, "metric", "throughput")
-    assert query(page)["precision"] == ["amp"]
-    assert page.locator(".pl-compare-gone").inner_text() == ""
+    assert "axis" not in front.get_attribute("href"), "it has other axes"
 
 
 def test_a_figure_and_its_dot_lead_to_the_run_and_the_chart_follows_light_and_dark(visit: Visit, home: str) -> None:
@@ -428,17 +428,15 @@ def test_what_may_not_be_compared_is_listed_without_a_ratio_and_says_why(
     for framework, words_said in (("TensorFlow", driver), ("MindSpore", rule)):
         assert words_said in row_of(page, framework)
         assert "%" not in row_of(page, framework).replace("±1.0%", ""), framework
-    assert "MXNet" in page.locator(".pl-compare-status").inner_text(), "what the choice leaves out is not a row"
+    assert offered(page, "batch") == ["32", "64"], "what the choice leaves out is not a row"
     assert unknown in row_of(page, "OneFlow")
     assert all(each in page.locator(".pl-compare-status").inner_text() for each in "52")
 
 
 def test_the_level_decides_what_has_a_ratio_and_is_in_the_address(made: Look) -> None:
     page = made("levels")
-    choose(page, "by", "framework")  # as it is: the address then has the whole choice
-    assert query(page)["precision"] == ["half"]
+    assert chosen(page, "precision") == "half"
     assert "level" not in query(page)
-    assert page.locator("#pl-c-precision option:checked").inner_text() == "Mixed and half precision"
     assert set(drawn(page)) == {"PyTorch", "PaddlePaddle", "TensorFlow"}
     assert "1.18–1.22×, clear" in row_of(page, "PyTorch")
     assert "precision: AMP (reference: FP16)" in row_of(page, "PyTorch")
@@ -446,19 +444,18 @@ def test_the_level_decides_what_has_a_ratio_and_is_in_the_address(made: Look) ->
     assert "×" not in row_of(page, "OneFlow")
     choose(page, "level", "identical")
     assert query(page)["level"] == ["identical"]
-    assert query(page)["precision"] == ["amp"]
-    assert "half" not in page.locator("#pl-c-precision").inner_text()
-    assert set(drawn(page)) == {"PyTorch"}
+    assert {label for label, values in drawn(page).items() if values[0]} == {"PyTorch"}
+    assert "×" not in row_of(page, "PaddlePaddle")
     assert "driver: 535.54.03 (reference: 535.54)" in row_of(page, "TensorFlow")
     assert "×" not in row_of(page, "TensorFlow")
     choose(page, "level", "everything")
-    assert "precision" not in query(page)
+    assert offered(page, "precision") == []
     assert set(drawn(page)) == {"PyTorch", "PaddlePaddle", "TensorFlow", "OneFlow", "MXNet"}
     assert "driver: 550.90 (reference: 535.54)" in row_of(page, "OneFlow")
     assert "batch size per device: 32 (reference: 64)" in row_of(page, "MXNet")
     assert all("1.31–1.36×, clear" in row_of(page, each) for each in ("TensorFlow", "OneFlow", "MXNet"))
     shared, shown = str(page.evaluate("location.search")), rows(page)
-    assert rows(ask(page, "?")) != shown
+    assert rows(ask(page, "?axis=framework&model=drivers")) != shown
     assert rows(ask(page, shared)) == shown
 
 
@@ -467,11 +464,11 @@ def test_the_fastest_represents_a_framework_and_its_versions_and_rounds_can_be_c
     assert drawn(page) == {"PaddlePaddle": [120.0], "PyTorch": [110.0]}
     assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0"), ("PyTorch", "100.0")]
     assert "2.9.0" in page.locator("#pl-compare tbody tr").last.inner_text()
-    choose(page, "by", "version")
+    choose(page, "axis", "version")
     assert [row[0] for row in rows(page)] == ["2.9.0", "2.10.0"]
     assert figures(page) == [("PyTorch", "100.0"), ("PyTorch", "110.0")]
     assert [each for row in rows(page) for each in row if "%" in each and "±" not in each] == ["100.0%", "110.0%"]
-    choose(page, "by", "round")
+    choose(page, "axis", "round")
     assert [row[0] for row in rows(page)] == ["2026Q3", "2026Q4"]
 
 
@@ -490,8 +487,8 @@ def test_a_throughput_with_one_witness_says_so(made: Look) -> None:
 def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others(made: Look) -> None:
     page = made("published", language="zh/")
     assert figures(page) == [("PyTorch", "100.0")]
-    page.check("#pl-c-published")
-    assert query(page)["published"] == ["1"]
+    choose(page, "origin", "all")
+    assert query(page)["origin"] == ["all"]
     (name, figure), (_, second) = figures(page)
     assert (figure, second) == ("105.50", "100.0")
     assert name == "PyTorch"
@@ -522,17 +519,17 @@ def test_figures_of_different_units_never_share_an_axis_or_have_a_ratio(made: Lo
 
 
 def test_values_that_a_source_prints_twice_are_one_row(made: Look) -> None:
-    page = made("twice", "&published=1")
+    page = made("twice", "&origin=all")
     assert [figure for _, figure in figures(page)] == ["158.6111", "153.56", "100.0"]
 
 
 def test_no_two_series_look_alike_though_their_frameworks_share_an_ink(made: Look) -> None:
-    page = made("looks", "&by=devices")
+    page = made("looks", "&axis=devices")
     looks = page.locator("#pl-compare-chart polyline").evaluate_all(
         "all => all.map(each => getComputedStyle(each).stroke + getComputedStyle(each).strokeDasharray)"
     )
     assert len(looks) == len(set(looks)) == len(NAMES)
-    page = made("looks", "&by=framework")
+    page = made("looks")
     assert {row["label"] for panel in spec_of(page)["panels"] for row in panel["rows"]} == set(NAMES)
 
 
@@ -577,6 +574,5 @@ def test_many_results_are_chosen_from(visit: Visit, home: str, whole: Path) -> N
     told(page, copies)
     page.goto(f"{home}compare/{CASE}&hardware=Accelerator+23")
     assert len(rows(ready(page))) == 5
-    choose(page, "by", "hardware")
-    page.wait_for_selector("#pl-c-hardware-Accelerator\\ 99")
+    choose(page, "axis", "hardware")
     assert len({row[0] for row in rows(page)}) == 100

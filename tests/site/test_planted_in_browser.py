@@ -51,7 +51,7 @@ def test_the_worst_pages_run_nothing_and_the_search_shows_text(visit: Visit, hos
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_addresses_run_nothing(visit: Visit, hostile: str, text: str) -> None:
     page = visit("about:blank")
-    given = f"model={text}&by={text}&metric={text}&ref={text}&hardware={text}&option.{text}={text}&batch={text}"
+    given = f"model={text}&axis={text}&level={text}&metric={text}&hardware={text}&option.{text}={text}&batch={text}"
     for path in (
         f"compare/?{given}#{text}",
         f"compare/?model=hostile&framework={text}&option.named={text}#{text}",
@@ -67,8 +67,13 @@ def test_hostile_addresses_run_nothing(visit: Visit, hostile: str, text: str) ->
 def test_the_tables_of_scripts_show_hostile_names_as_text(visit: Visit, hostile: str) -> None:
     page = visit(hostile + "compare/?model=hostile")
     page.wait_for_selector("#pl-compare tbody tr")
-    shown = page.locator("#pl-compare").inner_text()
-    assert any(planted.TEXTS[each] in shown for each in ("image", "script", "frame", "form", "base")), shown
+    chips = page.locator(".pl-chips [data-name=hardware] button").all()
+    shown = ""
+    for chip in chips:
+        chip.dispatch_event("click")
+        shown += page.locator("#pl-compare").inner_text()
+    assert len(chips) > 5
+    assert all(planted.TEXTS[each] in shown for each in ("image", "script", "frame", "form", "base")), shown
     assert page.locator("#pl-compare :is(img, script, iframe, form[action], base, style)").count() == 0
     for language in ("", "zh/"):
         page.goto(f"{hostile}{language}runs/?text=onerror")

@@ -35,7 +35,8 @@ def test_a_site_opened_from_the_disk_is_searched_compares_and_lists_runs(
     page.locator("input.md-search__input").fill(asked)
     page.locator("input.md-search__input").press("End")
     page.wait_for_selector(".md-search-result__item a")
-    page.goto(address(published, f"{language}compare.html?model=resnet50&precision=fp32&batch=64&framework=PyTorch"))
+    choice = "axis=devices&model=resnet50&precision=fp32&batch=64&framework=PyTorch"
+    page.goto(address(published, f"{language}compare.html?{choice}"))
     page.wait_for_selector("#pl-compare tbody tr")
     known = [
         each["text"]
@@ -47,7 +48,7 @@ def test_a_site_opened_from_the_disk_is_searched_compares_and_lists_runs(
     ]
     figures = page.locator("#pl-compare tbody .pl-n a").all_inner_texts()
     assert [each for each in figures if each in known] == known != []
-    page.select_option("#pl-c-precision", "=amp")
+    page.locator(".pl-chips [data-name=precision] button[value=half]").click()
     page.locator("#pl-compare tbody tr[data-id]").first.locator(".pl-n a").click()
     page.wait_for_url("**/runs/resnet50-pytorch-n1d1-amp-*.html")
     assert page.locator("article h1").count() == 1

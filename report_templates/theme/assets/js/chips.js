@@ -32,7 +32,8 @@ window.plChips = (() => {
 
   const fits = (part, chosen) => Object.entries(chosen).every(([name, value]) => value === ALL || has(part, name, value));
   const fitting = (name, value, others) => rows.filter((row) => (value === ALL || states(row, name)) && fits(row, { ...others, [name]: value }));
-  const results = (found) => found.reduce((sum, row) => sum + Number((row.dataset && row.dataset.n) || 1), 0);
+  /** The number of results of some rows; records of one result are one. */
+  const results = (found) => Array.from(new Set(found.map((row) => row.result || row)), (row) => Number((row.dataset && row.dataset.n) || 1)).reduce((sum, n) => sum + n, 0);
 
   function hide(chosen) {
     const wanted = Object.entries(chosen).filter(([name, value]) => value !== ALL && /^[a-z]+$/.test(name));
@@ -81,7 +82,7 @@ window.plChips = (() => {
   }
 
   /** Each chip counts the results that it would show. Without any it cannot be chosen, and says so; a value that the
-      chosen hardware and axis do not have is left out. A group with one value at a time follows those before it only. */
+      choice of one value at a time before it does not have is left out. Such a group follows those before it only. */
   function mark() {
     const single = {};
     if (isOpen) return groups.forEach((group) => chipsOf(group).forEach((chip) => press(chip, chip.value === choice[group.dataset.name])));
@@ -94,7 +95,7 @@ window.plChips = (() => {
         press(chip, isChosen);
         chip.disabled = !there.length && !isChosen;
         chip.title = chip.disabled ? form.dataset.none : chip.dataset.about || "";
-        chip.hidden = !isSingle && !isChosen && !fitting(name, chip.value, single).length;
+        chip.hidden = Boolean(number) && !isChosen && !fitting(name, chip.value, single).length;
         if (isChosen && chip.closest("details")) chip.closest("details").open = true;
         if (isChosen) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
       });
@@ -118,7 +119,7 @@ window.plChips = (() => {
     hide(choice);
     mark();
     say(gone);
-    document.documentElement.classList.remove("pl-counting");
+    if (!isOpen) document.documentElement.classList.remove("pl-counting");
     document.dispatchEvent(new Event("pl-chosen"));
   }
 
@@ -172,7 +173,7 @@ window.plChips = (() => {
   }
 
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-  document.documentElement.classList.toggle("pl-counting", location.search !== "");
+  document.documentElement.classList.toggle("pl-counting", !ROWS || location.search !== "");
   hide(asked().hardware ? asked() : { ...first, ...asked() });
   document.addEventListener("readystatechange", start, { once: true }); // before scripts that are deferred
 
@@ -183,5 +184,5 @@ window.plChips = (() => {
     read();
   }
 
-  return { get choice() { return choice; }, over, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };
+  return { get choice() { return choice; }, over, token, shows: (part) => fits(part, choice), count: () => results(rows.filter((row) => fits(row, choice))) };
 })();

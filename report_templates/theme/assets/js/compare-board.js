@@ -5,56 +5,53 @@
   "use strict";
 
   const compare = window.perfledger.compare;
-  const { config, KEYS, LEVELS, PLACE, PRECISIONS, SETS } = compare;
-  const { allowed, distinct, figureOf, fits, groups, optionOf, placed, settingOf, valueOf } = compare;
+  const { AXES, config, LEVELS, PLACE, PRECISIONS } = compare;
+  const { distinct, figureOf, groups, optionOf, placed, settingOf, sourceOf, valueOf } = compare;
   /** Facts of the reader's choice, in which the tables of statements tell nothing apart. */
   const CHOSEN = ["precision", "batch_size"];
   /** The table of figures without a unit: speed-ups, efficiencies, and those that are absent. */
   const RATIO = "ratio";
   /** Build strings and addresses: that they differ is said, and not how. */
   const UNNAMED = ["kernel", "image"];
+  /** What makes a size, in the order of the page. */
+  const SIZE = ["devices", "nodes", "batch_size", "precision", "group"];
 
-  /** {groups, drawn, absent, rows, elsewhere, unplaced, alone, xs, series}: a group is {reference, rows}. `drawn` is for the
-      chart, and so are `absent`, `xs` and `series`; `elsewhere` are values of the dimension that the rest of the choice
-      leaves out. */
-  function board(results, choice, tables) {
-    const isByFramework = choice.by === "framework";
+  /** {groups, drawn, absent, rows, xs, series} of the results that are chosen: a group is {reference, rows}. `drawn` is for
+      the chart, and so are `absent`, `xs` and `series`. `known` has all results by id. */
+  function board(results, choice, tables, known) {
+    const isByFramework = choice.axis === "framework";
     const judge = { compared: (a, b) => outcome(a, b, choice, tables), differences: (names, a, b) => named(names, a, b), ahead: tables.ahead[choice.metric] || {}, choice };
-    const fitting = results.filter((each) => fits(each, choice));
-    const items = withoutRepeats(fitting.filter((each) => valueOf(each, choice.by) !== "").map((each) => item(each, choice)));
+    const items = withoutRepeats(results.map((each) => item(each, choice)));
     const measured = items.filter((each) => each.figure.value !== null);
     const places = groups(measured, (each) => (isByFramework ? each.size : each.series));
-    const meeting = isByFramework ? [] : places.filter((group) => distinct(group.map((each) => each.x)).length > 1);
+    const meeting = places.filter((group) => isByFramework || distinct(group.map((each) => each.x)).length > 1);
     const shown = meeting.length ? meeting : places;
     const missed = isByFramework && choice.metric === "throughput" ? (tables.overturned || {})[choice.level] || {} : {};
     const ranked = shown.map((group) => (isByFramework ? ofPlace(group, judge) : ofSeries(group, judge)));
-    ranked.forEach((group) => overturn(group, results.filter((each) => (missed[group.reference.result.id] || []).includes(each.id)), judge));
-    const absent = withoutFigure(items, measured, meeting.length ? shown.flat() : null);
+    ranked.forEach((group) => overturn(group, (missed[group.reference.result.id] || []).map((id) => known.get(id)), judge));
+    const absent = withoutFigure(items, measured, isByFramework ? null : shown.flat());
     const drawn = pictured(ranked, judge);
     absent.forEach((each) => joined(ranked, each, isByFramework));
     ranked.forEach((group) => group.rows.sort(isByFramework ? byValue : inOrder));
     ranked.sort((a, b) => inOrder(a.rows[0], b.rows[0]));
-    const all = drawn.concat(absent).sort(inOrder), here = items.map((each) => each.result);
-    const elsewhere = results.filter((each) => [choice.by, ...SETS].every((facet) => allowed(each, facet, choice)) && (!choice.hardware.length || allowed(each, "hardware", choice)));
+    const all = drawn.concat(absent).sort(inOrder);
     return {
       groups: ranked, drawn: drawn.sort(inOrder), absent, rows: ranked.flatMap((group) => group.rows),
-      elsewhere: distinct(elsewhere.map((each) => valueOf(each, choice.by))).filter((value) => value && !here.some((each) => valueOf(each, choice.by) === value)),
-      unplaced: fitting.length - items.length, alone: meeting.length ? measured.length - shown.flat().length : 0,
       xs: distinct(all.map((each) => each.x)), series: distinct(all.slice().sort(bySeries).map((each) => each.series)),
     };
   }
 
   /** A result with what places it: `x` in the chart, `size` in the table, `series` of what belongs together. */
   function item(result, choice) {
-    const source = result.origin === "published" && choice.by !== "round" ? (result.source || {}).name || "" : "";
+    const { axis } = choice, source = sourceOf(result, axis);
     const found = { result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice), source };
-    const facts = ["devices", "nodes", "batch_size"].filter((name) => PLACE[choice.level].includes(name)).map((name) => placed(result, name));
+    const facts = SIZE.filter((name) => PLACE[choice.level].includes(name)).map((name) => placed(result, name));
     const place = PLACE[choice.level].includes("workload") ? facts.concat(placed(result, "workload")) : facts;
     found.size = JSON.stringify(facts);
-    found.x = choice.by === "framework" ? JSON.stringify(place) : valueOf(result, choice.by);
-    found.series = JSON.stringify([result.framework || "", source].concat(choice.by === "framework" ? [] : [found.setting]));
-    found.order = choice.by === "framework" ? place.map(String) : [found.x];
-    found.rank = choice.by === "precision" ? PRECISIONS.indexOf(found.x) : 0;
+    found.x = axis === "framework" ? JSON.stringify(place) : valueOf(result, axis);
+    found.series = JSON.stringify([result.framework || "", source].concat(axis === "framework" ? [] : [found.setting]));
+    found.order = axis === "framework" ? place.map(String) : [found.x];
+    found.rank = axis === "precision" ? PRECISIONS.indexOf(found.x) : 0;
     return found;
   }
 
@@ -84,10 +81,10 @@
     return { reference, rows: group };
   }
 
-  /** Results of one series along the dimension: the reference is the first. */
+  /** Results of one series along the axis: the reference is the first. */
   function ofSeries(group, judge) {
     const [reference] = group.slice().sort(inOrder);
-    if (judge.choice.by === "devices") return { reference, rows: group };
+    if (judge.choice.axis === "devices") return { reference, rows: group };
     group.forEach((each) => against(each, reference, judge));
     if (group.some((each) => each.share !== undefined)) reference.share = 1;
     return { reference, rows: group };
@@ -115,7 +112,7 @@
     return a.figure.better === "lower" ? a.figure.value - b.figure.value : b.figure.value - a.figure.value;
   }
 
-  /** The reference is no winner if a framework is faster elsewhere: it isunless it has a row here. */
+  /** The reference is no winner if a framework is faster elsewhere: it is named, unless it has a row here. */
   function overturn(group, missed, judge) {
     if (!missed.length) return;
     const { reference, rows } = group;
@@ -134,11 +131,11 @@
     const table = (both && ofSuite[choice.metric]) || ofSuite[RATIO];
     const one = table.numbers[a.result.id], two = table.numbers[b.result.id];
     const verdict = tables.verdicts[table.pairs[Math.max(one, two)][Math.min(one, two)]];
-    const found = tables.outcomes[verdict[a.x === b.x ? "framework" : choice.by]];
+    const found = tables.outcomes[verdict[a.x === b.x ? "framework" : choice.axis]];
     const at = (level) => found[level] || [];
     const allowing = LEVELS.slice(1).filter((level) => LEVELS.indexOf(level) <= LEVELS.indexOf(choice.level));
     const forbidding = LEVELS.slice(1).filter((level) => !allowing.includes(level));
-    const own = CHOSEN.filter((name) => name !== KEYS[choice.by] && String(a.result[name]) !== String(b.result[name])).map((name) => "fact." + name);
+    const own = CHOSEN.filter((name) => name !== AXES[choice.axis] && String(a.result[name]) !== String(b.result[name])).map((name) => "fact." + name);
     const implied = own.flatMap((name) => config.follows[name.slice(5)] || []);
     const differs = distinct(own.concat(allowing.flatMap(at))).filter((name) => !implied.includes(name.split(".")[1]));
     return { reasons: [...forbidding.flatMap(at), ...at("never")], differs, unknown: at("unknown") };
@@ -165,7 +162,7 @@
   /** One result per place and series: those of a group that may be compared with its reference; one axis has one unit. */
   function pictured(ranked, judge) {
     const [main] = ranked.map((group) => group.reference).sort(preferred);
-    const related = (each) => judge.choice.by === "framework" || each === main || each.x !== main.x || !judge.compared(each, main).reasons.length;
+    const related = (each) => judge.choice.axis === "framework" || each === main || each.x !== main.x || !judge.compared(each, main).reasons.length;
     const chosen = ranked.filter(({ reference }) => related(reference)).flatMap(({ rows }) => rows.filter((each) => !each.apart).sort(preferred));
     const [ofOneUnit] = groups(chosen, (each) => each.figure.unit).sort((a, b) => b.length - a.length);
     return groups(ofOneUnit || [], (each) => each.x + each.series).map(([first]) => first);

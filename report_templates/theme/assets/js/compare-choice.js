@@ -1,40 +1,24 @@
-/* The choice: what the address asks for, what there is, and the address of a complete choice. Pure functions. */
+/* Results as records of what chips choose. Pure functions. */
 (function () {
   "use strict";
 
   const perfledger = (window.perfledger = window.perfledger || {});
   const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
-  /** The fact that each dimension compares. */
-  const KEYS = config.dimensions;
+  /** The fact or option that each axis compares. */
+  const AXES = config.axes;
   /** By level, from the strictest to the loosest, what is equal of results that are placed together. */
   const PLACE = Object.fromEntries(config.levels);
   const LEVELS = config.levels.map(([level]) => level);
-
-  /** In this order a choice is settled: each facet offers what the ones before it leave. */
-  const FACETS = ["hardware", "precision", "batch", "framework", "devices", "version", "round"];
-  /** Facets of which several values may be chosen; none chosen means all. */
-  const SETS = ["framework", "devices"];
-  const ALL = "all";
   const PRECISIONS = ["fp32", "fp32_tf32", "tf32", "amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"];
 
   function stated(value) {
     return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && !value.length);
   }
 
-  function valueOf(result, facet) {
-    const value = facet === "model" ? result.suite : result[KEYS[facet]];
+  /** What a result states of an axis. */
+  function valueOf(result, axis) {
+    const value = AXES[axis] in result ? result[AXES[axis]] : (result.options || {})[AXES[axis]];
     return stated(value) ? String(value) : "";
-  }
-
-  /** Values in their own order: counts by size, versions by their parts, precisions from wide to narrow. */
-  function ordered(facet, values) {
-    const natural = (a, b) => a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : 1);
-    const rank = (value) => (facet === "precision" && PRECISIONS.includes(value) ? PRECISIONS.indexOf(value) : 99);
-    return Array.from(new Set(values)).sort((a, b) => rank(a) - rank(b) || natural(a, b));
-  }
-
-  function valuesOf(results, facet) {
-    return ordered(facet, results.map((each) => valueOf(each, facet)));
   }
 
   /** One figure of a result: {value, low, high, spread, range, repeats, unit, text, better, sources, reason}; `value` null
@@ -64,14 +48,10 @@
     return metric === "speedup" ? value.toFixed(2) + "×" : (value * 100).toFixed(1) + "%";
   }
 
-  function metricsOf(results) {
-    const found = new Set();
-    results.forEach((each) => {
-      ["throughput", "speedup", "efficiency"].forEach((name) => figureOf(each, name).value !== null && found.add(name));
-      Object.keys(each.metrics || {}).forEach((name) => figureOf(each, name).value !== null && found.add(name));
-    });
-    const first = ["throughput", "speedup", "efficiency", "latency", "memory"].filter((name) => found.has(name));
-    return first.concat(Array.from(found).filter((name) => !first.includes(name)).sort());
+  /** The metrics that a result has; without any, it is shown with its reason where throughputs are. */
+  function metricsOf(result) {
+    const found = ["throughput", "speedup", "efficiency", ...Object.keys(result.metrics || {})].filter((name) => figureOf(result, name).value !== null);
+    return found.length ? found : ["throughput"];
   }
 
   /** The options that make another workload for the model of a result, with the value that is meant where none is stated. */
@@ -86,141 +66,45 @@
   }
 
   /** What has to be equal for results to meet at all: what the level asks for, except what is compared. */
-  function settingOf(result, choice) {
-    const excused = [KEYS[choice.by], choice.by === "precision" ? "group" : "", choice.by === "devices" ? "nodes" : ""];
-    return JSON.stringify(PLACE[choice.level].filter((name) => !excused.includes(name)).map((name) => placed(result, name)));
+  function settingOf(result, { axis, level }) {
+    const excused = [AXES[axis], axis === "precision" ? "group" : "", axis === "devices" ? "nodes" : ""];
+    return JSON.stringify(PLACE[level].filter((name) => !excused.includes(name)).map((name) => placed(result, name, AXES[axis])));
   }
 
-  function placed(result, name) {
-    if (name === "workload") return Object.keys(workloadOf(result)).sort().map((each) => each + "=" + optionOf(result, each)).join(" ");
-    return stated(result[name]) ? String(result[name]) : "";
+  function placed(result, name, excused = "") {
+    if (name !== "workload") return stated(result[name]) ? String(result[name]) : "";
+    return Object.keys(workloadOf(result)).filter((each) => each !== excused).sort().map((each) => each + "=" + optionOf(result, each)).join(" ");
   }
 
-  /* ---- the choice ---- */
-
-  /** A complete choice from what is wanted, as far as there are results for it.
-
-      Returns {choice, gone, offers, results}: `gone` lists what was wanted and does not exist, `offers` the values of
-      each facet, and `results` those of the model, whichever hardware, precision and size they are of. */
-  function settle(all, wanted) {
-    const gone = [];
-    const pool = all.filter((each) => wanted.published || each.origin === "measured");
-    const choice = { published: Boolean(wanted.published) };
-    const offers = { model: valuesOf(pool, "model"), level: LEVELS };
-    choice.level = chosen("level", wanted.level, LEVELS, gone, () => config.level);
-    const [place = config.opens] = wanted.hardware || [];
-    const opening = pool.filter((each) => each.hardware === place);
-    const first = opening.length ? opening : pool;
-    const by = KEYS[wanted.by] ? wanted.by : wanted.model ? "framework" : worthwhile(first, choice.level);
-    const most = () => best(first, "model", { by: by, level: choice.level }, valuesOf(first, "model"));
-    choice.model = chosen("model", wanted.model, offers.model, gone, most);
-    const results = pool.filter((each) => each.suite === choice.model);
-    offers.by = Object.keys(KEYS).filter((each) => each === "framework" || comparable(results, each));
-    choice.by = chosen("by", wanted.by, offers.by, gone, () => (offers.by.includes(by) ? by : "framework"));
-    const left = settleFacets(results, wanted, choice, offers, gone);
-    offers.metric = metricsOf(left.length ? left : results);
-    choice.metric = chosen("metric", wanted.metric, offers.metric, gone, () => offers.metric[0] || "throughput");
-    return { choice: choice, gone: gone, offers: offers, results: results };
+  /** Who published a result, as far as results of several may not be compared along an axis. */
+  function sourceOf(result, axis) {
+    return result.origin === "published" && axis !== "round" ? (result.source || {}).name || "" : "";
   }
 
-  /** The dimension that a page without a choice compares: the first along which two results of one unit meet. */
-  function worthwhile(results, level) {
-    return Object.keys(KEYS).find((by) => {
-      const setting = (each) => [each.suite, each.unit, by !== "framework" && each.framework, settingOf(each, { by, level })].join();
-      return groups(results.filter((each) => figureOf(each, "throughput").value !== null), setting).some((group) => comparable(group, by));
-    }) || "framework";
+  /* ---- records ---- */
+
+  /** A record for each axis and level at which a result meets another: ours first, then those that most values meet. */
+  function records(results) {
+    const all = Object.keys(AXES).flatMap((axis) => LEVELS.flatMap((level) => meeting(results, axis, level)));
+    return all.sort((a, b) => (b.result.origin === "measured") - (a.result.origin === "measured") || b.met - a.met);
   }
 
-  /** Whether there are two values to compare. */
-  function comparable(results, dimension) {
-    return valuesOf(results, dimension).filter((each) => each !== "").length > 1;
+  /** Records of the results that meet another value of an axis; of frameworks, a result alone is shown, too. */
+  function meeting(results, axis, level) {
+    const there = results.filter((each) => valueOf(each, axis) !== "");
+    const key = (each) => [each.suite, axis === "framework" ? "" : each.framework, sourceOf(each, axis), settingOf(each, { axis, level })].join();
+    const found = groups(there, key).map((group) => ({ group, met: distinct(group.map((each) => valueOf(each, axis))).length }));
+    return found.filter(({ met }) => axis === "framework" || met > 1).flatMap(({ group, met }) => group.map((each) => record(each, axis, level, met)));
   }
 
-  function chosen(facet, value, offered, gone, otherwise) {
-    if (value !== undefined && value !== "" && offered.includes(value)) return value;
-    if (value !== undefined && value !== "") gone.push({ facet: facet, value: value });
-    return otherwise();
-  }
-
-  function settleFacets(results, wanted, choice, offers, gone) {
-    let left = results;
-    FACETS.forEach((facet) => {
-      offers[facet] = offered(facet === choice.by ? results : left, facet, choice);
-      const asked = (wanted[facet] || []).flatMap((value) => named(value, left, facet, offers[facet]));
-      const there = asked.filter((value) => offers[facet].includes(value));
-      asked.filter((value) => value !== ALL && !there.includes(value)).forEach((value) => gone.push({ facet: facet, value: value }));
-      choice[facet] = several(facet, choice.by) ? there : single(facet, asked, there, left, offers[facet], choice);
-      if (facet !== choice.by) left = left.filter((each) => allowed(each, facet, choice));
-    });
-    return left;
-  }
-
-  /** Other pages name a precision by its group: where that is one precision, it is meant. */
-  function named(value, left, facet, offers) {
-    const ofGroup = facet === "precision" && !offers.includes(value) ? valuesOf(left.filter((each) => each.group === value), facet) : [];
-    return ofGroup.length ? ofGroup : [value];
-  }
-
-  function several(facet, by) {
-    return facet === by || SETS.includes(facet);
-  }
-
-  /** The values of a facet. Half precisions can be chosen together where they are one precision. */
-  function offered(results, facet, choice) {
-    const values = valuesOf(results, facet);
-    if (facet !== "precision" || choice.by === "precision" || choice.level === "identical") return values;
-    const each = groups(results, (one) => one.group).filter((group) => valuesOf(group, facet).length > 1);
-    return values.concat(each.map((group) => group[0].group));
-  }
-
-  /** Whether exactly one value of a facet is chosen, unless it is what is compared. */
-  function needed(facet, level) {
-    return facet === "hardware" || (facet === "precision" && level !== "everything");
-  }
-
-  /** Whether all values are chosen of a facet of which one would be chosen by default. */
-  function leftOpen(facet, choice) {
-    return !choice[facet].length && facet === "batch" && choice.by !== "batch" && PLACE[choice.level].includes("batch_size");
-  }
-
-  function single(facet, asked, there, left, values, choice) {
-    if (there.length) return there.slice(0, 1);
-    if (facet === "hardware" && values.includes(config.opens)) return [config.opens];
-    const must = needed(facet, choice.level);
-    if (asked.includes(ALL) && !must) return [];
-    const pinned = must || (facet === "batch" && PLACE[choice.level].includes("batch_size"));
-    return pinned && values.length ? [best(left, facet, choice, values)] : [];
-  }
-
-  /** The value under which most values of the dimension meet; of several, the one with most results. */
-  function best(results, facet, choice, values) {
-    const by = choice.by;
-    const meeting = new Map();
-    const count = new Map();
-    const among = new Set(values);
-    results.filter((each) => figureOf(each, "throughput").value !== null).forEach((each) => {
-      const setting = each.suite + settingOf(each, choice) + (by === "framework" ? "" : each.framework);
-      distinct([valueOf(each, facet), facet === "precision" ? each.group : valueOf(each, facet)]).filter((value) => among.has(value)).forEach((value) => {
-        const key = value + "\u0000" + setting;
-        if (!meeting.has(key)) meeting.set(key, { value: value, met: new Set() });
-        if (valueOf(each, by) !== "") meeting.get(key).met.add(valueOf(each, by));
-        count.set(value, (count.get(value) || 0) + 1);
-      });
-    });
-    const most = new Map();
-    meeting.forEach((each) => most.set(each.value, Math.max(most.get(each.value) || 0, each.met.size)));
-    const rank = (value) => [most.get(value) || 0, count.get(value) || 0];
-    return values.slice().sort((a, b) => rank(b)[0] - rank(a)[0] || rank(b)[1] - rank(a)[1])[0];
-  }
-
-  function allowed(result, facet, choice) {
-    const asked = choice[facet];
-    return !asked.length || asked.includes(valueOf(result, facet)) || (facet === "precision" && asked.includes(result.group));
-  }
-
-  /** Whether a result meets a choice. */
-  function fits(result, choice) {
-    return FACETS.every((facet) => allowed(result, facet, choice));
+  /** A record with its facts for the chips: nobody chooses what is compared, or what the level lets differ. */
+  function record(result, axis, level, met) {
+    const placedBy = { hardware: "hardware", precision: "group", devices: "devices", batch: "batch_size" };
+    const chosen = Object.keys(placedBy).filter((name) => name !== axis && [placedBy[name], name].some((each) => PLACE[level].includes(each)));
+    const facts = { model: result.suite, origin: result.origin, ...Object.fromEntries(chosen.map((name) => [name, result[placedBy[name]]])) };
+    if (axis !== "framework") facts.framework = result.framework;
+    const tokens = Object.entries(facts).map(([name, value]) => [name, [window.plChips.token(String(value ?? ""))]]);
+    return { result, met, facts: { ...Object.fromEntries(tokens), axis: [axis], level: [level], metric: metricsOf(result) } };
   }
 
   function distinct(values) {
@@ -230,40 +114,14 @@
   function groups(items, key) {
     const found = new Map();
     items.forEach((each) => {
-      if (!found.has(key(each))) found.set(key(each), []);
-      found.get(key(each)).push(each);
+      const name = key(each);
+      if (!found.has(name)) found.set(name, []);
+      found.get(name).push(each);
     });
     return Array.from(found.values());
   }
 
-  /* ---- the address: `?model=resnet50&hardware=…&by=devices` ---- */
-
-  /** What an address asks for: lists for the facets, texts for the rest. */
-  function read(search) {
-    const given = new URLSearchParams(search);
-    const wanted = { published: given.get("published") === "1" };
-    ["model", "by", "level", "metric"].forEach((name) => { if (given.get(name)) wanted[name] = given.get(name); });
-    FACETS.forEach((facet) => { if (given.has(facet)) wanted[facet] = given.getAll(facet); });
-    return wanted;
-  }
-
-  /** A complete choice as an address: what is said by leaving it out is left out. */
-  function written(choice) {
-    const given = new URLSearchParams();
-    given.set("model", choice.model || "");
-    if (choice.by !== "framework") given.set("by", choice.by);
-    if (choice.level !== config.level) given.set("level", choice.level);
-    FACETS.forEach((facet) => {
-      choice[facet].forEach((value) => given.append(facet, value));
-      if (leftOpen(facet, choice)) given.set(facet, ALL);
-    });
-    if (choice.metric !== "throughput") given.set("metric", choice.metric);
-    if (choice.published) given.set("published", "1");
-    return "?" + given.toString();
-  }
-
   perfledger.compare = {
-    config, ALL, FACETS, KEYS, LEVELS, PLACE, PRECISIONS, SETS, allowed, distinct, figureOf, fits, groups, leftOpen, needed, optionOf, placed, read, settingOf, settle,
-    several, stated, valueOf, workloadOf, written,
+    AXES, LEVELS, PLACE, PRECISIONS, config, distinct, figureOf, groups, optionOf, placed, records, settingOf, sourceOf, stated, valueOf, workloadOf,
   };
 })();

@@ -15,22 +15,20 @@
       return words[table + "." + name] === undefined ? name : words[table + "." + name];
     }
 
-    /** The value of a facet or a fact; what is empty is said to be unknown. */
+    /** The value of an axis or a fact; what is empty is said to be unknown. */
     function value(name, given) {
       if (Array.isArray(given)) return given.map((each) => value(name, each)).join(say("site.comma"));
       if (!stated(given)) return say("site.unknown");
       if (given === true || given === "true") return say("table.on");
       if (given === false || given === "false") return say("table.off");
       if (name === "hardware") return config.hardware[given] || String(given);
-      const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
+      const table = { precision: "precision", rule: "rule", measured_from: "source", trainer: "option_value" }[name];
       // Half precisions that are chosen together are named as a group.
       if (table === "precision" && words["precision." + given] === undefined) return word("group", given);
       return table ? word(table, given) : String(given);
     }
 
-    function facet(name) {
-      return say("compare." + name);
-    }
+    const axis = (name) => say("axis." + name);
 
     function nameOf(each) {
       const table = { condition: "environment", option: "option" }[each.kind] || "fact";
@@ -84,7 +82,7 @@
     }
 
     const optionName = (name) => nameOf({ kind: "option", name: name });
-    return { say, value, facet, reason, size, sized, source, framework, result, metric, nameOf, listed, optionName, language: config.language };
+    return { say, value, axis, reason, sized, source, framework, result, metric, nameOf, listed, optionName, language: config.language };
   }
 
   compare.speaker = speaker;

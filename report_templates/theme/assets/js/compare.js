@@ -1,165 +1,59 @@
-/* The page that compares results: a choice above, a chart and a table below, both from data/results.json. */
+/* The page that compares results: a chart and a table of what chips choose, both from data/results.json. */
 (function () {
   "use strict";
 
   const compare = window.perfledger.compare;
-  const { ALL, FACETS, PLACE } = compare;
+  const { AXES, PLACE } = compare;
   const CUTS = ["micro_batch", "pipeline_parallel", "tensor_parallel", "data_parallel", "expert_parallel", "context_parallel"];
   const place = document.getElementById("pl-compare");
   const config = JSON.parse(place.dataset.config);
   const words = compare.speaker(config);
   const { say } = words, { make } = window.plSite;
   const parts = {};
-  let results = [];
+  let records = [];
+  let known = new Map(); // results by id
   let tables = null;
   let state = null;
 
   const pageAddress = (path) => window.plSite.page(path, config.language);
 
-  /* ---- the choice ---- */
-
-  function wantedNow() {
-    const wanted = Object.assign({}, state.choice);
-    FACETS.filter((facet) => compare.leftOpen(facet, wanted)).forEach((facet) => { wanted[facet] = [ALL]; });
-    return wanted;
-  }
-
-  /** A choice of the reader. What it makes impossible is replaced without a word; a link's is not. */
-  function choose(change) {
-    const wanted = Object.assign(wantedNow(), change);
-    state = settled(wanted);
-    // What is compared, or of which model, matters more than the rest, which is chosen anew where nothing is left.
-    if (!state.board.drawn.length && (change.by || change.model)) state = settled({ by: wanted.by, model: wanted.model, published: wanted.published });
-    state.gone = [];
-    show();
-    remember("pushState");
-  }
-
-  function settled(wanted) {
-    const found = compare.settle(results, wanted);
-    found.board = compare.board(found.results, found.choice, tables);
-    const first = found.board.rows.length ? found.board.rows[0].result : {};
-    const varies = (name) => found.board.rows.some((each) => compare.optionOf(each.result, name) !== compare.optionOf(first, name));
-    found.varied = Object.keys(compare.workloadOf(first)).sort().filter(varies); // options of the workload that tell results apart
-    return found;
-  }
-
-  function fromAddress() {
-    const wanted = compare.read(location.search);
-    state = settled(wanted);
-    const [hardware] = wanted.hardware || [];
-    if (hardware && !wanted.published && !state.choice.hardware.includes(hardware)) {
-      const withOthers = settled(Object.assign({}, wanted, { published: true }));
-      if (withOthers.choice.hardware.includes(hardware)) state = Object.assign(withOthers, { only: hardware });
-    }
-    show();
-  }
-
-  function remember(how) {
-    window.plSite.remember(how, compare.written(state.choice));
-    travel();
-  }
-
-  /** The choice goes along to the other language, and what other pages know of it to these. */
-  function travel() {
-    window.plSite.switchLanguages(compare.written(state.choice));
-    window.plSite.travel({ model: state.choice.model, hardware: state.choice.hardware[0], precision: state.choice.precision[0], devices: state.choice.devices.length === 1 ? state.choice.devices[0] : "" });
-  }
-
-  /* ---- controls ---- */
-
-  function controls() {
-    const choice = state.choice, offers = state.offers;
-    const selects = [
-      select("by", offers.by, choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
-      select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [] })),
-      select("level", offers.level, choice.level, (each) => say("compare.level_" + each), (value) => choose({ level: value, precision: [], batch: [] })),
-      ...["hardware", "precision", "batch", "version", "round"].filter((facet) => facet !== choice.by).map(facetSelect),
-      select("metric", offers.metric, choice.metric, words.metric, (value) => choose({ metric: value })),
-    ];
-    const sets = Array.from(new Set(["framework", "devices", choice.by])).filter((facet) => offers[facet].length > 1).map(checkboxes);
-    const others = make("label", { class: "pl-compare-switch" }, make("input", { type: "checkbox", id: "pl-c-published", checked: choice.published, onchange: (event) => choose({ published: event.target.checked }) }), say("compare.published"));
-    const means = make("p", { class: "pl-compare-level", id: "pl-c-level-means" }, say("compare.level_" + choice.level + "_means"));
-    return [make("div", { class: "pl-compare-selects" }, ...selects), means, ...sets, others];
+  function settled() {
+    const { choice } = window.plChips, chosen = records.filter(window.plChips.shows).map((each) => each.result);
+    const board = compare.board(chosen, choice, tables, known);
+    const first = board.rows.length ? board.rows[0].result : {};
+    const varies = (name) => board.rows.some((each) => compare.optionOf(each.result, name) !== compare.optionOf(first, name));
+    // Options of the workload that tell results apart.
+    return { choice, board, varied: Object.keys(compare.workloadOf(first)).sort().filter(varies) };
   }
 
   function modelName(id) {
-    const title = (results.find((each) => each.suite === id) || { title: {} }).title;
+    const title = (records.find((each) => each.result.suite === id) || { result: { title: {} } }).result.title;
     return title[config.language] || id;
-  }
-
-  function select(name, values, chosen, label, changed, all) {
-    if (values.length + (all ? 1 : 0) < 1) return null;
-    const id = "pl-c-" + name;
-    const options = values.map((each) => make("option", { value: "=" + each, selected: each === chosen }, label(each)));
-    if (all) options.push(make("option", { value: "", selected: chosen === undefined }, all));
-    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, words.facet(name)),
-      make("select", { id: id, onchange: (event) => changed(event.target.value.slice(1), event.target.value === "") }, ...options));
-  }
-
-  /** One value of a facet, or all where that makes sense; a facet of a single value needs no control. */
-  function facetSelect(facet) {
-    const offered = state.offers[facet];
-    if (offered.length < 2 && !compare.needed(facet, state.choice.level)) return null;
-    const all = compare.needed(facet, state.choice.level) ? null : say("compare.all");
-    return select(facet, offered, state.choice[facet][0], (each) => words.value(facet, each), (value, every) => choose({ [facet]: [every ? ALL : value] }), all);
-  }
-
-  function checkboxes(facet) {
-    const offered = state.offers[facet], chosen = state.choice[facet];
-    const box = (value) => make("label", {}, make("input", {
-      type: "checkbox", id: "pl-c-" + facet + "-" + value, checked: !chosen.length || chosen.includes(value), onchange: (event) => toggle(facet, value, event.target.checked),
-    }), words.value(facet, value));
-    const every = chosen.length ? make("button", { type: "button", class: "pl-compare-all", id: "pl-c-" + facet + "-all", onclick: () => choose({ [facet]: [] }) }, say("compare.choose_all")) : null;
-    return make("fieldset", { class: "pl-compare-set" }, make("legend", {}, words.facet(facet)), ...offered.map(box), every);
-  }
-
-  /** None chosen means all, so that the last box cannot be emptied for good. */
-  function toggle(facet, value, on) {
-    const offered = state.offers[facet];
-    const before = state.choice[facet].length ? state.choice[facet] : offered;
-    const now = on ? before.concat(value) : before.filter((each) => each !== value);
-    choose({ [facet]: now.length === offered.length ? [] : offered.filter((each) => now.includes(each)) });
   }
 
   /* ---- the page ---- */
 
   function frame() {
-    parts.choice = make("form", { class: "pl-compare-choice", "aria-label": say("compare.choice"), onsubmit: (event) => event.preventDefault() });
-    parts.gone = make("div", { class: "pl-compare-gone", role: "alert" });
     parts.status = make("p", { class: "pl-compare-status", role: "status" });
     parts.chart = make("figure", { class: "pl-chart", id: "pl-compare-chart" }, make("figcaption", {}, say("compare.whiskers")));
     parts.table = make("div", { class: "pl-compare-table" });
     parts.notes = make("div", { class: "pl-compare-notes" });
-    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, parts.notes);
+    place.replaceChildren(parts.status, parts.chart, parts.table, parts.notes);
   }
 
   function show() {
-    const focused = document.activeElement && document.activeElement.id;
-    parts.choice.replaceChildren(...controls().filter(Boolean));
-    if (focused && parts.choice.querySelector("#" + CSS.escape(focused))) document.getElementById(focused).focus();
-    const only = state.only ? [say("compare.only_published", { hardware: words.value("hardware", state.only) })] : [];
-    parts.gone.replaceChildren(...state.gone.map(goneText).concat(only).map((each) => make("p", {}, each)));
+    state = settled();
     parts.status.textContent = statusText();
     showTable();
     showChart();
     showNotes();
   }
 
-  function goneText(each) {
-    return say("compare.gone", { name: words.facet(each.facet), value: words.value(each.facet, each.value) });
-  }
-
   function statusText() {
-    const { rows, elsewhere } = state.board;
-    if (!results.length) return say("compare.no_data");
-    if (!state.results.length) return say("compare.none_measured");
-    if (!rows.length) return say("compare.none");
-    const apart = rows.filter((each) => each.apart).length;
-    const said = [say("compare.status", { n: rows.length })];
-    if (apart) said.push(say("compare.status_apart", { n: apart }));
-    if (elsewhere.length) said.push(say("compare.elsewhere", { names: words.listed(elsewhere.map((each) => words.value(state.choice.by, each))) }));
-    return said.join(config.language === "zh" ? "" : " ");
+    const { rows } = state.board, apart = rows.filter((each) => each.apart).length;
+    if (!rows.length) return say("compare.no_data");
+    const said = [say("compare.status", { n: rows.length }), apart ? say("compare.status_apart", { n: apart }) : ""];
+    return said.filter(Boolean).join(config.language === "zh" ? "" : " ");
   }
 
   /* ---- the chart ---- */
@@ -180,9 +74,9 @@
 
   function seriesLabel(item) {
     const added = [];
-    if (state.choice.by !== "framework") {
-      if (state.choice.by !== "devices" && several("devices")) added.push(words.sized(item.result));
-      if (state.choice.by !== "batch" && several("batch_size")) added.push(say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }));
+    if (state.choice.axis !== "framework") {
+      const open = { devices: words.sized, batch: (each) => say("compare.batch_n", { n: words.value("batch", each.batch_size) }), precision: (each) => words.value("precision", each.precision) };
+      added.push(...Object.keys(open).filter((axis) => axis !== state.choice.axis && several(AXES[axis])).map((axis) => open[axis](item.result)));
       added.push(workloadText(item.result));
     }
     return [words.framework(item)].concat(added).filter(Boolean).join(say("site.comma"));
@@ -194,7 +88,7 @@
 
   /** What the chart shows: numbers of devices make lines, all else is compared in panels. */
   function spec() {
-    const { drawn, absent, xs, series } = state.board, all = drawn.concat(absent), by = state.choice.by;
+    const { drawn, absent, xs, series } = state.board, all = drawn.concat(absent), by = state.choice.axis;
     const at = new Map(all.map((each) => [each.series + "\u0000" + each.x, each]));
     const first = (key, value) => all.find((each) => each[key] === value);
     const head = { title: modelName(state.choice.model) + say("site.colon") + headOf(), unit: headOf() };
@@ -204,7 +98,7 @@
       const points = (key) => xs.filter((x) => at.has(key + "\u0000" + x)).map((x) => plottedFigure(at.get(key + "\u0000" + x), Number(x))).filter((each) => each.value !== null);
       const lines = series.map((key) => Object.assign(look(key), { points: points(key) })).filter((each) => each.points.length);
       const isShare = state.choice.metric === "efficiency";
-      return Object.assign(head, { kind: "lines", ideal: isShare ? 100 : null, near: isShare, series: lines, x: { label: words.facet(by), log2: true, ticks: xs.map((x) => ({ at: Number(x), label: placeLabel(first("x", x)) })) } });
+      return Object.assign(head, { kind: "lines", ideal: isShare ? 100 : null, near: isShare, series: lines, x: { label: words.axis(by), log2: true, ticks: xs.map((x) => ({ at: Number(x), label: placeLabel(first("x", x)) })) } });
     }
     const panels = xs.map((x) => ({ label: placeLabel(first("x", x)), rows: figures(x) })).filter((panel) => panel.rows.length);
     const isOne = panels.length > 1 && series.length === 1;
@@ -216,9 +110,15 @@
 
   /** The same place in words, as the title of a panel: `8 devices, batch size 64`. */
   function placeLabel(item) {
-    if (state.choice.by !== "framework") return words.value(state.choice.by, item.x);
-    const sized = placed("batch_size") && several("batch_size") ? say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }) : "";
-    return [words.sized(item.result), sized, placed("workload") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
+    if (state.choice.axis !== "framework") return words.value(state.choice.axis, item.x);
+    return [sizeText(item.result, several("batch_size")), placed("workload") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
+  }
+
+  /** The devices, the batch size and the precision, as far as results are placed by them. */
+  function sizeText(result, withBatch) {
+    const batch = withBatch && placed("batch_size") ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "";
+    const precision = ["group", "precision"].filter((name) => placed(name) && several(name)).map((name) => words.value("precision", result[name]));
+    return [words.sized(result), batch, ...precision].filter(Boolean).join(say("site.comma"));
   }
 
   function plottedFigure(each, x) {
@@ -248,7 +148,7 @@
     parts.chart.hidden = !there;
     if (!there) return;
     window.plChart.draw(parts.chart, spec());
-    parts.chart.setAttribute("aria-label", say("compare.described", { metric: headOf(), by: words.facet(state.choice.by) }));
+    parts.chart.setAttribute("aria-label", say("compare.described", { metric: headOf(), by: words.axis(state.choice.axis) }));
   }
 
   /* ---- the table ---- */
@@ -259,8 +159,8 @@
 
   /** A column: its title, the content of its cells, and whether it is shown. */
   function columns() {
-    const by = state.choice.by, any = (test) => shown().some(test);
-    const along = { title: words.facet(by), cell: (each) => [words.value(by, each.result[compare.KEYS[by]])], number: by === "devices" || by === "batch" };
+    const by = state.choice.axis, any = (test) => shown().some(test);
+    const along = { title: words.axis(by), cell: (each) => [words.value(by, compare.valueOf(each.result, by))], number: by === "devices" || by === "batch" };
     return [
       by !== "framework" && along,
       { title: say("table.framework"), cell: frameworkCell },
@@ -282,7 +182,7 @@
   function frameworkCell(each) {
     const result = each.result, name = words.value("framework", result.framework);
     if (result.origin === "published") return [name, make("small", {}, say("compare.of_others") + say("site.colon") + words.source(result))];
-    const open = ["hardware", "precision", "batch_size"].filter((fact) => several(fact) && !placed(fact) && fact !== compare.KEYS[state.choice.by]);
+    const open = ["hardware", "precision", "batch_size"].filter((fact) => several(fact) && !placed(fact) && fact !== AXES[state.choice.axis]);
     const facts = [result.framework_version, ...open.map((fact) => (fact === "batch_size" ? say("compare.batch_n", { n: result.batch_size }) : words.value(fact, result[fact]))), result.round];
     return [name, make("small", {}, facts.filter(compare.stated).join(say("site.comma")))];
   }
@@ -324,7 +224,7 @@
     const said = (each.differs || []).map(words.reason).join(say("compare.semicolon"));
     if (each.apart) return [make("b", {}, say("compare.apart")), " ", said];
     if ((each.unknown || []).length) return [said, make("small", {}, say("compare.unstated", { names: words.listed(each.unknown.map(words.nameOf)) }))];
-    const isAlone = state.choice.by === "framework" && each.figure.value !== null && each.share === undefined;
+    const isAlone = state.choice.axis === "framework" && each.figure.value !== null && each.share === undefined;
     return [said || (isAlone ? say("compare.lone") : "")];
   }
 
@@ -348,14 +248,12 @@
 
   function groupText(group) {
     const each = group.reference;
-    if (state.choice.by !== "framework") return seriesLabel(each);
-    const batch = placed("batch_size") ? say("compare.batch_n", { n: words.value("batch", each.result.batch_size) }) : "";
-    return [words.sized(each.result), batch].filter(Boolean).join(say("site.comma"));
+    return state.choice.axis === "framework" ? sizeText(each.result, true) : seriesLabel(each);
   }
 
   function captionText() {
     const choice = state.choice;
-    const facts = ["hardware", "precision"].filter((facet) => facet !== choice.by && choice[facet].length).map((facet) => words.value(facet, choice[facet][0]));
+    const facts = ["hardware", "precision"].filter((name) => name !== choice.axis && choice[name] !== "all").map((name) => words.value(name, choice[name]));
     const page = (shown()[0].result || {}).page;
     const model = page ? make("a", { href: pageAddress(page) }, modelName(choice.model)) : modelName(choice.model);
     return [model, [""].concat(facts, headOf()).join(say("site.comma"))];
@@ -369,28 +267,28 @@
   /* ---- notes ---- */
 
   function showNotes() {
-    const said = [];
+    const said = [say("compare.level_" + state.choice.level + "_means")];
     if (shown().some((each) => each.result.origin === "published")) said.push(say("compare.note_published"));
-    if (state.board.unplaced) said.push(say("compare.unplaced", { n: state.board.unplaced, by: words.facet(state.choice.by) }));
-    if (state.board.alone) said.push(say("compare.alone", { n: state.board.alone, by: words.facet(state.choice.by) }));
     parts.notes.replaceChildren(...said.map((each) => make("p", {}, each)));
   }
 
   /* ---- start ---- */
 
   function start([data, decided]) {
-    results = data.results.filter((each) => each.placed !== false);
+    const results = data.results.filter((each) => each.placed !== false);
+    known = new Map(results.map((each) => [each.id, each]));
+    records = compare.records(results);
     tables = decided;
     frame();
-    fromAddress();
-    remember("replaceState");
-    window.addEventListener("popstate", () => { fromAddress(); travel(); });
+    document.addEventListener("pl-chosen", show);
+    window.plChips.over(records, true);
   }
 
   function failed(error) {
     console.error(error);
+    document.documentElement.classList.remove("pl-counting");
     document.getElementById("pl-compare-models").classList.add("pl-needed");
-    place.replaceChildren(make("p", { class: "pl-compare-gone", role: "alert" }, say(location.protocol === "file:" ? "compare.no_file" : "compare.no_answer")));
+    place.replaceChildren(make("p", { class: "pl-compare-status", role: "alert" }, say(location.protocol === "file:" ? "compare.no_file" : "compare.no_answer")));
   }
 
   Promise.all(["results", "comparisons"].map(window.plSite.load)).then(start).catch(failed);

@@ -45,25 +45,6 @@ window.plSite = (() => {
     return new URL(target, root).href + rest;
   }
 
-  /** The choice goes along to the other language. */
-  function switchLanguages(search, hash = "") {
-    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
-      link.href = Object.assign(new URL(link.href), { search, hash }).href;
-    });
-  }
-
-  /** What pages have in common of a choice goes along to the front page and to Compare. */
-  function travel(choice) {
-    const known = Object.entries(choice).filter(([, value]) => value);
-    document.querySelectorAll(".md-tabs a, .md-nav--primary a, .md-header__button.md-logo").forEach((link) => {
-      const target = new URL(link.href), path = target.pathname.replace(/(?:index)?\.html$/, "").replace(/\/$/, "");
-      const root = new URL("../../", script).pathname.replace(/\/$/, "");
-      if (![root, root + "/zh", root + "/compare", root + "/zh/compare"].includes(path)) return;
-      target.search = new URLSearchParams(known);
-      link.href = target.href;
-    });
-  }
-
   /** An element with attributes and children; text is never markup. */
   function make(tag, attributes, ...children) {
     const found = document.createElement(tag);
@@ -88,10 +69,20 @@ window.plSite = (() => {
     }
   }
 
+  /** The choice goes along to the other language; a part of it to the front page and to Compare, which have more axes. */
   function carry() {
-    switchLanguages(location.search, location.hash);
-    const { hardware, devices, precision } = window.plChips.choice;
-    travel(Object.fromEntries(Object.entries({ hardware, devices, precision }).filter(([, value]) => value !== "all")));
+    const { search, hash } = location, { axis, model, hardware, devices, precision } = window.plChips.choice;
+    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
+      link.href = Object.assign(new URL(link.href), { search, hash }).href;
+    });
+    document.querySelectorAll(".md-tabs a, .md-nav--primary a, .md-header__button.md-logo").forEach((link) => {
+      const target = new URL(link.href), path = target.pathname.replace(/(?:index)?\.html$/, "").replace(/\/$/, "");
+      const root = new URL("../../", script).pathname.replace(/\/$/, ""), isFront = [root, root + "/zh"].includes(path);
+      if (!isFront && ![root + "/compare", root + "/zh/compare"].includes(path)) return;
+      const choice = { hardware, devices, precision, ...(isFront ? {} : { axis, model }) };
+      target.search = new URLSearchParams(Object.entries(choice).filter(([, value]) => value && value !== "all"));
+      link.href = target.href;
+    });
   }
 
   if (window.plChips) {
@@ -99,5 +90,5 @@ window.plSite = (() => {
     window.addEventListener("hashchange", carry);
     carry();
   }
-  return { carry, file, filled, load, make, page, remember, switchLanguages, travel };
+  return { carry, file, filled, load, make, page, remember };
 })();

@@ -32,6 +32,8 @@ _SLOW = 1.5
 _SEVERAL = 3
 #: Share of the rows at the distance that are slow, and of the slow rows that are at the distance.
 _NEARLY_ALL = 0.9
+#: Least value of a printed number, in units of its last digit.
+_DIGITS = 10
 #: Seconds that cutting to whole seconds takes off on average.
 _CUT = 0.5
 #: Largest value of `_CUT` as a share of a time.
@@ -91,11 +93,13 @@ def applied(verbs: Sequence[Verb], columns: Mapping[str, Column], facts: Mapping
     return found.drop(*(name for name in found if name.startswith("_")))
 
 
-def only(*names: str) -> Verb:
-    """Keep the rows that print all these columns."""
+def only(*names: str, **least: float) -> Verb:
+    """Keep the rows that print all these columns, and whose others are at least a number: `only("step", throughput=1)`."""
+    bounds = {**dict.fromkeys(names, -np.inf), **least}
 
     def verb(columns: Columns) -> Columns:
-        return columns.take(np.all([np.isfinite(columns[name]) for name in names], axis=0))
+        kept = [np.isfinite(columns[name]) & (columns[name] >= bound) for name, bound in bounds.items()]
+        return columns.take(np.all(kept, axis=0))
 
     return verb
 
@@ -288,10 +292,9 @@ def mean_of_ranks(*names: str) -> Verb:
     return verb
 
 
-def fine(name: str, least: float) -> Verb:
-    """Replace values of a column below `least` by NaN: they are printed with too few digits."""
-
-    return lambda columns: columns.assign(**{name: np.where(columns[name] < least, np.nan, columns[name])})
+def fine(name: str, digit: float) -> Verb:
+    """Replace values by NaN that have too few digits: rounding to the last one, of this unit, changes them by a twentieth."""
+    return lambda columns: columns.assign(**{name: np.where(columns[name] < _DIGITS * digit, np.nan, columns[name])})
 
 
 def evaluations(columns: Columns) -> Columns:

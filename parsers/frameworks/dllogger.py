@@ -84,11 +84,6 @@ _CONDITIONS: dict[Span, tuple[str, ...]] = {
 RESTART = 10
 
 
-def since_restart(columns: Columns) -> Columns:
-    """Return the lines whose running means have left out the start of the epoch."""
-    return columns.take(columns["step"] >= RESTART)
-
-
 def _of_batches(columns: Columns) -> Columns:
     """Add the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
     batch = columns["_batch_size"] * columns["_devices"]
@@ -214,7 +209,7 @@ FORMAT = Format(
             ),
             unit="images/s",
             running_mean=RESTART,
-            verbs=(since_restart,),
+            verbs=(only(step=RESTART),),
         ),
         # BERT, Wide & Deep, U-Net: no speed.
         Reading(

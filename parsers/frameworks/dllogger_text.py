@@ -19,11 +19,12 @@ from perfledger.parsers.contract import (
     Pause,
     Reading,
     Span,
+    only,
     timed,
     up_to,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB
-from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, since_restart
+from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART
 
 _PARAMETER = rb" - PARAMETER "
 _CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
@@ -116,7 +117,7 @@ FORMAT = Format(
         *(_reading(unit, span) for span in ("epoch", "run") for unit in _KEYS),
         Reading(
             "DLL {clock} - ({epoch}, {total_steps}, {step}) train_batch_time : {step_seconds}  train_loss : {loss}  throughput : ",
-            unit="images/s", running_mean=RESTART, verbs=(since_restart,), weak=True,
+            unit="images/s", running_mean=RESTART, verbs=(only(step=RESTART),), weak=True,
         ),
         Reading(
             "DLL {clock} - PARAMETER TimeHistory : {duration} seconds  {?None  }examples/second : {throughput}  {?None  }steps : ({_}, {step})",

@@ -23,7 +23,6 @@ from perfledger.parsers.contract import (
     Pause,
     Reading,
     evaluations,
-    fine,
     grouped,
     lacks,
     median,
@@ -122,7 +121,7 @@ FORMAT = Format(
             "iter_dt {step_seconds:ms}; iter {step}: train loss {loss}",
             unit="sequences/s",
             span="step",
-            verbs=(fine("step_seconds", 1e-6), only("step_seconds")),
+            verbs=(only(step_seconds=1e-6),),
         ),
         Reading("step {step} | loss {loss} | step time {step_seconds:ms}", unit="sequences/s", span="step"),
         # build-nanogpt, programs that lead up to it, and copies of it

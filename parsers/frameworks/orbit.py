@@ -20,8 +20,6 @@ _STAMP = (
 )
 _DAY = 86_400.0
 _PARAMETER = rb"'%s': "
-#: Rates below this are rounded by more than a tenth.
-_FINE = 0.5
 
 
 def _by_the_clock(columns: Columns) -> Columns:
@@ -56,7 +54,7 @@ FORMAT = Format(
                 Pause("evaluation", "eval | step: "),
                 Pause("checkpoint", "saved checkpoint to "),
             ),
-            verbs=(fine("steps_per_second", _FINE),),
+            verbs=(fine("steps_per_second", 0.1),),
         ),
     ),
     facts=(

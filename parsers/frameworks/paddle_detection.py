@@ -19,7 +19,6 @@ from perfledger.parsers.contract import (
     Format,
     Pause,
     Reading,
-    fine,
     only,
 )
 from perfledger.parsers.paddle import LAUNCHER
@@ -67,7 +66,7 @@ FORMAT = Format(
             scope="device",
             # The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
             untrue=("clock",),
-            verbs=(_without_start, fine("memory", 1.0)),
+            verbs=(_without_start,),
         ),
         Reading(
             "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}eta: {*}batch_cost: {step_seconds:sec}, ips: {throughput} images/sec",
@@ -75,13 +74,13 @@ FORMAT = Format(
             scope="device",
             untrue=("clock",),
             pauses=_STATIC_PAUSES,
-            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
+            verbs=(only(step_seconds=_NONE),),
         ),
         Reading(
             "{?Epoch:{epoch}: }iter: {step}, lr: {_}, {*}{?'loss': '{loss}',{*}}time: {step_seconds}, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
-            verbs=(fine("step_seconds", _NONE), only("step_seconds")),
+            verbs=(only(step_seconds=_NONE),),
         ),
     ),
     facts=(

@@ -21,7 +21,6 @@ from perfledger.parsers.contract import (
     Format,
     Pause,
     Reading,
-    fine,
     lacks,
     median,
     only,
@@ -75,7 +74,7 @@ FORMAT = Format(
         replace(
             _LINE,
             pattern="Step {step} | Time: {step_seconds:s} | Loss: {loss} |{*} Throughput: {throughput} tokens/s |{?{*} Peak Mem.: {memory:in GiB}{?/{_}} GiB}",
-            verbs=(fine("throughput", 1.0), only("throughput")),
+            verbs=(only(throughput=1.0),),
         ),
     ),
     facts=PYTORCH_JOB,

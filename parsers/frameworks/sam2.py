@@ -7,7 +7,7 @@ of the lines show the speed. A sample is a video of several frames; the batch si
 
 import numpy as np
 
-from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Reading, fine
+from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Reading
 
 #: Means below these seconds are rounded by more than a hundredth if their two decimals are undone from line to line.
 _FINE = 0.5
@@ -18,7 +18,8 @@ def _fine_or_by_clock(columns: Columns) -> Columns:
     if not (columns["step_seconds"] < _FINE).any():
         return columns
     clocked = np.isfinite(columns["clock"]).all()
-    return columns.drop("step_seconds") if clocked else fine("step_seconds", np.inf)(columns)
+    unknown = columns.assign(step_seconds=np.full(len(columns.rows), np.nan))
+    return columns.drop("step_seconds") if clocked else unknown
 
 
 FORMAT = Format(

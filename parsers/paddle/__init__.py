@@ -1,6 +1,6 @@
 """Printers of the PaddlePaddle family."""
 
-from perfledger.parsers.contract import Fact, fine, listed, product
+from perfledger.parsers.contract import Fact, listed, product
 
 #: The line of `fleet.init` if only the batch is split: all other degrees are 1. The order of the degrees differs between
 #: releases.
@@ -30,14 +30,7 @@ LAUNCHER = (
 )
 
 #: Newer trainers print this after a speed. Memory is the peak allocated to tensors, 0 if unknown.
-MEMORY = (
-    rb"(?:,? eta: [^\r\nm\[|]*+)?+"
-    rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"
-)
-
-#: The same in a template, and the verb for memory that is unknown.
 MAX_MEMORY = "{?{*}max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB}"
-KNOWN_MEMORY = fine("memory", least=1.0)
 
 #: Facts of the configuration that both trainers of PaddleClas print. It has three batch sizes; that of `Train` counts.
 CLAS = (
@@ -54,6 +47,3 @@ CLAS = (
 
 #: For lines that copies in PyTorch also print: the framework is the one that the log names.
 IN_PADDLE = Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle")
-
-#: For rates with two decimals. Below this one, rounding changes a rate by more than a twentieth.
-of_two_decimals = fine("steps_per_second", least=0.1)

@@ -35,7 +35,7 @@ from perfledger.parsers.contract import (
     Reading,
     Scope,
 )
-from perfledger.parsers.paddle import CLAS, KNOWN_MEMORY, MAX_MEMORY
+from perfledger.parsers.paddle import CLAS, MAX_MEMORY
 
 #: Iteration of every epoch at which running means restart.
 _RESTART = 5
@@ -129,13 +129,13 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(
-            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), _without_clock, KNOWN_MEMORY))
+            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), _without_clock))
             for logger, scope in _LOGGERS.items()
             for verb, since in ((_since_last, None), (_running, _RESTART))
         ),
         Reading(
             _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=(*_PAUSES, EPOCH_TIMER),
-            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), _without_clock, KNOWN_MEMORY),
+            verbs=(_since_restart, partial(_whole_batches, since=_RESTART), _without_clock),
         ),
     ),
     facts=(*CLAS, Fact("framework_version", "train with paddle {}")),

@@ -11,8 +11,6 @@ from __future__ import annotations
 from perfledger.parsers.contract import Format, Reading, carry, fine, only, total, within
 from perfledger.parsers.paddle import LAUNCHER
 
-#: Whole numbers below this are rounded by more than a twentieth.
-_COARSE = 10
 #: Lines that say what follows: an epoch, or an evaluation or prediction. Those of other programs may come in between.
 _SOON = rb"(?=(?:\r?\n[^\n]{0,400}+){0,30}?\r?\n[\x08\r]*+step ++%s/)"
 _EPOCH = rb"(?<![^\r\n]E)poch <epoch>/<total_epochs>[ \t]*+\r?$" + _SOON % b"[0-9]++"
@@ -42,7 +40,7 @@ FORMAT = Format(
                 _LINES + rb"- <step_seconds:%s>%s/step(?![^\s\x08]))" % (unit, unit),
                 unit="samples/s",
                 running_mean=1,
-                verbs=(*_STEPS, fine("step_seconds", _COARSE * seconds)),
+                verbs=(*_STEPS, fine("step_seconds", seconds)),
             )
             for unit, seconds in _UNITS.items()
         ),

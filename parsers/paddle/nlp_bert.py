@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, listed
-from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
+from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
 #: Numbers that differ by at most this share are equal.
@@ -43,10 +43,10 @@ FORMAT = Format(
     framework="PaddlePaddle",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sequences/sec" + MAX_MEMORY, unit="sequences/s", scope="device", ranks="median", pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),
+        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sequences/sec" + MAX_MEMORY, unit="sequences/s", scope="device", ranks="median", pauses=_PAUSES, verbs=(_whole_intervals,)),
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
-        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sample/sec" + MAX_MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, verbs=(_whole_intervals, KNOWN_MEMORY)),
-        Reading(_LINE + "avg_samples: {_}, ips: {throughput} words/sec" + MAX_MEMORY, unit="words/s", scope="device", pauses=_PAUSES, verbs=(KNOWN_MEMORY,)),
+        Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sample/sec" + MAX_MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, verbs=(_whole_intervals,)),
+        Reading(_LINE + "avg_samples: {_}, ips: {throughput} words/sec" + MAX_MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
         # LLaVA.
         Reading(
             "global step {step}, loss: {loss}, ips: {throughput}, max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB",

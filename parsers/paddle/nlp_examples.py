@@ -7,8 +7,8 @@ decimals. Copies in PyTorch that print a learning rate after the speed print a m
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
+from perfledger.parsers.contract import Format, Pause, Reading, fine
+from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
     title="PaddleNLP examples",
@@ -17,7 +17,7 @@ FORMAT = Format(
         Reading(
             "global step {step}, epoch: {epoch}, batch: {_}, loss: {loss}, {?{acc|accu|accuracy}: {_}, }speed: {steps_per_second} step/s$",
             unit="samples/s",
-            verbs=(of_two_decimals,),
+            verbs=(fine("steps_per_second", 0.01),),
             pauses=(Pause("evaluation", "eval {?dev }loss: "),),
         ),
     ),

@@ -7,8 +7,8 @@ read.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
+from perfledger.parsers.contract import Format, Pause, Reading, fine
+from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
     title="PaddleNLP UIE",
@@ -17,7 +17,7 @@ FORMAT = Format(
         Reading(
             "INFO] - global step {step}, epoch: {epoch}, loss: {loss}, speed: {steps_per_second} step/s$",
             unit="samples/s",
-            verbs=(of_two_decimals,),
+            verbs=(fine("steps_per_second", 0.01),),
             pauses=(
                 Pause("evaluation", "Evaluation precision: ", inside="none"),
             ),

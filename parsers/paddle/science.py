@@ -8,7 +8,7 @@ count. Releases since 2024 print `ips` with two decimals and no unit.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import EPOCH_TIMER, Format, Reading, fine, only
+from perfledger.parsers.contract import EPOCH_TIMER, Format, Reading, only
 from perfledger.parsers.paddle import LAUNCHER
 
 #: Iteration of every epoch at which the means restart.
@@ -27,7 +27,7 @@ FORMAT = Format(
             scope="device",
             pauses=(EPOCH_TIMER,),
             running_mean=_RESTART,
-            verbs=(fine("total_steps", _RESTART), fine("step", _RESTART), only("step", "total_steps")),
+            verbs=(only(step=_RESTART, total_steps=_RESTART),),
         ),
         # Epochs of one iteration: the means run since the start.
         Reading(

@@ -7,7 +7,7 @@ launcher prints `ips: 127.0.0.1`.
 """
 
 from perfledger.parsers.contract import EPOCH_END, Fact, Format, Pause, Reading
-from perfledger.parsers.paddle import KNOWN_MEMORY, LAUNCHER, MAX_MEMORY
+from perfledger.parsers.paddle import LAUNCHER, MAX_MEMORY
 
 _PAUSES = (Pause("evaluation", "[EVAL] ", inside="none"),)
 
@@ -24,7 +24,6 @@ FORMAT = Format(
             pauses=(*_PAUSES, EPOCH_END),
             # The moving average of the weights is updated after `batch_cost` has been taken.
             untrue=("clock",),
-            verbs=(KNOWN_MEMORY,),
         ),
         *(
             Reading(template, unit="samples/s", scope="device", pauses=(EPOCH_END,))

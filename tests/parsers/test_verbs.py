@@ -15,6 +15,7 @@ NAN = float("nan")
     ("verb", "columns", "rows", "made"),
     [
         (verbs.only("step"), {"step": [NAN, 1, 2]}, [1, 2], {"step": [1, 2]}),
+        (verbs.only("step", loss=2), {"step": [NAN, 1, 2], "loss": [5, 1, 2]}, [2], {"step": [2], "loss": [2]}),
         (verbs.within("", "_stop"), {"step": [1, 2, 3], "_stop": [NAN, 5, NAN]}, [0], {"step": [1]}),
         (
             verbs.within("epoch", "_other"),
@@ -40,7 +41,7 @@ NAN = float("nan")
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
         (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
-        (verbs.fine("loss", 0.5), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
+        (verbs.fine("loss", 0.05), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
         (
             verbs.evaluations,
             {"step": [0, 10, 20, 30, 40, 50, 60], "step_seconds": [9, 1, 3, 1, 3, 1, 1]},

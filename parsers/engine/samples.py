@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -20,33 +19,11 @@ _FILE = "samples.toml"
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """A real line and the values that it yields, by column."""
+    """A real line: the values that it yields, by column, or why it must not be read. The line of a pause has neither."""
 
     text: str
-    values: Mapping[str, float]
-
-    @property
-    def line(self) -> bytes:
-        """Return the line as it is in a log."""
-        return self.text.encode()
-
-
-class NearMiss(msgspec.Struct, frozen=True):
-    """A similar line that must not be read, with the reason."""
-
-    text: str
-    why: str
-
-    @property
-    def line(self) -> bytes:
-        """Return the line as it is in a log."""
-        return self.text.encode()
-
-
-class PauseLine(msgspec.Struct, frozen=True):
-    """A line of a pause, which is not a record."""
-
-    text: str
+    values: Mapping[str, float] = {}
+    why: str = ""
 
     @property
     def line(self) -> bytes:
@@ -55,11 +32,11 @@ class PauseLine(msgspec.Struct, frozen=True):
 
 
 class Samples(msgspec.Struct, frozen=True):
-    """All samples of a format."""
+    """All samples of a format: lines that are read, near misses, and pauses."""
 
     line: tuple[Sample, ...] = ()
-    miss: tuple[NearMiss, ...] = ()
-    pause: tuple[PauseLine, ...] = ()
+    miss: tuple[Sample, ...] = ()
+    pause: tuple[Sample, ...] = ()
 
 
 @cache
@@ -70,11 +47,7 @@ def samples_of(identifier: str) -> Samples:
         msgspec.ValidationError: the file has another form.
     """
     path = _path(identifier)
-    return msgspec.toml.decode(path.read_bytes(), type=Samples, dec_hook=_decoded) if path.is_file() else Samples()
-
-
-def _decoded(kind: type, value: Any) -> Any:
-    return kind(value)
+    return msgspec.toml.decode(path.read_bytes(), type=Samples) if path.is_file() else Samples()
 
 
 def _path(identifier: str) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from perfledger.parsers.contract import CLOCKS, Format, Pause, Reading
 from perfledger.parsers.contract.literals import begins_with_a_word
 from perfledger.parsers.engine.registry import formats
-from perfledger.parsers.engine.samples import NearMiss, Sample, samples_of
+from perfledger.parsers.engine.samples import Sample, samples_of
 from perfledger.parsers.engine.table import converter
 
 FORMATS = formats()
@@ -98,7 +98,7 @@ def test_a_sample_cut_anywhere_yields_no_other_figure(each: Format, sample: Samp
 
 
 @pytest.mark.parametrize(("each", "miss"), MISSES)
-def test_near_miss_yields_nothing(each: Format, miss: NearMiss) -> None:
+def test_near_miss_yields_nothing(each: Format, miss: Sample) -> None:
     assert read(each, miss.line) == {}, miss.why
 
 

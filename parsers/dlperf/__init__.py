@@ -51,3 +51,27 @@ def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> F
 def _whole(printed: bytes) -> int:
     """Convert a whole number; anything else, such as `None`, becomes 0, which states nothing."""
     return int(printed) if printed.isdigit() else 0
+
+
+#: Arguments of Megatron-LM, which DeepSpeed's programs and OneFlow's GPT print as well.
+MEGATRON = (
+    argument("devices", "world_size"),
+    argument("micro_batch", "micro_batch_size"),
+    argument("layers", "num_layers"),
+    argument("hidden", "hidden_size"),
+    argument("heads", "num_attention_heads"),
+    argument("sequence_length", "seq_length"),
+    argument("tensor_parallel", "tensor_model_parallel_size"),
+    argument("pipeline_parallel", "pipeline_model_parallel_size"),
+    argument("data_parallel", "data_parallel_size"),
+)
+#: Arguments of the scripts of DLPerf for Wide & Deep and other networks for recommendation.
+WIDE_DEEP = (
+    argument("nodes", "num_nodes"),
+    argument("devices_per_node", "gpu_num_per_node"),
+    argument("batch_size_of_job", "batch_size"),
+    argument("vocabulary", "deep_vocab_size"),
+    argument("embedding", "deep_embedding_vec_size"),
+    argument("layers", "hidden_units_num"),
+    argument("hidden", "hidden_size"),
+)

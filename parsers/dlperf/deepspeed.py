@@ -25,8 +25,8 @@ from perfledger.parsers.contract import (
     listed,
     up_to,
 )
-from perfledger.parsers.dlperf import argument
-from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.dlperf import MEGATRON
+from perfledger.parsers.frameworks import DEEPSPEED, PYTORCH_JOB
 
 _TIMER = "[{clock}] [INFO] [timer.py:{_}:stop] "
 #: Until mid-2020 the timer printed through the root logger, and then from a file of another name.
@@ -58,21 +58,13 @@ _PIPELINE = rb" iter time \(s\): "
 _JOB_BATCH = rb"^ *+global_batch_size \.++ "
 #: Arguments of Megatron, whose own lines another rank prints than DeepSpeed's, perhaps into another log.
 _OF_MEGATRON = (
-    argument("devices", "world_size"),
+    *MEGATRON,
     # Not next to the lines that count batches.
     Fact(
         "batch_size_of_job",
         _JOB_BATCH + rb"([0-9]++)(?=\s)" + up_to(_PIPELINE, rb"global_batch_size \.", rb"[\s\S]"),
         int,
     ),
-    argument("micro_batch", "micro_batch_size"),
-    argument("layers", "num_layers"),
-    argument("hidden", "hidden_size"),
-    argument("heads", "num_attention_heads"),
-    argument("sequence_length", "seq_length"),
-    argument("tensor_parallel", "tensor_model_parallel_size"),
-    argument("pipeline_parallel", "pipeline_model_parallel_size"),
-    argument("data_parallel", "data_parallel_size"),
     Fact("precision", rb"^ *+bf16 \.++ (True)(?=\s)", words={b"True": "bf16"}),
     Fact("precision", rb"^ *+fp16 \.++ (True)(?=\s)", words={b"True": "fp16"}),
 )
@@ -125,16 +117,14 @@ FORMAT = Format(
         *_OF_MEGATRON,
         *PYTORCH_JOB,
         Fact("nodes", "nnodes={:int},"),
-        Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
+        *DEEPSPEED,
         Fact("batch_size", "--per_device_train_batch_size{ |=}{:int}"),
-        Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
         Fact("accumulation", "--gradient_accumulation_steps{ |=}{:int}"),
         Fact("drop_last", rb"\bdataloader_drop_last \.++ (True|False)$"),
         Fact("precision", rb"\bfp16_enabled \.++ (\w++)$", words={b"True": "fp16"}),
         Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
         # Only FP16 scales its loss while it runs.
         Fact("precision", rb"\[(loss_scaler)\.py:[0-9]++:update_scale\]", words={b"loss_scaler": "fp16"}),
-        Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])(?=\s)"),
         Fact("zero", "--zero_stage{ |=}{}"),
         Fact("sequence_length", "--max_seq_len{ |=}{:int}"),

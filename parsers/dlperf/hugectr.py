@@ -10,7 +10,7 @@ target includes the evaluations.
 from __future__ import annotations
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import argument, header_start
+from perfledger.parsers.dlperf import WIDE_DEEP, argument, header_start
 
 #: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
 _INIT = rb"= ?Model Init ?="
@@ -48,17 +48,11 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"^ *+(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),
         Fact("model", "[INFO{*}]: Initialize model: {}"),
-        argument("nodes", "num_nodes"),
-        argument("devices_per_node", "gpu_num_per_node"),
-        argument("batch_size_of_job", "batch_size"),
+        *WIDE_DEEP,
         argument("batch_size_of_job", "batchsize"),
         Fact("batch_size_of_job", "[INFO{*}]: Training batchsize: {:int}"),
         Fact("batch_size_of_job", " iterations with batchsize{?:} {:int} in "),
-        argument("vocabulary", "deep_vocab_size"),
         argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", lambda megabytes: int(megabytes) * 2**20 // 4),
-        argument("embedding", "deep_embedding_vec_size"),
-        argument("layers", "hidden_units_num"),
-        argument("hidden", "hidden_size"),
         Fact("gpu", rb"\]: Device [0-9]++: ([^\n]++)$"),
         Fact("framework_version", "HugeCTR Version: {}"),
     ),

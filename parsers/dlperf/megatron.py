@@ -27,7 +27,7 @@ from perfledger.parsers.contract import (
     either,
     lacks,
 )
-from perfledger.parsers.dlperf import argument, dotted_start
+from perfledger.parsers.dlperf import MEGATRON, argument, dotted_start
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Fields before that of the batch size: the speeds of the interval, before means so far. Primus renamed some in 2026.
@@ -151,28 +151,20 @@ FORMAT = Format(
         Fact("framework", rb"^ *+deepspeed \.++ (True)", words={b"True": "DeepSpeed"}),
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])(?=\s|\.\.)"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
-        argument("devices", "world_size"),
+        *MEGATRON,
         argument("devices", "global_num_gpus"),
         *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
         argument("batch_size_of_job", "train_batch_size"),
         Fact("batch_size_of_job", _OF_DEEPSPEED, int),
-        argument("micro_batch", "micro_batch_size"),
         argument("micro_batch", "train_micro_batch_size_per_gpu"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
         Fact("batch_size", rb"^ *+batch_size \.++ ([0-9]++) *+\n" + _OTHERS + rb" *+model_parallel_size \.++ 1$", int),
         Fact("batch_size", rb"^ *+model_parallel_size \.++ 1 *+\n" + _OTHERS + rb" *+batch_size \.++ ([0-9]++)$", int),
-        argument("layers", "num_layers"),
-        argument("hidden", "hidden_size"),
-        argument("heads", "num_attention_heads"),
-        argument("sequence_length", "seq_length"),
         Fact("vocabulary", "> padded vocab (size: {_}) with {_} dummy tokens (new size: {:int})"),
         argument("vocabulary", "padded_vocab_size"),
-        argument("tensor_parallel", "tensor_model_parallel_size"),
         argument("tensor_parallel", "model_parallel_size"),
-        argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("pipeline_parallel", "pipe_parallel_size"),
-        argument("data_parallel", "data_parallel_size"),
         argument("expert_parallel", "expert_model_parallel_size"),
         argument("context_parallel", "context_parallel_size"),
         Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),

@@ -7,7 +7,7 @@ the steps after 300 up to 400.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.dlperf import argument, dotted_start
+from perfledger.parsers.dlperf import MEGATRON, argument, dotted_start
 
 FORMAT = Format(
     title="OneFlow GPT",
@@ -23,17 +23,9 @@ FORMAT = Format(
         argument("nodes", "num_nodes"),
         argument("devices_per_node", "num_gpus_per_node"),
         argument("devices_per_node", "gpu_num_per_node"),
-        argument("devices", "world_size"),
+        *MEGATRON,
         argument("batch_size_of_job", "global_batch_size"),
-        argument("micro_batch", "micro_batch_size"),
-        argument("layers", "num_layers"),
-        argument("hidden", "hidden_size"),
-        argument("heads", "num_attention_heads"),
-        argument("sequence_length", "seq_length"),
         argument("vocabulary", "padded_vocab_size"),
-        argument("tensor_parallel", "tensor_model_parallel_size"),
-        argument("pipeline_parallel", "pipeline_model_parallel_size"),
-        argument("data_parallel", "data_parallel_size"),
         Fact("precision", rb"^ *+fp16 (?:=|\.++) (\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("checkpointing", rb"^ *+checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
     ),

@@ -7,7 +7,7 @@ after an evaluation, but not their count of iterations.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import argument, dotted_start, header_start
+from perfledger.parsers.dlperf import WIDE_DEEP, argument, dotted_start, header_start
 
 _PAUSES = (
     Pause("evaluation", ", eval_{loss|auc}: "),
@@ -33,18 +33,12 @@ FORMAT = Format(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
         Fact("model", rb"^ *+(bottom_mlp|top_mlp) ", lambda _: "DLRM"),
         Fact("model", rb"^ *+(crossing_layers) ", lambda _: "DCN"),
-        argument("nodes", "num_nodes"),
-        argument("devices_per_node", "gpu_num_per_node"),
+        *WIDE_DEEP,
         argument("devices", "world_size"),
-        argument("batch_size_of_job", "batch_size"),
         argument("batch_size_of_job", "train_batch_size"),
         argument("batch_size", "batch_size_per_proc"),
-        argument("vocabulary", "deep_vocab_size"),
         argument("vocabulary", "vocab_size"),
-        argument("embedding", "deep_embedding_vec_size"),
         argument("embedding", "embedding_vec_size"),
-        argument("layers", "hidden_units_num"),
-        argument("hidden", "hidden_size"),
         Fact("precision", rb"^ *+(?:use_fp16|amp) (?:=|\.++) (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ per iteration, and 0 for shorter logs. A `.mem` file next to the log states the 
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import argument, header_start
+from perfledger.parsers.dlperf import WIDE_DEEP, argument, header_start
 
 _PAUSES = (Pause("evaluation", " eval_loss "),)
 
@@ -21,13 +21,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
-        argument("nodes", "num_nodes"),
+        *WIDE_DEEP,
         argument("nodes", "node_num"),
-        argument("devices_per_node", "gpu_num_per_node"),
-        argument("batch_size_of_job", "batch_size"),
-        argument("vocabulary", "deep_vocab_size"),
-        argument("embedding", "deep_embedding_vec_size"),
-        argument("layers", "hidden_units_num"),
-        argument("hidden", "hidden_size"),
     ),
 )  # fmt: skip

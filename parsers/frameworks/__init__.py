@@ -32,6 +32,12 @@ def replicas(printed: bytes) -> int:
 
 #: The first device, as releases of TensorFlow up to 1.3, up to 2.4 and later announce it.
 TENSORFLOW_GPU = Fact("gpu", rb"-> (?:physical GPU )?+\(?+device: 0, name: ([^,\n]++),")
+#: The devices that a strategy names or counts.
+TENSORFLOW = (
+    Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+    Fact("devices", "^Number of {devices|replicas}{? in sync}: {:int}"),
+    TENSORFLOW_GPU,
+)
 
 #: The flags that NVIDIA's BERT scripts for TensorFlow print, and the step at which Estimator resumes. A fresh program
 #: saves step 0 first. Evaluations and predictions restore as well, but do not save.

@@ -6,7 +6,7 @@ name, so a line that also names `loss` is read only by the format of Keras.
 """
 
 from perfledger.parsers.contract import Format
-from perfledger.parsers.frameworks import keras
+from perfledger.parsers.frameworks import TENSORFLOW, keras
 from perfledger.parsers.frameworks.keras.epochs import epochs_in_steps
 
 FORMAT = Format(
@@ -17,5 +17,5 @@ FORMAT = Format(
     start=keras.FORMAT.start,
     before_start=keras.FORMAT.before_start,
     readings=(keras.reading(keras.PER_STEP, epochs_in_steps, shown=keras.OTHER_LOSSES),),
-    facts=keras.DEVICES,
+    facts=TENSORFLOW,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, fine, up_to
-from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
+from perfledger.parsers.frameworks import TENSORFLOW
 
 _STAMP = (
     rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
@@ -70,8 +70,7 @@ FORMAT = Format(
             + up_to(_PARAMETER % rb"num_gpus", _PARAMETER % rb"(?:distribution_strategy|task)", rb"[\s\S]") + rb"(\d++)",
             int,
         ),
-        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        TENSORFLOW_GPU,
+        *TENSORFLOW,
         Fact("total_steps", _PARAMETER % rb"train_steps" + rb"(\d++)", int),
         Fact(
             "precision",

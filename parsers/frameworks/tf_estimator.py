@@ -30,7 +30,7 @@ from perfledger.parsers.contract import (
     says,
     up_to,
 )
-from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
+from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW
 
 #: What NVIDIA's scripts print of Horovod, which precedes the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "
@@ -193,8 +193,6 @@ FORMAT = Format(
         ),
         *NVIDIA_BERT,
         Fact("framework", rb"^INFO:tensorflow:\*{5} (Configuaration) \*{5}", lambda _: "NGC TensorFlow"),
-        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("devices", "^Number of {devices|replicas}{? in sync}: {:int}"),
-        TENSORFLOW_GPU,
+        *TENSORFLOW,
     ),
 )  # fmt: skip

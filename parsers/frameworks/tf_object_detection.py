@@ -7,7 +7,7 @@ are another program's.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
+from perfledger.parsers.frameworks import TENSORFLOW
 
 FORMAT = Format(
     title="TensorFlow Object Detection API",
@@ -28,8 +28,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("total_steps", "Maybe overwriting train_steps: {:int}$"),
-        TENSORFLOW_GPU,
+        *TENSORFLOW,
     ),
 )  # fmt: skip

@@ -26,7 +26,7 @@ from perfledger.parsers.contract import (
     lacks,
     says,
 )
-from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
+from perfledger.parsers.frameworks import TENSORFLOW, resnet_v1
 from perfledger.parsers.frameworks.keras.epochs import (
     epochs_in_either,
     epochs_in_samples,
@@ -118,13 +118,6 @@ _STAGE = rb"^Train on [0-9]++ samples, val on [0-9]++ samples, with batch size "
 #: Mask R-CNN prints this when it continues with more layers, or with the epochs of an earlier program.
 _GOES_ON = rb"^Starting at epoch [1-9][0-9]*+\. LR="
 
-#: The devices that a strategy names or counts.
-DEVICES = (
-    Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-    Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
-    TENSORFLOW_GPU,
-)
-
 
 def _of_processes(where: Condition, scope: Scope) -> tuple[Reading, ...]:
     """Return the readings of the bars of one process or of several, as their condition says."""
@@ -159,7 +152,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
-        *DEVICES,
+        *TENSORFLOW,
         Fact("batch_size_of_job", _STAGE + rb"([0-9]++)\.", int),
         # The configuration of Mask R-CNN.
         Fact("devices", rb"^GPU_COUNT ++([0-9]++)$", int),

@@ -16,11 +16,10 @@ from perfledger.runners.display import complain
 from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs, next_repeat
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, SupervisedError, unfinished
-from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.run import UNFINISHED, collect_run, launch
+from perfledger.runners.recipes import LaunchRecipe
+from perfledger.runners.run import UNFINISHED, Supervision, collect_run, launch, pause
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import UnreachableError
-from perfledger.runners.watch import Supervision, pause
 from perfledger.schema.figures import CaseFigure, FiguresFound
 
 #: Repeats that `ingest` needs for an interval.

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from perfledger.runners.job import RunnerError, Scalar
 from perfledger.runners.matrix import COMPUTED, Axes, combinations, count, counts, fixed, text_of, value_of, with_shapes
-from perfledger.runners.recipe import LaunchRecipe, case_keys, used_keys
-from perfledger.runners.toml_errors import FaultError
+from perfledger.runners.recipes import LaunchRecipe, case_keys, used_keys
 
 #: Keys that identify a case, together with its options and the hardware.
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
@@ -66,7 +65,9 @@ def select_cases(recipe: LaunchRecipe, choices: Choices) -> list[RecipeCase]:
     for each in itertools.product(*map(_one_or_several, choices.values())):
         found |= {case.slug: case for case in _fixed_cases(recipe, tables, dict(zip(choices, each, strict=True)))}
     cases = [*found.values()]
-    _refuse_idle(recipe, cases, bool(choices))
+    if same := _same_command(recipe, [*_fixed_cases(recipe, tables, {}), *cases]):
+        raise RunnerError(f"recipe {recipe.name}: {same}")
+    _refuse_idle(recipe, cases)
     return cases
 
 
@@ -85,27 +86,18 @@ def _fixed_cases(recipe: LaunchRecipe, tables: Sequence[Axes], choices: Mapping[
             yield _case(recipe, values)
 
 
-def _refuse_idle(recipe: LaunchRecipe, cases: Sequence[RecipeCase], is_chosen: bool) -> None:
+def _refuse_idle(recipe: LaunchRecipe, cases: Sequence[RecipeCase]) -> None:
     """Refuse choices that change the name of a case, and not its command."""
     used = used_keys(recipe)
     fewer = [case.slots["iterations"] for case in cases if case.slots["iterations"] != recipe.iterations]
     if fewer and "iterations" not in used:
         why = "nothing in the recipe uses {iterations}, so it would run as long as ever"
         raise RunnerError(f"recipe {recipe.name}: --case iterations={fewer[0]}: {why}")
-    if is_chosen and (same := _same_command(recipe, [*select_cases(recipe, {}), *cases])):
-        raise RunnerError(f"recipe {recipe.name}: {same}")
     several = next((case for case in cases if case.devices > 1), None)
     if several and recipe.launcher.name == "plain" and not used & OF_SEVERAL:
         why = f"{several.slug} takes {several.devices} devices, and one process starts on each node"
         remedy = "choose nodes=1,devices=1, give it a launcher, or use {devices} in `command`"
         raise RunnerError(f"recipe {recipe.name}: {why}; {remedy}")
-
-
-def check_use(recipe: LaunchRecipe) -> None:
-    """Raise where two cases of the matrix have different names and the same command."""
-    tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
-    if same := _same_command(recipe, _fixed_cases(recipe, tables, {})):
-        raise FaultError(("matrix",), same)
 
 
 def _same_command(recipe: LaunchRecipe, cases: Iterable[RecipeCase]) -> str:

@@ -34,7 +34,7 @@ from perfledger.runners.job import (
     literal,
     texts,
 )
-from perfledger.runners.recipe import Image, LaunchRecipe
+from perfledger.runners.recipes import Image, LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.runners.wrappers import LAUNCHERS, CaseWords, entered, pinned, used_launcher
 from perfledger.schema.records import Case, Container, Recipe

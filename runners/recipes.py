@@ -1,15 +1,300 @@
-"""The recipes shipped with Perfledger, and how any recipe is read."""
+"""Recipes as data: the keys of a file `recipes/**/<name>.toml`, each of them checked, and the recipes that are shipped.
+
+Tables with fixed keys are decoded by msgspec, and those whose keys the author chooses (`[[matrix]]`, `[options]`,
+`[slots]`, `[environment_variables]`, `[files]`) key by key.
+"""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-from pathlib import Path
+import re
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, get_args
 
-from perfledger.runners.cases import check_use
-from perfledger.runners.job import RunnerError
-from perfledger.runners.recipe import FOLDER, SITE_FILE, LaunchRecipe, recipe_of
-from perfledger.runners.toml_errors import Table, read_toml
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from perfledger.runners.job import NODE_VARIABLES, Count, RequiredRecords, RunnerError, Scalar, Text
+from perfledger.runners.matrix import (
+    COMPUTED,
+    SLOT,
+    Axes,
+    Lookup,
+    check_name,
+    check_texts,
+    read_matrix,
+    read_slots,
+    scalar,
+    texts_of,
+)
+from perfledger.runners.toml_errors import FaultError, Table, decoded, read_toml, wrong
+from perfledger.schema.plans import DataSet
+from perfledger.schema.redaction.redact import has_key
+from perfledger.schema.vocabulary import LAUNCHERS
+
+#: The recipes that are shipped.
+FOLDER = Path(__file__).parent / "recipes"
+#: The site file of the recipes in its folder; see `settings.py`.
+SITE_FILE = "site.toml"
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
+_SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
+_REDACTION_SECONDS = 1.0
+
+# The descriptions finish the sentence "`key` is VALUE, but must be ..." of an error message.
+Slug = Annotated[
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*$", description="the name of a folder, of a-z, 0-9, '.', '_' and '-'")
+]
+OptionalSlug = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9._-]*)?$", description=get_args(Slug)[1].description)]
+Words = Annotated[tuple[str, ...], Meta(description="a list of texts")]
+LauncherName = Annotated[
+    str,
+    Meta(
+        pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$",
+        description=f"one of {', '.join(LAUNCHERS)}",
+        examples=list(LAUNCHERS),
+    ),
+]
+
+
+class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the ranks are started; `always` even where there is only one."""
+
+    name: LauncherName = "plain"
+    arguments: Words = ()
+    always: Annotated[bool, Meta(description="true or false")] = False
+
+
+class Image(Struct, frozen=True, forbid_unknown_fields=True):
+    """A container image; `digest` is empty where it is not known, `arguments` go to the tool as they are.
+
+    Image and digest may contain slots, so that each case has its own.
+    """
+
+    # An image that begins with a dash would be an option of the tool.
+    image: Annotated[
+        str, Meta(pattern=r"^[^-@\s][^@]*$", description="the name of an image; its digest goes to `container.digest`")
+    ]
+    digest: Annotated[
+        str,
+        Meta(
+            pattern=r"^(sha256:[0-9a-f]{64}|\{[a-z_][a-z0-9_]*\})?$",
+            description="sha256: and 64 hexadecimal digits, or a slot",
+        ),
+    ] = ""
+    arguments: Words = ()
+
+
+class Setup(Struct, frozen=True, forbid_unknown_fields=True):
+    """The needs of a host: packages that `python` must have, the steps that install them, and words.
+
+    `lock` is a requirements file next to the recipe, with a hash for each package; `steps` are shell lines.
+    """
+
+    python: Text = "python"
+    packages: Words = ()
+    steps: Words = ()
+    text: str = ""
+    lock: str = ""
+
+
+class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
+    """The source: a repository, its commit if known, and the folder below `--work` where the command runs."""
+
+    repository: str = ""
+    commit: str = ""
+    folder: Annotated[
+        str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))", description="a path without a leading / and without ..")
+    ] = ""
+
+
+class RecipeData(DataSet, frozen=True, forbid_unknown_fields=True):
+    """The data set, for a reader who has to fetch it; it is not checked."""
+
+
+class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The keys of a recipe's file. Tables whose keys the author chooses are still as TOML gives them."""
+
+    title: Text = ""
+    suite: Slug
+    framework: Annotated[
+        str,
+        Meta(pattern="[A-Za-z0-9]", description="a name with a letter from a to z or a digit, for it names a folder"),
+    ]
+    model: Text
+    iterations: Count
+    command: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of texts, the program first")]
+    records: RequiredRecords
+    matrix: Any
+    device: Annotated[Literal["cpu", "gpu"], Meta(description="cpu or gpu")] = "gpu"
+    repeats: Count = 5
+    timeout_seconds: Count = 3600
+    label: OptionalSlug = ""
+    cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
+    notes: str = ""
+    launcher: Launcher = Launcher()
+    options: Table = {}
+    slots: Table = {}
+    environment_variables: Table = {}
+    files: Table = {}
+    container: Image | None = None
+    setup: Setup = Setup()
+    source: RecipeSource = RecipeSource()
+    data: RecipeData = RecipeData()
+
+
+class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
+    """A recipe.
+
+    Attributes:
+        name: of its file.
+        sha256: of its file.
+        command: has slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
+            `container.image`.
+        matrix: tables of the values that cases combine.
+        files: written into the folder that the command runs in: path there to file here.
+        lock: the text of the file that `setup.lock` names, empty without one.
+        folder: that of its file.
+    """
+
+    name: str
+    sha256: str
+    lock: str
+    folder: Path
+    matrix: tuple[Axes, ...]
+    options: dict[str, Scalar]
+    slots: dict[str, Lookup]
+    environment_variables: dict[str, str]
+    files: dict[str, Path]
+
+
+def recipe_of(path: Path, content: bytes, tables: Table) -> LaunchRecipe:
+    """Return the recipe of a TOML file, by its bytes and tables.
+
+    Raises:
+        FaultError: a key or its value is wrong.
+    """
+    file = decoded(tables, RecipeFile, "a recipe")
+    matrix = read_matrix(file.matrix, file.options)
+    read = {
+        "title": file.title or f"{file.model} in {file.framework}",
+        "matrix": matrix,
+        "options": _options(file.options),
+        "slots": read_slots(file.slots, {*file.options, *matrix[0]}),
+        "environment_variables": _variables(file.environment_variables),
+        "files": _files(file.files, path.parent),
+        # A text of several lines ends with a line break.
+        "setup": replace(file.setup, text=file.setup.text.strip()),
+        "lock": _lock(file.setup, path.parent),
+    }
+    stated = {name: getattr(file, name) for name in file.__struct_fields__}
+    recipe = LaunchRecipe(
+        name=path.stem, sha256=hashlib.sha256(content).hexdigest(), folder=path.parent, **{**stated, **read}
+    )
+    _check_slots(recipe)
+    return recipe
+
+
+def _options(table: Table) -> dict[str, Scalar]:
+    for key, value in table.items():
+        check_name(("options", key), value, ("batch_size", "precision", "shape"))
+    return {key: scalar(("options", key), value) for key, value in table.items()}
+
+
+def _variables(table: Table) -> dict[str, str]:
+    """Read `[environment_variables]`: a text for each, which may contain slots."""
+    for name, value in table.items():
+        if not VARIABLE.fullmatch(name):
+            raise wrong(("environment_variables", name), value, "this is not the name of an environment variable")
+        if fault := secret_fault(name, str(value)):
+            raise FaultError(("environment_variables", name), f"`environment_variables.{name}` {fault}")
+    return {name: str(scalar(("environment_variables", name), value)) for name, value in table.items()}
+
+
+def secret_fault(name: str, value: str) -> str:
+    """Return why a variable must not be stated with its value, which would be published; empty if it may."""
+    if value and (_SECRET_NAME.search(name) or _holds_key(f"{name}={value}")):
+        return f"looks like a secret, and its value would be published; leave it out and run with --secret {name}"
+    return ""
+
+
+def _holds_key(text: str) -> bool:
+    # `list` and `show` need no `regex`; whatever runs has it.
+    with suppress(ImportError):
+        return has_key(text, _REDACTION_SECONDS)
+    return False
+
+
+def _lock(setup: Setup, folder: Path) -> str:
+    """Return the text of `setup.lock`, a requirements file for pip's `--require-hashes`."""
+    if not setup.lock:
+        return ""
+    keys = ("setup", "lock")
+    try:
+        return (folder / setup.lock).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise wrong(keys, setup.lock, f"it cannot be read: {why}; paths begin at the recipe's folder") from error
+
+
+def _files(table: Table, folder: Path) -> dict[str, Path]:
+    """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder."""
+    found: dict[str, Path] = {}
+    for there, here in table.items():
+        keys = ("files", there)
+        if not there or there.startswith("/") or ".." in PurePosixPath(there).parts:
+            raise wrong(keys, there, "must be a path without a leading / and without ..")
+        if not isinstance(here, str) or not here.strip():
+            raise wrong(keys, here, "must be a text that is not empty: a file or a folder")
+        base = folder / here
+        paths = [path for path in sorted(base.rglob("*")) if _is_source(path, base)] if base.is_dir() else []
+        if base.is_dir() and not paths:
+            raise wrong(keys, here, "no file is there; paths begin at the recipe's folder")
+        found |= {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths or [base]}
+    return found
+
+
+def _is_source(path: Path, base: Path) -> bool:
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(base).parts)
+    return path.is_file() and not hidden
+
+
+def _check_slots(recipe: LaunchRecipe) -> None:
+    """Raise for a slot that no case can fill."""
+    of_case = {*case_keys(recipe), *COMPUTED, *NODE_VARIABLES} - {"shape"}
+    for name, slot in recipe.slots.items():
+        check_texts(("slots", name), texts_of(slot), of_case)
+    known = {*of_case, *recipe.slots}
+    check_texts(("command",), recipe.command, known)
+    check_texts(("launcher", "arguments"), recipe.launcher.arguments, known)
+    for name, text in recipe.environment_variables.items():
+        check_texts(("environment_variables", name), [text], known)
+    if recipe.container:
+        # Both must be known before a node is.
+        check_texts(("container", "image"), [recipe.container.image], known - {*NODE_VARIABLES, "data"})
+        check_texts(("container", "digest"), [recipe.container.digest], known - {*NODE_VARIABLES, "data"})
+
+
+def case_keys(recipe: LaunchRecipe) -> dict[str, None]:
+    """Return the keys that distinguish the cases of a recipe, in one order for all tables."""
+    return dict.fromkeys((*recipe.options, *recipe.matrix[0]))
+
+
+def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
+    """Return the names that reach what a node executes: command, launcher, variables or image, also through a table."""
+    image = recipe.container
+    arguments = () if recipe.launcher.name == "plain" else recipe.launcher.arguments
+    texts = [*recipe.command, *arguments, *recipe.environment_variables.values()]
+    texts += [image.image, image.digest] if image else []
+    found: set[str] = set()
+    while texts:
+        for name in {match[1] for match in SLOT.finditer(texts.pop()) if match[1]} - found:
+            slot = recipe.slots.get(name)
+            found |= {name, slot.by} if slot else {name}
+            texts += texts_of(slot) if slot else ()
+    return frozenset(found | ({"batch_size", "devices"} if "global_batch_size" in found else set()))
 
 
 def names() -> list[str]:
@@ -39,13 +324,7 @@ def load(path: Path) -> LaunchRecipe:
     Raises:
         RunnerError: it is not a recipe; the message names the file, and line and key where they are known.
     """
-
-    def reader(content: bytes, tables: Table) -> LaunchRecipe:
-        recipe = recipe_of(path, hashlib.sha256(content).hexdigest(), tables)
-        check_use(recipe)
-        return recipe
-
-    return read_toml(path, "recipe", reader)
+    return read_toml(path, "recipe", lambda content, tables: recipe_of(path, content, tables))
 
 
 def _shipped() -> dict[str, Path]:

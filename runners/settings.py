@@ -24,7 +24,7 @@ from perfledger.runners.job import (
     RunnerError,
     secret_values,
 )
-from perfledger.runners.recipe import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
+from perfledger.runners.recipes import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
 from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, read_toml
 from perfledger.schema.records import SiteRecord
 

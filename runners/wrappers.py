@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from perfledger.runners.cases import RecipeCase
 from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
-from perfledger.runners.matrix import text_of
-from perfledger.runners.recipe import Image, LaunchRecipe
-from perfledger.runners.slots import SLOT, filled_word, slot_alone
+from perfledger.runners.matrix import SLOT, filled_word, slot_alone, text_of
+from perfledger.runners.recipes import Image, LaunchRecipe
 
 #: The container's name, by which the agent finds and ends a leftover one.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))

@@ -17,7 +17,7 @@ from msgspec.structs import fields
 
 from perfledger.runners.job import NODE_VARIABLES
 from perfledger.runners.matrix import COMPUTED
-from perfledger.runners.recipe import RecipeFile
+from perfledger.runners.recipes import RecipeFile
 from perfledger.runners.settings import SitePlace
 from perfledger.schema.run_json import RunJson
 

@@ -13,7 +13,7 @@ from perfledger.runners.display import complain
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import printable
-from perfledger.runners.sbatch import Partition
+from perfledger.runners.slurm import Partition
 from perfledger.runners.transport import Target, UnreachableError
 
 

@@ -11,8 +11,7 @@ from perfledger.runners.cli.options import raw_logs_option
 from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 from perfledger.runners.launch_json import unfinished
-from perfledger.runners.run import collect_run
-from perfledger.runners.watch import supervise
+from perfledger.runners.run import collect_run, supervise
 
 
 @click.command("collect")

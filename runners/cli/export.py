@@ -13,7 +13,7 @@ from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.text import command_text
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.plans import EXAMPLE_DATA, PLANS_FOLDER, SCHEMA, Plan, PlanCase, PlanSource
 from perfledger.schema.records import Container

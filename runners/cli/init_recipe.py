@@ -17,7 +17,7 @@ from perfledger import as_called
 from perfledger.runners import ingest_link
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.job import RunnerError, Scalar
-from perfledger.runners.recipe import secret_fault
+from perfledger.runners.recipes import secret_fault
 from perfledger.schema.figures import RunFigure
 from perfledger.schema.vocabulary import PRECISIONS
 

@@ -8,7 +8,7 @@ import click
 
 from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
-from perfledger.runners.recipe import FOLDER
+from perfledger.runners.recipes import FOLDER
 
 
 @click.command("list")

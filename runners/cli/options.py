@@ -17,10 +17,9 @@ from perfledger.runners.batch import MANY, MOST_REPEATS, Wanted
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
 from perfledger.runners.job import RunnerError
 from perfledger.runners.launch_json import AnyTarget
-from perfledger.runners.recipe import VARIABLE, LaunchRecipe, secret_fault
-from perfledger.runners.sbatch import PARTITION, Partition
+from perfledger.runners.recipes import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.settings import IfBusy, Settings
-from perfledger.runners.slurm import own_job
+from perfledger.runners.slurm import PARTITION, Partition, own_job
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import HOST, Local
 from perfledger.runners.wrappers import CONTAINERS

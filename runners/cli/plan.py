@@ -12,7 +12,7 @@ from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import command_line
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.sbatch import Partition
+from perfledger.runners.slurm import Partition
 
 
 @click.command("plan")

@@ -17,9 +17,8 @@ from perfledger.runners.earlier import finished_runs
 from perfledger.runners.ingest_link import ask_ingest, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.launch_json import AnyTarget
-from perfledger.runners.sbatch import Partition
-from perfledger.runners.slurm import Slurm
-from perfledger.runners.watch import supervise
+from perfledger.runners.run import supervise
+from perfledger.runners.slurm import Partition, Slurm
 from perfledger.schema.figures import FiguresFound
 
 

@@ -15,10 +15,9 @@ from perfledger.runners.cli.options import AnyPlace, Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
 from perfledger.runners.command import Numbered
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.recipe import LaunchRecipe
-from perfledger.runners.sbatch import Needs, Partition, needs
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.settings import Settings, find_site
-from perfledger.runners.slurm import Slurm
+from perfledger.runners.slurm import Needs, Partition, Slurm, needs
 from perfledger.runners.ssh import Ssh
 
 #: Iterations of a smoke run.

@@ -17,7 +17,7 @@ from perfledger.runners.cli.series import at_site
 from perfledger.runners.command import PIP, virtual_environment
 from perfledger.runners.job import ContainerTool, NodeVariable, RunnerError, VirtualEnvironment, Word
 from perfledger.runners.programs import Question
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import USUAL_SECONDS, Local, Reply, Target

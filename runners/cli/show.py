@@ -14,7 +14,7 @@ from perfledger.runners.cli.options import Chosen, case_options, settings_option
 from perfledger.runners.cli.text import case_argument, command_line
 from perfledger.runners.command import plan_run
 from perfledger.runners.ingest_link import check_ingest
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.settings import Settings
 from perfledger.schema.plans import EXAMPLE_DATA
 

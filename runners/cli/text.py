@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from perfledger.runners.cases import RecipeCase, case_choices
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 
 
 def case_argument(recipe: LaunchRecipe, case: RecipeCase) -> str:

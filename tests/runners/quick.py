@@ -17,7 +17,8 @@ from perfledger.ingest import cli as ingest
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record.run import runs_of
-from perfledger.runners import agent_link, ingest_link, slurm, watch
+from perfledger.runners import agent_link, ingest_link, slurm
+from perfledger.runners import run as runs
 from perfledger.runners.cli import main
 from perfledger.schema.figures import FiguresFound
 from tests.runners.agents import all_of, kept, modules, replacing
@@ -69,7 +70,7 @@ def ingested(folder: Path) -> FiguresFound:
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     """Shorten the waits of this process."""
     set_to(agent_link, "AGENT", agent())
-    set_to(watch, "LONGEST_PAUSE", 0.5)
+    set_to(runs, "LONGEST_PAUSE", 0.5)
     set_to(slurm, "SHARED_SECONDS", 0.5)
     set_to(ingest_link, "ask_ingest", ingested)
 

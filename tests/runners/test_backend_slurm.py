@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import sbatch
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
-from perfledger.runners.sbatch import Needs, Partition
 from perfledger.runners.settings import Settings
-from perfledger.runners.slurm import Slurm
+from perfledger.runners.slurm import SCRIPT, Needs, Partition, Slurm, needs, slurm_seconds
 from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.clusters import slurm_cluster
@@ -43,8 +41,8 @@ def slurm(started_cluster, tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     # The runner in a job finds its modules there, and waits as little as that of a test.
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
-    monkeypatch.setattr(sbatch, "MODULE", "tests.runners.quick")
-    monkeypatch.setattr(sbatch, "FOLLOW_SECONDS", 0.1)
+    monkeypatch.setattr("perfledger.runners.slurm.MODULE", "tests.runners.quick")
+    monkeypatch.setattr("perfledger.runners.slurm.FOLLOW_SECONDS", 0.1)
     monkeypatch.chdir(tmp_path)
     yield started_cluster
     started_cluster.call("scancel", "--user=root")
@@ -428,7 +426,7 @@ def test_a_runner_outside_of_a_job_is_refused_with_the_remedy(write_recipe, monk
 
 @pytest.mark.parametrize("python", ["/mine/alone/python", "/bin/true"])
 def test_a_job_whose_node_lacks_the_runner_says_so(python):
-    script = sbatch.SCRIPT.format(python=python, command="echo begun")
+    script = SCRIPT.format(python=python, command="echo begun")
     found = subprocess.run(["sh"], input=script, capture_output=True, text=True, timeout=60)
     there = python == "/bin/true"
     assert (found.returncode, found.stdout) == ((0, "begun\n") if there else (2, ""))
@@ -437,7 +435,7 @@ def test_a_job_whose_node_lacks_the_runner_says_so(python):
 
 def wanted(path, folder, choices) -> Needs:
     """Return what a job needs for one run of a recipe."""
-    return sbatch.needs([planned(path, Local(), folder, choices).run], 0)
+    return needs([planned(path, Local(), folder, choices).run], 0)
 
 
 def test_the_arguments_of_sbatch(write_recipe, tmp_path, monkeypatch):
@@ -477,7 +475,7 @@ def test_an_argument_of_the_user_takes_the_place_of_ours(stated, kept, gone):
 def test_a_job_lasts_for_all_runs_but_not_longer_than_its_partition_allows(write_recipe, tmp_path, monkeypatch):
     path = write_recipe(timeout=3600, device="gpu", more='\n[launcher]\nname = "torchrun"\n')
     small, large = (planned(path, Local(), tmp_path / each, {"devices": each}).run for each in ("1", "8"))
-    series = sbatch.needs([small, large, large], 600)
+    series = needs([small, large, large], 600)
     assert series == Needs(nodes=1, tasks=1, gpus=8, seconds=3 * 4200 + 1800)
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "sinfo", "echo infinite"))
     assert "--time=240" in Partition("v100").argv(series)
@@ -498,4 +496,4 @@ def test_a_job_lasts_for_all_runs_but_not_longer_than_its_partition_allows(write
     ],
 )
 def test_times_of_slurm(text, seconds):
-    assert sbatch.slurm_seconds(text) == seconds
+    assert slurm_seconds(text) == seconds

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from perfledger.runners.cases import select_cases
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError, texts
-from perfledger.runners.recipe import Image
+from perfledger.runners.recipes import Image
 from perfledger.runners.settings import Settings
 from perfledger.runners.wrappers import CONTAINERS
 from tests.runners.written import loaded

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perfledger.runners import cases, recipe, recipes
+from perfledger.runners import cases, recipes
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.wrappers import CaseWords
@@ -30,7 +30,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def drafted(command: str, *options: str) -> recipe.LaunchRecipe:
+def drafted(command: str, *options: str) -> recipes.LaunchRecipe:
     """Draft a recipe, answer its questions, and load it."""
     assert main(["init-recipe", "--to", "mine.toml", *options, "--", *shlex.split(command)]) == 0
     text = Path("mine.toml").read_text("utf-8")

@@ -8,8 +8,8 @@ import pytest
 
 from perfledger.runners import cases, recipes
 from perfledger.runners.job import RequiredRecords, RunnerError
-from perfledger.runners.recipe import Image, Launcher, RecipeSource, Setup
-from perfledger.runners.slots import Lookup
+from perfledger.runners.matrix import Lookup
+from perfledger.runners.recipes import Image, Launcher, RecipeSource, Setup
 from tests.runners.written import loaded, written
 
 WHOLE = """

@@ -20,7 +20,7 @@ from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, select_cases
 from perfledger.runners.job import texts
 from perfledger.runners.matrix import text_of
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.wrappers import CaseWords
 from tests.corpus import corpus
 

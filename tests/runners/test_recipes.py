@@ -20,7 +20,7 @@ from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipes
 from perfledger.runners.cases import RecipeCase, case_choices, framework_slug, select_cases
 from perfledger.runners.job import NODE_VARIABLES, texts
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.wrappers import CaseWords
 from perfledger.schema.vocabulary import OPTIONS
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from perfledger.runners import watch
+from perfledger.runners import run as runs
 from perfledger.runners.cli import main
 from tests.runners.clusters import SshHost, ssh_hosts
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
@@ -94,7 +94,7 @@ def test_a_stopped_setup_ends_on_its_host(write_recipe, tmp_path):
 
 @pytest.mark.usefixtures("hosts")
 def test_a_node_that_fails_ends_the_others_and_gives_the_outcome(write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(watch, "FAILED_SECONDS", 0.5)
+    monkeypatch.setattr(runs, "FAILED_SECONDS", 0.5)
     path = write_recipe('[ "$RANK" = 1 ] && { echo "CUDA out of memory"; exit 1; }; sleep 300', more=RANK)
     assert run(path, tmp_path) == 1
     written = load(folder_of(tmp_path, PAIR) / "1/run.json")
@@ -133,7 +133,7 @@ def test_an_unreachable_host_is_waited_for_and_the_run_completes(write_recipe, t
 
 
 def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe, tmp_path, hosts, capfd, monkeypatch):
-    monkeypatch.setattr(watch, "PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 1)
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
     with meanwhile(lambda: cut_while_running(hosts[1])):
         assert run(path, tmp_path, "--repeats", "3") == 1

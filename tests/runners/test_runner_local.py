@@ -10,7 +10,8 @@ from datetime import datetime
 
 import pytest
 
-from perfledger.runners import record, watch
+from perfledger.runners import record
+from perfledger.runners import run as runs
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
@@ -217,7 +218,7 @@ def test_a_third_interrupt_leaves_a_run_that_can_be_collected(write_recipe, tmp_
 
 
 def test_two_signals_are_counted_and_the_third_interrupts():
-    with watch.count_signals() as signals:
+    with runs.count_signals() as signals:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
         assert signals.count == 2

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, display, recipes, ssh, transport, watch
+from perfledger.runners import batch, display, recipes, ssh, transport
+from perfledger.runners import run as runs
 from perfledger.runners.batch import Wanted, current_figure, rounds, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
@@ -89,7 +90,7 @@ def test_repeats_go_on_until_the_interval_is_narrow_or_all_are_made(found, made,
 
 def supervised(figures):
     """Return a supervision with the figures of some cases."""
-    return watch.Supervision(watch.StopSignals(), display.Progress(None), figures)
+    return runs.Supervision(runs.StopSignals(), display.Progress(None), figures)
 
 
 def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path, capsys):
@@ -344,14 +345,14 @@ def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monke
     busy = transport.Warnings(("GPU 0 is busy",))
     answers = [busy, busy, transport.Warnings()]
     monkeypatch.setattr(transport.Local, "check", lambda *_: answers.pop(0))
-    monkeypatch.setattr(watch, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(runs, "IDLE_SECONDS", 0.01)
     words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--if-busy", "wait"]
     assert main(words) == 1
     assert answers == []
     said = capfd.readouterr().out
     assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
     monkeypatch.setattr(transport.Local, "check", lambda *_: busy)
-    monkeypatch.setattr(watch, "BUSY_SECONDS", 0.6)
+    monkeypatch.setattr(runs, "BUSY_SECONDS", 0.6)
     assert main([*words, "--repeats", "3"]) == 2
     error = capfd.readouterr().err
     assert "cpu-n1d1-bs1-fp32: not idle after 0 min: GPU 0 is busy; choose other hosts, or run it nevertheless" in error

@@ -18,9 +18,8 @@ from perfledger.runners.cli.series import at_site
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipes import load
-from perfledger.runners.sbatch import Partition
 from perfledger.runners.settings import Settings
-from perfledger.runners.slurm import Slurm
+from perfledger.runners.slurm import Partition, Slurm
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local
 from tests.runners.agents import replacing

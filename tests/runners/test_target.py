@@ -8,8 +8,7 @@ import pytest
 
 from perfledger.runners.cli.options import parse_target
 from perfledger.runners.job import RunnerError
-from perfledger.runners.sbatch import Partition
-from perfledger.runners.slurm import Slurm
+from perfledger.runners.slurm import Partition, Slurm
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local
 from tests.runners.node import tool

@@ -11,7 +11,7 @@ import pytest
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.job import texts
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.wrappers import CaseWords
 
 ROOT = Path(__file__).parents[2]

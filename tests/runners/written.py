@@ -11,7 +11,7 @@ import msgspec
 from perfledger.runners import recipes
 from perfledger.runners.agent import job
 from perfledger.runners.job import Word
-from perfledger.runners.recipe import LaunchRecipe
+from perfledger.runners.recipes import LaunchRecipe
 
 HEAD = """
 title = "Lines"

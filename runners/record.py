@@ -12,7 +12,6 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -24,7 +23,7 @@ from perfledger.runners.ingest_link import count_records, is_empty, log_figures,
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.launch_json import LAUNCH_JSON, Launch
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
-from perfledger.runners.transport import INCOMING
+from perfledger.runners.transport import INCOMING, Warnings, numbered
 from perfledger.schema.figures import FiguresFound
 from perfledger.schema.records import Node, Records, Stated
 from perfledger.schema.redaction.redact import redact, redacted
@@ -120,19 +119,19 @@ class Lost(Struct, frozen=True):
 
 
 class NodeResult(Struct, frozen=True):
-    """One node of a run; `host` is None if the node was lost before it wrote `host.json`."""
+    """One node of a run; one that `is_lost` wrote no `host.json`, and its `host` has an outcome alone."""
 
     rank: int
     folder: Path
     #: The subfolder for its files; `.` for the node whose log is used.
     place: str
-    outcome: Outcome
-    host: HostRecord | None
+    host: HostRecord
+    is_lost: bool
     facts: Facts
 
     def files(self) -> dict[str, str]:
         """Return the files to keep by their path below `folder`, with the SHA-256 that the node stated, if it did."""
-        if self.host:
+        if not self.is_lost:
             return {name: entry.sha256 for name, entry in self.host.files.items() if KEPT.fullmatch(name)}
         below = [path.relative_to(self.folder).as_posix() for path in sorted(self.folder.rglob("*")) if path.is_file()]
         return {name: "" for name in below if KEPT.fullmatch(name) and not (self.folder / name).is_symlink()}
@@ -140,8 +139,7 @@ class NodeResult(Struct, frozen=True):
     @property
     def ending(self) -> Node:
         """Its entry in `nodes` of `run.json`."""
-        host = self.host
-        return Node(self.place, self.outcome, host.exit_status if host else None, (host and host.gpus) or None)
+        return Node(self.place, self.host.outcome, self.host.exit_status, self.host.gpus or None)
 
 
 def read_node(job: Path, rank: int, top: int, otherwise: Outcome) -> NodeResult:
@@ -151,10 +149,9 @@ def read_node(job: Path, rank: int, top: int, otherwise: Outcome) -> NodeResult:
         RunnerError: `host.json` or `environment.json` cannot be read.
     """
     folder, place = job / INCOMING / f"node{rank}", "." if rank == top else f"node{rank}"
-    host = read_json(folder / HOST_JSON, HostRecord)
-    environment = read_json(folder / ENVIRONMENT, _Environment)
-    outcome = host.outcome if host else otherwise
-    return NodeResult(rank, folder, place, outcome, host, environment.facts if environment else {})
+    stated, environment = read_json(folder / HOST_JSON, HostRecord), read_json(folder / ENVIRONMENT, _Environment)
+    host = stated or HostRecord(schema="perfledger.host/1", outcome=otherwise, files={})
+    return NodeResult(rank, folder, place, host, stated is None, environment.facts if environment else {})
 
 
 def note_failure(folder: Path) -> None:
@@ -215,7 +212,9 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
     hosts = launch.target.hosts
-    texts = [*_losses(nodes, lost, launch.plan.secrets), *_found_by(nodes, "warnings")]
+    stated = {node.rank: Warnings(node.host.warnings, node.host.disturbances) for node in nodes}
+    found_by = numbered(len(nodes), stated)
+    texts = [*_losses(nodes, lost, launch.plan.secrets), *found_by.warnings]
     record = replace(
         known,
         outcome="short" if outcome == "completed" and short else outcome,
@@ -225,7 +224,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
         ),
-        disturbances=tuple(published(text, hosts) for text in _found_by(nodes, "disturbances")),
+        disturbances=tuple(published(text, hosts) for text in found_by.disturbances),
         nodes=tuple(node.ending for node in nodes) if len(nodes) > 1 else (),
         files=files,
     )
@@ -242,11 +241,11 @@ def _known(
     return RunRecord(
         **{**planned, "source": _source(plan.source, host)},
         # If Python and NCCL both state a version of NCCL, that of Python counts.
-        environment={**(host.facts if host else {}), **top.facts},
-        start=host.start if host else None,
-        end=host.end if host else None,
-        wall_seconds=host.wall_seconds if host else None,
-        exit_status=next(node.ending.exit_status for node in nodes if node.outcome == outcome),
+        environment={**host.facts, **top.facts},
+        start=host.start,
+        end=host.end,
+        wall_seconds=host.wall_seconds,
+        exit_status=next(node.host.exit_status for node in nodes if node.host.outcome == outcome),
         outcome=outcome,
         files={},
     )
@@ -254,7 +253,7 @@ def _known(
 
 def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
     """Return the GPUs that the command saw, if all nodes chose the same; else `nodes` lists them."""
-    chosen = {(node.host.gpu_variable, node.host.gpus) if node.host else ("", "") for node in nodes}
+    chosen = {(node.host.gpu_variable, node.host.gpus) for node in nodes}
     variable, gpus = chosen.pop()
     return {variable: gpus} if gpus and not chosen else {}
 
@@ -275,7 +274,7 @@ def _records(found: FiguresFound, launch: Launch, has_reason: bool) -> Records:
 def _nodes(folder: Path, count: int, top: int, lost: Lost | None) -> list[NodeResult]:
     otherwise = lost.outcome if lost else "failed"
     nodes = [read_node(folder, rank, top, otherwise) for rank in range(count)]
-    silent = [node.rank for node in nodes if not node.host]
+    silent = [node.rank for node in nodes if node.is_lost]
     if silent and lost is None:
         raise RunnerError(
             f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
@@ -284,7 +283,7 @@ def _nodes(folder: Path, count: int, top: int, lost: Lost | None) -> list[NodeRe
 
 
 def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[str]) -> list[str]:
-    silent = [node for node in nodes if lost and not node.host]
+    silent = [node for node in nodes if node.is_lost]
     found = [f"node {node.rank} was lost: {lost.cause}" for node in silent if lost]
     if secrets and not all(map(is_empty, (node.folder / LOG for node in silent))):
         # A host that was switched off could not mask them.
@@ -292,15 +291,9 @@ def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[st
     return found
 
 
-def _found_by(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"]) -> list[str]:
-    """Return what nodes found before and during the run, after their numbers where there are several."""
-    found = [(node.rank, text) for node in nodes if node.host for text in getattr(node.host, kind)]
-    return [f"node {rank}: {text}" if len(nodes) > 1 else text for rank, text in found]
-
-
 def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
     """Return the outcome of the run: that of the failed node if the others were stopped because of it (`failed`)."""
-    outcomes = [node.outcome for node in nodes]
+    outcomes = [node.host.outcome for node in nodes]
     caused = [outcome for outcome in outcomes if outcome not in ("stopped", "completed")] if failed else []
     return min(caused or outcomes, key=OUTCOMES.index)
 
@@ -308,7 +301,7 @@ def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
 def _hardware(node: NodeResult, device: str) -> str:
     """Return the hardware of a node; if the node was lost before it stated it, in the same form as the agent."""
     facts = node.facts
-    if node.host and node.host.hardware:
+    if node.host.hardware:
         return node.host.hardware
     if device == "gpu":
         return str(facts.get("gpu", "unknown"))
@@ -317,10 +310,10 @@ def _hardware(node: NodeResult, device: str) -> str:
     return ", ".join([*named, f"{some}{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
 
 
-def _source(planned: SourceRecord | None, host: HostRecord | None) -> SourceRecord | None:
+def _source(planned: SourceRecord | None, host: HostRecord) -> SourceRecord | None:
     """Return the source; the commit found on the node takes precedence over that of the recipe."""
-    if planned is None or host is None:
-        return planned
+    if planned is None:
+        return None
     commit = str(host.source.get("commit") or planned.commit)
     return replace(planned, commit=commit, modified=bool(host.source.get("modified")))
 

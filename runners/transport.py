@@ -204,7 +204,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             job = self.prepare(replace(run, folder=Path(folder)))
             checked = self._checked(job, run.spec, action)
             self.ask(job, "forget", job.ranks, Reply)
-        return warned(job, checked)
+        return numbered(len(job.ranks), checked)
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
         place = asdict(self.meeting(job))
@@ -226,7 +226,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
             UncertainStartError: that could not be stopped.
         """
-        checked = warned(job, self._checked(job, spec))
+        checked = numbered(len(job.ranks), self._checked(job, spec))
         if is_stopped():
             self.ask(job, "forget", job.ranks, Reply)
             return None
@@ -298,12 +298,12 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         return "\n".join(filter(None, texts))
 
 
-def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
-    """Return warnings with node numbers instead of host names, limited in number and length, for records."""
+def numbered(nodes: int, replies: Mapping[int, Warnings]) -> Warnings:
+    """Return the warnings of nodes after the number of each if there are several, limited in number and length."""
 
     def lines(kind: str) -> tuple[str, ...]:
         return tuple(
-            f"node {rank}: {line[:LONGEST_WARNING]}" if job.facts.nodes > 1 else line[:LONGEST_WARNING]
+            f"node {rank}: {line[:LONGEST_WARNING]}" if nodes > 1 else line[:LONGEST_WARNING]
             for rank, reply in replies.items()
             for line in getattr(reply, kind)[:MOST_WARNINGS]
         )

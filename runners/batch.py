@@ -213,7 +213,7 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarge
 
 def checked_part(spec: JobSpec) -> bytes:
     """Return the part of a job that the checks of its hosts read; most cases of a recipe have the same."""
-    return msgspec.json.encode(structs.replace(spec, command=spec.command[:1], variables={}, files={}))
+    return msgspec.json.encode(structs.replace(spec, command=spec.command[:1], variables={}, files={}, threads=""))
 
 
 def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[Path]]:

@@ -71,14 +71,10 @@ def check_ingest(formats: Mapping[str, str]) -> None:
 
 
 def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
-    """Return the formats whose id, or the part of it after the dot, is most like a text; empty if none is like it."""
-    whole = {name: [name] for name in known}
-    spellings = dict(whole)
-    for name in whole:
-        short = name.rpartition(".")[2]
-        spellings[short] = [*spellings.get(short, ()), name]
-    similar = difflib.get_close_matches(format.lower(), spellings, n=1)
-    return spellings[similar[0]] if similar else []
+    """Return the formats whose part after the dot is most like that of a text; empty if none is like it."""
+    short = {name: name.rpartition(".")[2] for name in known}
+    near = difflib.get_close_matches(format.lower().rpartition(".")[2], short.values(), n=1)
+    return [name for name, part in short.items() if part in near]
 
 
 def shortfall(found: Mapping[str, int], wanted: RequiredRecords) -> str:

@@ -27,7 +27,6 @@ from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, Figures, NoFigure, Problem, Run, text_of
-from perfledger.schema.redaction.names import NO_NAMES, may_name
 from perfledger.schema.redaction.redact import redact_record
 from perfledger.schema.run_json import RunJson
 
@@ -74,7 +73,7 @@ def _read(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str])
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
         return _not_understood(empty, file, run_problems.of_unclaimed(log, given))
-    names = NO_NAMES if log.distinct and not may_name(log.distinct) else names_of(given.path, sha256)
+    names = names_of(given.path, sha256)
     started = _with_run_json(empty, file.run_json.document)
     return [redact_record(_run(started, file, log, each, extra_rules), names) for each in log.sessions]
 

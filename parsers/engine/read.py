@@ -43,8 +43,6 @@ class Log:
     lines: int
     #: Number of the last line if it is a record that was cut, else 0.
     cut_line: int = 0
-    #: The distinct lines (`schema.distinct_lines`) of its first chunks; None if tags were removed from them.
-    distinct: tuple[bytes, ...] | None = None
 
 
 def read(path: Path, format: Format | None = None) -> Log:
@@ -68,8 +66,7 @@ def read(path: Path, format: Format | None = None) -> Log:
     sessions = tuple(reader.sessions(chain(head, stream)))
     if format is None:
         sessions = _viewed(path, sessions, found[0].beneath)
-    distinct = None if reader.tagged else tuple(reader.distinct)
-    return Log(path, found, sessions, noise, reader.last_line, reader.cut_line(), distinct)
+    return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
 
 
 def _head(stream: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -144,8 +141,6 @@ class _LogReader:
         #: Number of records of each table that are found so far, those of the current chunk included.
         self.rows = [0] * len(self.tables)
         self.last_line = 0
-        self.distinct: list[bytes] = []
-        self.tagged = False
         self._last_text = b""
         #: Number of announcements of each rank.
         self._started: Counter[int] = Counter()
@@ -193,9 +188,6 @@ class _LogReader:
             self._feed(current, chunk, begin, len(chunk.text), pending)
             for number, table in enumerate(self.tables):
                 table.store(chunk, Found.joined(pending.get(number, ())))
-            if len(self.distinct) < HEAD_CHUNKS:
-                self.distinct.append(chunk.distinct)
-            self.tagged |= bool(chunk.tags)
             self._last_text = chunk.text
             self.last_line = chunk.first_line + chunk.lines - chunk.text.endswith(b"\n")
         closed.append(self._close(current, len(closed) + 1))

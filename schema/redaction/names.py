@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -55,8 +55,12 @@ NO_NAMES = Names()
 
 def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     """Return the names in texts; hosts are numbered in order of appearance, after the known ones."""
+    texts = list(texts)
+    likely = naming_rules().likely("\n".join(texts))
+    if not likely:
+        return known
     hosts, users = dict(known.hosts), dict.fromkeys(name for name, by in known.everywhere if by == USER)
-    for _, kind, name in (each for text in texts for each in _named(text)):
+    for _, kind, name in (each for text in texts for each in _named(text, likely)):
         if len(hosts) + len(users) >= _MOST_NAMES:
             break
         if kind == "host":
@@ -68,19 +72,14 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     return Names(tuple(hosts.items()), tuple((name, by) for name, by in found.items() if _is_specific(name)))
 
 
-def may_name(distinct: Iterable[bytes]) -> bool:
-    """Return whether texts may contain names, from their distinct lines (`schema.distinct_lines`)."""
-    return any(naming_rules().may_match(each.decode("utf-8", "replace").lower()) for each in distinct)
-
-
-def _named(text: str) -> list[tuple[int, str, str]]:
+def _named(text: str, likely: Container[str]) -> list[tuple[int, str, str]]:
     """Return place, kind and name of each host and user; the result is empty if the search takes too long."""
-    places = naming_rules().places(text)
     try:
         return sorted(
             (at, kind, text[at:last] + (number[1] if (number := _FIRST_NUMBER.match(text, last)) else ""))
-            for rule, begin, end in places
-            for match in rule.regex.finditer(text, begin, end, timeout=_TIMEOUT_SECONDS)
+            for rule, begin, end in naming_rules().places(text)
+            if rule.id in likely
+            for match in rule.matches(text, _TIMEOUT_SECONDS, begin, end)
             for at, last, kind in rule.hidden(match)
             if kind != "hide"
         )

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.records import from_json, to_json
-from perfledger.schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
+from perfledger.schema.redaction.names import NO_NAMES, USER, Names, names_in
 from perfledger.schema.redaction.rules import Kind, every_rule
 from perfledger.schema.redaction.views import decoded, views
 from perfledger.schema.visible import visible
@@ -102,10 +101,7 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
     looked up later.
     """
     document = to_json(record)
-    texts = [each for each in _texts(document) if len(each) <= _LONGEST]
-    # Few records contain names, and the distinct lines of all texts show it.
-    if may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))]):
-        names = names_in(texts, names)
+    names = names_in((each for each in _texts(document) if len(each) <= _LONGEST), names)
     found = redact(document, names, only=_FREE_TEXTS)
     return record if found == document else from_json(found, type(record))
 
@@ -169,7 +165,7 @@ def _spans(text: str, names: Names, seconds: float) -> Iterator[_Span]:
 
 def _spans_of_view(text: str, names: Names, seconds: float) -> Iterator[_Span]:
     for rule, first, last in every_rule().places(text):
-        for match in rule.regex.finditer(text, first, last, timeout=seconds):
+        for match in rule.matches(text, seconds, first, last):
             for begin, end, group in rule.hidden(match):
                 by = names.pseudonym(text[begin:end]) if group == "host" else USER if group == "user" else rule.by
                 yield _Span(begin, end, by, "user" if group == "user" else rule.kind, rule.id)
@@ -200,7 +196,7 @@ def _in_word(word: str) -> tuple[_Span, ...]:
     return tuple(
         _Span(begin, end, rule.by, rule.kind, rule.id)
         for rule in every_rule().of_words
-        for match in rule.regex.finditer(word, timeout=_TIMEOUT_SECONDS)
+        for match in rule.matches(word, _TIMEOUT_SECONDS)
         for begin, end, _ in rule.hidden(match)
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
+from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.redaction.shapes import is_random, private_length, words
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).resolve().parent
 #: Our rules, in their order.
 _FILES = ("keys.toml", "machine.toml")
+#: The groups of a pattern that are removed.
+_GROUPS = frozenset({"host", "user", "hide"})
 #: Lines that a rule may search, from a line with one of its literals.
 _MOST_LINES = 3
 Kind = Literal["key", "address", "host", "user", "job", "path"]
@@ -41,19 +44,29 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     word: bool = False
 
     @cached_property
-    def regex(self) -> Any:
-        """The pattern, compiled."""
+    def regexes(self) -> list[Any]:
+        """The lines of the pattern, compiled. The trap: `regex` needs twice as long for all of them in one pattern."""
         import regex
 
-        return regex.compile(self.pattern)
+        return [regex.compile(each) for each in self.pattern.split("\n")]
+
+    def matches(self, text: str, seconds: float, begin: int = 0, end: int | None = None) -> Iterator[Any]:
+        """Yield the matches of each line of the pattern in a text or in a part of it.
+
+        Raises:
+            TimeoutError: a line takes longer than `seconds`.
+        """
+        for each in self.regexes:
+            yield from each.finditer(text, begin, end, timeout=seconds)
 
     @cached_property
-    def _groups(self) -> list[str]:
-        return [each for each in ("host", "user", "hide") if each in self.regex.groupindex]
+    def outlined(self) -> re.Pattern[str]:
+        """The outline, compiled."""
+        return re.compile(self.outline, re.MULTILINE)
 
     def hidden(self, match: Any) -> Iterator[tuple[int, int, str]]:
         """Yield begin, end and group of each part of a match that is removed; without a group it is the whole match."""
-        spans = [(*span, name) for name in self._groups for span in match.spans(name)]
+        spans = [(*span, name) for name in _GROUPS & match.re.groupindex.keys() for span in match.spans(name)]
         for begin, end, name in spans or [(*match.span(), "hide")]:
             text = match.string[begin:end]
             if self.kind == "path":
@@ -72,7 +85,7 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
     def rules(self) -> Iterator[RedactionRule]:
         """Yield the rules with their parts filled in."""
         for rule in self.rule:
-            pattern = _alternatives(rule.pattern)
+            pattern = rule.pattern.strip("\n")
             for name, part in self.parts.items():
                 pattern = pattern.replace(f"{{{name}}}", f"(?:{_alternatives(part)})")
             yield msgspec.structs.replace(rule, pattern=pattern, outline=_alternatives(rule.outline))
@@ -95,6 +108,10 @@ class RuleSet:
         return [(each, [rule for rule in self.rules if each in rule.needs]) for each in literals]
 
     @cached_property
+    def _hints(self) -> list[tuple[RedactionRule, re.Pattern[str]]]:
+        return [(rule, re.compile(rule.hint)) for rule in self.rules if rule.hint]
+
+    @cached_property
     def _automaton(self) -> AhoCorasick:
         from ahocorasick_rs import AhoCorasick
 
@@ -107,7 +124,11 @@ class RuleSet:
 
     def places(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
         """Yield the rules that may match a text, and where: lines with a literal of the rule, and some after each."""
-        yield from ((rule, 0, len(text)) for rule in self.rules if rule.hint and re.search(rule.hint, text))
+        yield from ((rule, 0, len(text)) for rule, hint in self._hints if hint.search(text))
+        yield from self._lines(text)
+
+    def _lines(self, text: str) -> Iterator[tuple[RedactionRule, int, int]]:
+        """Yield rules, and lines with a literal of the rule."""
         # As long as the text. The trap: a dotted capital I is the one letter that becomes two.
         small = text.encode("utf-8", "replace").decode().replace("\u0130", "I").lower()
         found: dict[str, tuple[RedactionRule, int, int]] = {}
@@ -123,11 +144,11 @@ class RuleSet:
                 found[rule.id] = rule, first, ends[rule.lines - 1]
         yield from found.values()
 
-    def may_match(self, distinct: str) -> bool:
-        """Return whether a rule may match a text, from its distinct lines in small letters."""
-        numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(distinct, overlapping=True)}
-        likely = {rule.id: rule.outline for number in numbers for rule in self._literals[number][1]}
-        return any(re.search(outline, distinct, re.MULTILINE) for outline in likely.values())
+    def likely(self, text: str) -> set[str]:
+        """Return the ids of the rules whose hint a text contains, or whose outline its distinct lines contain."""
+        distinct = distinct_lines(text.encode("utf-8", "replace")).decode("utf-8", "replace").lower()
+        found = {rule.id for rule, begin, end in self._lines(distinct) if rule.outlined.search(distinct, begin, end)}
+        return found | {rule.id for rule, hint in self._hints if hint.search(text)}
 
 
 def _line_ends(text: str, at: int) -> list[int]:

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+# The trap: `re` is fast if a pattern begins with one set of characters, so each pattern looks back at that character.
 #: Characters that a terminal does not show and that may split a secret: styles, NUL, marks without width.
 _UNSEEN = re.compile(
-    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)|[\0\xad\u200b-\u200f\u2060\ufeff]"
+    r"[\x1b\0\xad\u200b-\u200f\u2060\ufeff]"
+    r"(?:(?<!\x1b)|(?<=\x1b)(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)))"
 )
 _TOKEN = r"[\w+/=.-]"
 #: Characters of a word before and after the end of a line that splits it, at least: most words of logs are shorter.
@@ -24,14 +26,14 @@ _HALVES = ((4, 16), (8, 12), (12, 8), (16, 4))
 _SPLIT = "|".join(rf"(?<={_TOKEN}{{{before}}}\n)(?={_TOKEN}{{{after}}})" for before, after in _HALVES)
 # A word is split by quotes, with a plus or a break between them, and the end of a line of a terminal. Such a line has
 # 60 characters or more, and the next one does not begin with a name and its value.
-# The trap: patterns begin with a rare character and look at the text before it last, which is fast.
 _BREAK = re.compile(
-    rf"[\"'`](?<={_TOKEN}.)[\"'`]?(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\n?[ \t]{{0,20}}[\"'`]{{1,2}})?(?={_TOKEN})"
-    rf"|\n(?:{_SPLIT})(?<=[^\n]{{60}}\n)(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])"
+    rf"[\"'`\n](?:(?<={_TOKEN}[\"'`])[\"'`]?"
+    rf"(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\n?[ \t]{{0,20}}[\"'`]{{1,2}})?(?={_TOKEN})"
+    rf"|(?<=[^\n]{{60}}\n)(?:{_SPLIT})(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:]))"
 )
 _ESCAPE = re.compile(
-    r"%[0-7][0-9A-Fa-f]|\\{1,3}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/nt])"
-    r"|&(?:quot|apos|amp|lt|gt|#\d{2,3}|#x[0-9A-Fa-f]{2});|[\uff01-\uff5e]"
+    r"[%\\&\uff01-\uff5e](?:(?<=%)[0-7][0-9A-Fa-f]|(?<=\\)\\{0,2}(?:u00[0-7][0-9A-Fa-f]|x[0-7][0-9A-Fa-f]|[\"'/nt])"
+    r"|(?<=&)(?:quot|apos|amp|lt|gt|#\d{2,3}|#x[0-9A-Fa-f]{2});|(?<=[\uff01-\uff5e]))"
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}+={0,2}")
 _PAIR = re.compile(r"[\w.@+-]{1,64}:\S{6,}")
@@ -81,15 +83,11 @@ def views(text: str) -> Iterator[View]:
     """Yield a text and its other readings; hidden characters are removed before breaks and escapes."""
     seen = View(text)
     yield seen
-    # Most texts contain no such characters, and a search for them is faster than a pattern.
-    is_plain = text.isascii()
-    hidden = [] if is_plain and "\x1b" not in text and "\0" not in text else _edits(_UNSEEN, text)
-    if hidden:
+    if hidden := _edits(_UNSEEN, text):
         seen = View(seen, hidden)
         yield seen
-    has_escapes = not is_plain or any(each in text for each in "%\\&")
-    for edits in (_edits(_BREAK, seen.text), _edits(_ESCAPE, seen.text) if has_escapes else []):
-        if edits:
+    for pattern in (_BREAK, _ESCAPE):
+        if edits := _edits(pattern, seen.text):
             yield View(seen, edits)
 
 

@@ -6,6 +6,7 @@ Changes are found by names, sizes and times of the files that the build read and
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from perfledger.ingest.build import Inputs
 from perfledger.ingest.common import sources
 from perfledger.ingest.common.cache import key_of
 from perfledger.ingest.common.documents import MOST_OF_TABLE, decoded, read_bytes
-from perfledger.ingest.common.files import is_settled, notes, write_if_changed
+from perfledger.ingest.common.files import notes, write_if_changed
 from perfledger.ingest.read.objects import is_url
 
 _NOTE = "last_build.json"
@@ -46,11 +47,12 @@ def asked(inputs: Inputs, *options: object) -> str:
     """
     if inputs.stores or is_url(inputs.ledger) or not all(each.is_dir() for each in inputs.paths):
         return ""
-    state, newest = sources.looked_at([*inputs.paths, *inputs.published, *sources.beside_logs(inputs.layout)])
+    state, settled_at = sources.looked_at([*inputs.paths, *inputs.published, *sources.beside_logs(inputs.layout)])
     # Installing a library changes the folder that contains it.
     libraries = Path(click.__file__).parents[1].stat().st_mtime_ns
-    settled = is_settled([0, 0, newest])
-    return key_of(sys.version, str(libraries), str(Path.cwd()), repr(inputs), repr(options), state) if settled else ""
+    if settled_at >= time.time_ns():
+        return ""
+    return key_of(sys.version, str(libraries), str(Path.cwd()), repr(inputs), repr(options), state)
 
 
 def repeated(asked: str, inputs: Inputs) -> Printed | None:

@@ -16,8 +16,10 @@ from perfledger.ingest.common.documents import DocumentError, read_bytes
 
 #: Logs up to which data are written as JSON lines, whose changes git shows; Parquet files are a tenth as large.
 MANY_LOGS = 5_000
-#: Resolution of the times of files on the coarsest file systems: two seconds.
-_COARSEST_NS = 2_000_000_000
+#: Time after which another change of a file has another time, on file systems that count whole seconds, at most by two.
+_COARSE_NS = 2_000_000_000
+#: The same on other file systems, which count at least a hundred times a second.
+_FINE_NS = 50_000_000
 #: Beginning and end of the names of unfinished files, which a killed run leaves.
 _UNFINISHED = ".perfledger-", ".new"
 
@@ -34,12 +36,14 @@ def stamp(path: Path) -> list[int] | None:
     return [at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_ino] if stat.S_ISREG(at.st_mode) else None
 
 
-def is_settled(at: Sequence[int]) -> bool:
-    """Return whether the last change is long enough ago that another one would change the stamp.
+def settled_at(change: int) -> int:
+    """Return from when on, in ns, another change of a file has another time than this one."""
+    return change + (_FINE_NS if change % 1_000_000_000 else _COARSE_NS)
 
-    A change in the future, from a clock that was set back, does not count.
-    """
-    return at[2] + _COARSEST_NS < time.time_ns()
+
+def is_settled(at: Sequence[int]) -> bool:
+    """Return whether another change would change the stamp; never, if a clock was set back since the last one."""
+    return settled_at(at[2]) < time.time_ns()
 
 
 def notes(out: Path) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from perfledger import PACKAGES, TEMPLATES
 from perfledger.ingest.common.documents import read_text
-from perfledger.ingest.common.files import notes, write_if_changed
+from perfledger.ingest.common.files import notes, settled_at, write_if_changed
 from perfledger.ingest.common.project import layout_files, parts
 
 #: Folders of code and templates that pages depend on, in addition to the logs.
@@ -26,11 +26,11 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 
 def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
-    """Return the fingerprint of all files, and the time of the last change in ns.
+    """Return the fingerprint of all files, and from when on, in ns, it shows a further change.
 
     The fingerprint includes the time of each file's last change of any kind, which a program cannot set back.
     """
-    digest, newest = hashlib.sha256(), 0
+    digest, settled = hashlib.sha256(), 0
     for path in sorted({each for top in paths for each in _files(top)}):
         try:
             at = os.stat(path)  # noqa: PTH116 - of every file, and a Path costs more than the look
@@ -38,8 +38,8 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
             continue  # gone since the folder was read
         line = f"{path}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}\n"
         digest.update(line.encode("utf-8", "surrogateescape"))
-        newest = max(newest, at.st_ctime_ns)
-    return digest.hexdigest(), newest
+        settled = max(settled, settled_at(at.st_ctime_ns))
+    return digest.hexdigest(), settled
 
 
 def beside_logs(layout: str) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from perfledger.ingest import build, cli, last_build
 from perfledger.ingest.cli.state import NOT_ALL
-from perfledger.ingest.common import files
+from perfledger.ingest.common import files, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1"
@@ -19,10 +20,11 @@ CASE = "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1"
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return logs that count as unchanged at once, although the code usually waits for two seconds."""
+    """Return logs that count as unchanged at once, although the code usually waits for a moment."""
     shutil.copytree(ROOT / CASE, tmp_path / CASE)
     (tmp_path / "raw_logs" / "notes.log").write_text("not a log of anything\n", "utf-8")
-    monkeypatch.setattr(files, "_COARSEST_NS", 0)
+    monkeypatch.setattr(files, "settled_at", lambda change: change)
+    monkeypatch.setattr(sources, "settled_at", lambda change: change)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "raw_logs"
 
@@ -120,5 +122,14 @@ def test_builds_of_stores_single_logs_and_recent_logs_are_not_skipped(
     assert not last_build.asked(build.Inputs((next(logs.rglob("train.log")),)))
     assert not last_build.asked(build.Inputs((logs,), stores=("s3://bucket/logs",)))
     assert not last_build.asked(build.Inputs((logs,), ledger="s3://bucket/ledger"))
-    monkeypatch.setattr(files, "_COARSEST_NS", 3600 * 10**9)
+    monkeypatch.setattr(sources, "settled_at", lambda change: change + 3600 * 10**9)
     assert not last_build.asked(inputs)
+
+
+def test_times_of_whole_seconds_show_a_change_after_two_seconds() -> None:
+    now = time.time_ns()
+    past = now - now % 10**9 - 10**9
+    assert not files.is_settled([0, 0, past, 0])
+    assert files.is_settled([0, 0, past - 2 * 10**9, 0])
+    assert files.is_settled([0, 0, past + 1, 0])
+    assert not files.is_settled([0, 0, now + 10**10 + 1, 0])

@@ -108,7 +108,7 @@ class ReadingTable:
     reading: Reading
     rows: int = 0
     parts: dict[str, list[Column]] = field(default_factory=dict)
-    #: Ranks of each stretch's rows, empty if its chunk has no tags.
+    #: The rank that printed each row; 0 without tags.
     ranks: list[Column] = field(default_factory=list)
     #: The stamp at the start of each row's line, in seconds, NaN without a stamp; only if the reading has no clock.
     stamps: list[Column] = field(default_factory=list)
@@ -141,12 +141,8 @@ class ReadingTable:
         return _slice(self.parts[name], rows, self.stretches)
 
     def rank(self, rows: slice) -> Column:
-        """Return the rank that printed each row; 0 without tags."""
-        if not any(map(len, self.ranks)):
-            return np.zeros(rows.stop - rows.start)
-        sizes = [len(each) for each in next(iter(self.parts.values()))]
-        parts = [part if len(part) else np.zeros(size) for part, size in zip(self.ranks, sizes, strict=True)]
-        return _slice(parts, rows, self.stretches)
+        """Return the rank that printed each row."""
+        return _slice(self.ranks, rows, self.stretches)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows; their chunks are read again."""
@@ -198,10 +194,10 @@ class ReadingTable:
             if factor := self.reading.scales.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
-        ranks = np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64)
+        ranks = np.array(chunk.ranks(places), np.float64) if chunk.tags else np.zeros(len(found))
         if "rank" in self.parts:
             named = self.parts["rank"][-1]
-            ranks = np.where(np.isfinite(named), named, ranks if len(ranks) else 0.0)
+            ranks = np.where(np.isfinite(named), named, ranks)
         self.ranks.append(ranks)
         if not CLOCKS & set(self.reading.columns):
             self.stamps.append(stamps(chunk.text, places))
@@ -222,7 +218,7 @@ class SessionRecords:
 
     def __len__(self) -> int:
         """Return the number of records."""
-        return self.last - self.first if self._processed is None else len(self._processed[0])
+        return len(self._kept)
 
     @property
     def reading(self) -> Reading:
@@ -254,10 +250,7 @@ class SessionRecords:
         """Return the lines of pauses after the first record; `row` of each is the index of the next record."""
         begin, end = (bisect_right(self.table.stops, row, key=lambda each: each.row) for row in (self.first, self.last))
         found = self.table.stops[begin:end]
-        if self._processed is None:
-            return [each._replace(row=each.row - self.first) for each in found]
-        rows = np.sort(self._processed[0])
-        records = np.searchsorted(rows, [each.row - self.first for each in found])
+        records = np.searchsorted(np.sort(self._kept), [each.row - self.first for each in found])
         return [each._replace(row=int(at)) for each, at in zip(found, records, strict=True)]
 
     def stamps(self) -> Column:
@@ -266,18 +259,15 @@ class SessionRecords:
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
-        rows = indices if self._processed is None else self._processed[0][list(indices)].tolist()
-        return self.table.lines([self.first + each for each in rows])
+        return self.table.lines((self.first + self._kept[list(indices)]).tolist())
 
     def before(self, line: int) -> NDArray[np.bool_]:
         """Return which records begin before a line."""
-        rows = np.arange(len(self)) if self._processed is None else self._processed[0]
-        return np.asarray(rows < self.table.row_at(line) - self.first)
+        return self._kept < self.table.row_at(line) - self.first
 
     def printed(self, index: int, name: str) -> bytes:
         """Return the printed value of a column of one record; empty if its line does not print it."""
-        row = index if self._processed is None else int(self._processed[0][index])
-        return self.table.printed(self.first + row, name)
+        return self.table.printed(self.first + int(self._kept[index]), name)
 
     def _in_order(self, clock: Column) -> Column:
         """Make clocks increase over midnight; elapsed times do not change, since a smaller one follows a restart."""
@@ -307,7 +297,12 @@ class SessionRecords:
         return self._in_order(column) if name == "clock" else column
 
     def _of_records(self, of_rows: Column) -> Column:
-        return of_rows if self._processed is None else of_rows[self._processed[0]]
+        return of_rows[self._kept]
+
+    @cached_property
+    def _kept(self) -> Indices:
+        """Return the rows that are records, counted from the first row of the session."""
+        return np.arange(self.last - self.first) if self._processed is None else self._processed[0]
 
     @cached_property
     def _processed(self) -> Processed | None:

@@ -229,12 +229,6 @@ def total(name: str, *parts: str) -> Verb:
     return lambda columns: columns.assign(**{name: np.sum([columns[each] for each in parts], axis=0)})
 
 
-def quotient(name: str, above: str, below: str) -> Verb:
-    """Make a column the quotient of two others."""
-
-    return lambda columns: columns.assign(**{name: columns[above] / columns[below]})
-
-
 def either(name: str, *others: str) -> Verb:
     """Fill in a column from others, the first that a row prints."""
 

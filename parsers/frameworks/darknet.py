@@ -6,7 +6,7 @@ devices and over all `subdivisions`. With several devices the number advances by
 wrong. Other work between iterations, such as the mAP and saving the weights, is in neither time.
 """
 
-from perfledger.parsers.contract import Fact, Format, Reading, carry, only, quotient, total
+from perfledger.parsers.contract import Fact, Format, Reading, carry, only, total
 
 FORMAT = Format(
     title="Darknet",
@@ -23,7 +23,7 @@ FORMAT = Format(
             verbs=(
                 carry("reader_seconds"),
                 only("step"),
-                quotient("batch", "_images", "step"),
+                lambda each: each.assign(batch=each["_images"] / each["step"]),
                 total("step_seconds", "step_seconds", "reader_seconds"),
             ),
         ),

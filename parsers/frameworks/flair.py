@@ -10,15 +10,7 @@ last batch, which is smaller, and is not a record.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import (
-    ENDED,
-    Fact,
-    Format,
-    Pause,
-    Reading,
-    quotient,
-    undo_mean,
-)
+from perfledger.parsers.contract import ENDED, Fact, Format, Pause, Reading, undo_mean
 
 #: The first batch alone is not a tenth of an epoch, and the last one is smaller.
 _INSIDE = rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps>"
@@ -33,7 +25,7 @@ FORMAT = Format(
             rb"epoch <epoch> - iter " + _INSIDE + rb" - loss <loss> - time \(sec\): (?P<_since>[0-9.]++) - samples/sec: ",
             unit="samples/s",
             scope="device",
-            verbs=(quotient("step_seconds", "_since", "step"), undo_mean("step_seconds")),
+            verbs=(lambda each: each.assign(step_seconds=each["_since"] / each["step"]), undo_mean("step_seconds")),
         ),
         Reading(
             rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) epoch <epoch> - iter " + _INSIDE + rb" - loss <loss> - samples/sec: <throughput>" + ENDED,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading, product
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, only, product, states
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second; a rate is rounded to two decimals.
@@ -38,36 +38,33 @@ def _epochs(columns: Columns) -> Columns:
     If validations begin within the bar, it is the last state before the first one of an epoch. If the log does not
     show that state, the epochs contain a validation.
     """
-    steps = columns["steps"]
-    complete = np.flatnonzero(np.isfinite(steps))
-    rows = complete[np.diff(columns["epoch"][complete], prepend=np.nan) != 0]
-    if not len(rows) and "_open" in columns:
-        steps = columns["_open"]
-        states = np.flatnonzero(np.isfinite(steps))
-        rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
-    evaluated = "_within" in columns and bool(np.isfinite(columns["_within"]).any())
+    found = _one_per_epoch(columns, "steps")
+    if not len(found.rows) and "_open" in columns:
+        found = _one_per_epoch(columns, "_open", last=True)
     if "_trained" in columns and np.isfinite(columns["_trained"]).any():
-        steps, evaluated = columns["_trained"], False
-        states = np.flatnonzero(np.isfinite(steps))
-        rows = states[np.diff(columns["epoch"][states], prepend=np.nan) != 0]
-    found = columns.assign(steps=steps, _row=np.arange(float(len(steps)))).take(rows)
-    if evaluated:
-        found = found.assign(evaluated=np.ones(len(rows)))
+        found = _one_per_epoch(columns, "_trained")
+    elif "_within" in columns and np.isfinite(columns["_within"]).any():
+        found = found.assign(evaluated=np.ones(len(found.rows)))
     rate = found["steps_per_second"]
-    seconds = found.get("step_seconds", np.full(len(rows), np.nan))
+    seconds = found.get("step_seconds", np.full(len(rate), np.nan))
     return found.assign(step_seconds=np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds))
+
+
+def _one_per_epoch(columns: Columns, steps: str, last: bool = False) -> Columns:
+    """Return the first state of each epoch, or the last one, that prints its steps in a column."""
+    return states("epoch", last=last)(only("steps")(columns.assign(steps=columns[steps])))
 
 
 def _of_bar(columns: Columns) -> Columns:
     """Return the same of a bar that prints the mean of an epoch, without the steps that an earlier run did of it."""
     found = _epochs(columns)
-    steps, lasted, printed = found["steps"], found["duration"] + _CUT, columns.take(found["_row"].astype(np.intp))
+    steps, lasted, printed = found["steps"], found["duration"] + _CUT, columns.take(found.rows)
     coarse = _ROUNDS / np.where(np.isnan(printed["step_seconds"]), printed["steps_per_second"], printed["step_seconds"])
     # The rate of a state that is not complete may be smoothed.
     apart = np.abs(steps * found["step_seconds"] - lasted)
     smoothed = np.isnan(printed["steps"]) & ~(apart <= _CUT + coarse * lasted)
     seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
-    before = np.array([_before(columns, int(row)) for row in found["_row"]])
+    before = np.array([_before(columns, row) for row in found.rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
     return found.assign(steps=done, step_seconds=seconds / done).drop("duration", "steps_per_second")
 

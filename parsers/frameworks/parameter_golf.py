@@ -8,7 +8,7 @@ milliseconds. Earlier programs print other lines (`step_avg`).
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Reading, quotient
+from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="parameter-golf",
@@ -25,7 +25,7 @@ FORMAT = Format(
             "wallclock_cap train_time: {_seconds:ms} step: {_steps}/",
             unit="tokens/s",
             span="run",
-            verbs=(quotient("steps_per_second", "_steps", "_seconds"),),
+            verbs=(lambda each: each.assign(steps_per_second=each["_steps"] / each["_seconds"]),),
         ),
     ),
     facts=(

@@ -24,7 +24,9 @@ from perfledger.parsers.contract import (
     Reading,
     lacks,
     listed,
+    only,
     says,
+    states,
     uncut,
     up_to_argument,
 )
@@ -40,15 +42,12 @@ def epochs(columns: Columns) -> Columns:
     If the batches of an epoch are those of the data set, the last one counts as a fraction of a batch. If a run ended
     within its first epoch, its last state is returned. The rate of that state is smoothed, so its time shows the speed.
     """
-    steps = columns["steps"]
-    within = "_open" in columns and not np.isfinite(steps).any()
-    steps = columns["_open"] if within else steps
-    states = np.flatnonzero(np.isfinite(steps))
-    rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
-    found, steps = columns.take(rows), steps[rows]
+    within = "_open" in columns and not np.isfinite(columns["steps"]).any()
+    bar = columns.assign(steps=columns["_open"]) if within else columns
+    found = states("epoch", last=True)(only("steps")(bar))
+    steps, elapsed = found["steps"], found["duration"]
     by_rate = steps * np.fmax(found["step_seconds"], 1 / found["steps_per_second"])
-    elapsed = found["duration"]
-    if len(rows):
+    if len(steps):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         steps = np.where(np.ceil(full) == steps, full, steps)
     if within:

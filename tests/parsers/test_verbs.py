@@ -39,7 +39,6 @@ NAN = float("nan")
         (verbs.since_start, {"step": [1019, 1039, 1059]}, [0, 1, 2], {"step": [19, 39, 59]}),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),
-        (verbs.quotient("loss", "_a", "_b"), {"_a": [6], "_b": [3]}, [0], {"loss": [2]}),
         (verbs.either("step", "_step"), {"step": [NAN, 1], "_step": [5, 7]}, [0, 1], {"step": [5, 1]}),
         (verbs.fine("loss", 0.05), {"loss": [0.4, 0.5]}, [0, 1], {"loss": [NAN, 0.5]}),
         (

@@ -10,15 +10,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from perfledger.runners.cases import RecipeCase, case_folder
-from perfledger.runners.command import Numbered, commit_of, plan_run
 from perfledger.runners.display import complain
-from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs, next_repeat
+from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, SupervisedError, unfinished
-from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.run import UNFINISHED, Supervision, collect_run, launch, pause
-from perfledger.runners.settings import Settings
 from perfledger.runners.transport import UnreachableError
 from perfledger.schema.figures import CaseFigure, FiguresFound
 
@@ -34,27 +30,6 @@ OTHERWISE = 1
 REFUSED = 2
 #: Ctrl-C or SIGTERM.
 STOPPED = 130
-
-
-def first_runs(
-    recipe: LaunchRecipe, cases: Iterable[RecipeCase], raw_logs: Path, settings: Settings, numbered: Numbered
-) -> Iterator[PlannedRun]:
-    """Yield the next run of each case, with all that it needs: files may change under a long series.
-
-    Args:
-        recipe: the recipe.
-        cases: those that a command runs.
-        raw_logs: the folder that runs go to.
-        settings: what the user chose.
-        numbered: round, seed and smoke of all runs; each run adds its own number.
-
-    Raises:
-        RunnerError: a case cannot be run in this way.
-    """
-    commit = commit_of(recipe.files.values())
-    for case in map(settings.prefixed, cases):
-        repeat = next_repeat(case_folder(recipe, case, raw_logs))
-        yield plan_run(recipe, case, raw_logs, settings, structs.replace(numbered, repeat=repeat, commit=commit))
 
 
 # --- The order of runs ------------------------------------------------------------------------------------------------

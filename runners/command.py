@@ -5,6 +5,7 @@ Words contain a `NodeVariable` for each value that only the node knows.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -17,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.cases import RecipeCase, case_choices, case_folder
+from perfledger.runners.earlier import next_repeat
 from perfledger.runners.job import (
     NCCL_VARIABLES,
     OF_INTERFACE,
@@ -43,20 +45,16 @@ from perfledger.schema.records import Case, Container, Recipe
 PIP = re.compile(r"\bpip3?\b")
 
 
-class Numbered(Struct, frozen=True):
-    """Which run of its case it is.
+class Labels(Struct, frozen=True):
+    """The keys of `run.json` that all runs of one command share.
 
     Attributes:
-        repeat: its number among those of the case.
         round: the benchmark round, if any.
-        commit: of the recipe's own files, empty if unknown; see `commit_of`.
-        smoke: whether it is left out of all results.
-        order_seed: the seed of the random order of the runs.
+        smoke: whether they are left out of all results.
+        order_seed: the seed of their random order.
     """
 
-    repeat: int = 1
     round: str = ""
-    commit: str = ""
     smoke: bool = False
     order_seed: int | None = None
 
@@ -66,21 +64,21 @@ def plan_run(
     case: RecipeCase,
     raw_logs: Path,
     settings: Settings | None = None,
-    numbered: Numbered | None = None,
+    labels: Labels | None = None,
 ) -> PlannedRun:
-    """Return a run with all that it needs to start.
+    """Return the next run of a case, with all that it needs to start.
 
     Args:
         recipe: the recipe.
         case: one of its cases.
         raw_logs: the folder that runs go to.
         settings: what the user chose beyond the recipe.
-        numbered: which run of the case it is; the first one if it is left out.
+        labels: what all runs of the command share.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
     """
-    settings, numbered = settings or Settings(), numbered or Numbered()
+    settings, labels = settings or Settings(), labels or Labels()
     written, recipe, case = recipe, settings.applied(recipe), settings.prefixed(case)
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
@@ -113,9 +111,11 @@ def plan_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.if_busy in ("run", "count"),
     )
-    folder = case_folder(recipe, case, raw_logs) / str(numbered.repeat)
-    record = _record(written, case, settings, spec, numbered)
-    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case, numbered.smoke), spec=spec)
+    folder = case_folder(recipe, case, raw_logs)
+    repeat = next_repeat(folder)
+    record = _record(written, case, settings, spec, labels, repeat)
+    wanted = _wanted(recipe, case, labels.smoke)
+    return PlannedRun(folder=folder / str(repeat), record=record, wanted=wanted, spec=spec)
 
 
 def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> RequiredRecords:
@@ -172,6 +172,10 @@ def commit_of(files: Iterable[Path]) -> str:
     return _git(paths[0], "rev-parse", "HEAD") or ""
 
 
+#: Asked once, for files may change under a long series.
+_commit = functools.cache(commit_of)
+
+
 def _git(beside: str, *words: str) -> str | None:
     """Return what git prints, without white space around it; None where it fails."""
     try:
@@ -194,9 +198,10 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 
 def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, numbered: Numbered
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, labels: Labels, repeat: int
 ) -> PlannedRecord:
-    repository, version = recipe.source.repository, recipe.source.commit or numbered.commit
+    repository = recipe.source.repository
+    version = recipe.source.commit or (repository and _commit(tuple(recipe.files.values())))
     return PlannedRecord(
         schema=RUN_SCHEMA,
         suite=recipe.suite,
@@ -211,16 +216,16 @@ def _record(
             options=dict(case.options),
         ),
         format=recipe.records.format,
-        repeat=numbered.repeat,
+        repeat=repeat,
         recipe=_recipe_record(recipe, case, settings),
         argv=tuple(texts(spec.argv)),
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
         secrets=settings.secrets,
         site=settings.place.record,
         accept_disturbed=settings.if_busy == "count",
-        smoke=numbered.smoke,
-        order_seed=numbered.order_seed,
-        round=numbered.round,
+        smoke=labels.smoke,
+        order_seed=labels.order_seed,
+        round=labels.round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,
     )

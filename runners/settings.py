@@ -176,7 +176,7 @@ class Settings(Struct, frozen=True):
     def prefixed(self, case: RecipeCase) -> RecipeCase:
         """Return a case with the site's prefix as an option: a run on fewer processors does not repeat one on all."""
         prefix = shlex.join(self.place.prefix)
-        if not prefix or "prefix" in case.options:
+        if not prefix:
             return case
         slug = f"{case.slug}-prefix-{slugify(prefix)}"
         return replace(case, options={**case.options, "prefix": prefix}, slug=slug)

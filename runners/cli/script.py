@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import asdict
 
 from perfledger.runners.agent_link import START, archive
-from perfledger.runners.batch import COMPLETED, first_runs
+from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import Chosen, case_options, raw_logs_option, round_option, settings_options
 from perfledger.runners.cli.text import case_argument
-from perfledger.runners.command import Numbered
+from perfledger.runners.command import Labels, plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.launch_json import planned_launch
 from perfledger.runners.settings import Settings
@@ -39,9 +39,8 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str, outpu
     if len(cases) > 1:
         choices = "\n".join(f"  --case {case_argument(recipe, case)}" for case in cases)
         raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
-    (one,) = first_runs(recipe, cases, raw_logs, settings, Numbered(round=round))
     try:
-        output.write_bytes(standalone(one))
+        output.write_bytes(standalone(plan_run(recipe, cases[0], raw_logs, settings, Labels(round))))
     except OSError as error:
         raise RunnerError(f"{output}: it cannot be written: {error.strerror}; name another file with -o") from error
     return COMPLETED

@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from perfledger.runners.batch import MANY, Wanted, first_runs, rounds
+from perfledger.runners.batch import MANY, Wanted, rounds
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import AnyPlace, Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
-from perfledger.runners.command import Numbered
+from perfledger.runners.command import Labels, plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipes import LaunchRecipe
 from perfledger.runners.settings import Settings, find_site
@@ -70,13 +70,13 @@ def series_of(asked: Asked) -> Series:
             recipes differ in the target.
     """
     seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
-    numbered = Numbered(round=asked.round, smoke=asked.wanted.smoke, order_seed=seed)
+    labels = Labels(asked.round, asked.wanted.smoke, seed)
     firsts, targets = dict[Path, PlannedRun](), list[AnyPlace]()
     for each in asked.chosen:
         settings, target = at_site(each.recipe, asked.settings, asked.target, asked.site)
         targets.append(target)
-        cases = _few_iterations(each) if numbered.smoke else each.cases
-        for run in first_runs(each.recipe, cases, asked.raw_logs, settings, numbered):
+        for case in _few_iterations(each) if labels.smoke else each.cases:
+            run = plan_run(each.recipe, case, asked.raw_logs, settings, labels)
             if other := firsts.get(run.folder.parent):
                 both = f"{other.record.recipe.name} and {each.recipe.name}"
                 remedy = "give one of them a `label`, or run them apart"

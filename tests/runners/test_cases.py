@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perfledger.runners.batch import first_runs, rounds
+from perfledger.runners.batch import rounds
 from perfledger.runners.cases import case_choices, framework_slug, select_cases, slugify
-from perfledger.runners.command import Numbered
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import NodeVariable, RunnerError, texts, word
-from perfledger.runners.settings import Settings
 from perfledger.runners.wrappers import CaseWords
 from tests.runners.written import MATRIX, loaded
 
@@ -295,7 +294,7 @@ def test_existing_folders_keep_their_numbers(tmp_path):
     chosen = replace(loaded(tmp_path, USED, MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
-    firsts = [*first_runs(chosen, select_cases(chosen, {}), tmp_path, Settings(), Numbered())]
+    firsts = [plan_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
     runs = [*rounds(firsts, 0, lambda _, made: made < 2)]
     assert sorted(run.record.repeat for run in runs) == [1, 2, 8, 9]
     assert [run.folder.name for run in runs] == [str(run.record.repeat) for run in runs]

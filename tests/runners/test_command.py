@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from perfledger.runners import recipes
+from perfledger.runners import command, recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
-from perfledger.runners.command import Numbered, commit_of, plan_run
+from perfledger.runners.command import commit_of, plan_run
 from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
@@ -171,19 +171,18 @@ def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(t
     assert [plan_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
 
 
-def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path):
+def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path, monkeypatch):
     recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
     (case,) = select_cases(recipe, {})
     assert plan_run(recipe, case, tmp_path).record.source is None
-    record = plan_run(recipe, case, tmp_path, numbered=Numbered(commit="c0ffee")).record
+    monkeypatch.setattr(command, "_commit", lambda _: "c0ffee")
+    record = plan_run(recipe, case, tmp_path).record
     assert record.source == SourceRecord("a/b", "c0ffee")
     assert record.recipe.container is None
     record = plan_run(recipe, case, tmp_path, Settings("podman")).record
     assert record.recipe.container == Container("podman", "a/b:1")
     fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
-    assert plan_run(fixed, case, tmp_path, numbered=Numbered(commit="c0ffee")).record.source == SourceRecord(
-        "a/b", "of the recipe"
-    )
+    assert plan_run(fixed, case, tmp_path).record.source == SourceRecord("a/b", "of the recipe")
 
 
 def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):

@@ -133,21 +133,22 @@ def _chosen(log: Path, ask: Ask) -> Proposal:
 
 def _names(proposal: Proposal, ask: Ask) -> list[str]:
     """Return the name of each number, after the corrections of the user, such as `3=throughput 5=_`."""
-    names = [each.name for each in proposal.numbers]
+    proposed = [each.name for each in proposal.numbers]
     shown = "\n".join(
         f"  {number}. {each.before[-_CONTEXT:]}\x1b[1m{each.printed[0]}\x1b[0m{each.after[:_CONTEXT]}  ->  {each.name}"
         for number, each in enumerate(proposal.numbers, 1)
     )
     known = f"Names are {', '.join(COLUMNS)}; {SKIPPED} is not read."
-    for word in (
-        ask(f"{shown}\n{known}\nCorrect the names, such as 3=throughput 5=_; Enter if they are right", "")
-        .replace(",", " ")
-        .split()
-    ):
+    answer = ask(f"{shown}\n{known}\nCorrect the names, such as 3=throughput 5=_; Enter if they are right", "")
+    corrected: dict[int, str] = {}
+    for word in answer.replace(",", " ").split():
         number, _, name = word.partition("=")
-        if not number.isdigit() or not 1 <= int(number) <= len(names) or name not in {*COLUMNS, SKIPPED}:
+        if not number.isdigit() or not 1 <= int(number) <= len(proposed) or name not in {*COLUMNS, SKIPPED}:
             raise UsageError(f"new-format: {word!r} is not NUMBER=NAME, with one of these numbers and names")
-        names[int(number) - 1] = name
+        corrected[int(number) - 1] = name
+    # A corrected name is not also that of the number for which it was proposed.
+    others = (SKIPPED if each in corrected.values() else each for each in proposed)
+    names = [corrected.get(at, each) for at, each in enumerate(others)]
     named = [each for each in names if each != SKIPPED]
     if len(named) != len(set(named)):
         raise UsageError("new-format: two numbers have one name; a line has one number of each name")

@@ -43,7 +43,7 @@ _BY_LABEL = {
     "step": r"(?:global_|train_)?steps?|iter(?:ation)?s?|it|batch|update",
     "loss": r"(?:train(?:ing)?_|total_)?loss|lm_loss",
     "accuracy": r"acc(?:uracy)?|top-?1",
-    "throughput": r"ips|tps|wps|throughput|speed|\w*_per_sec(?:ond)?|tok(?:en)?s?/s(?:ec)?|\w+/s(?:ec)?",
+    "throughput": r"ips|tps|wps|throughput|speed|\w*_per_s(?:ec(?:ond)?)?|tok(?:en)?s?/s(?:ec)?|\w+/s(?:ec)?",
     "step_seconds": r"time|dt|\w*step_time|time_per_\w+|batch_(?:time|cost)|\w+_ms|\w+_seconds|sec",
     "reader_seconds": r"data(?:_time)?|reader_cost|data_load\w*",
     "memory": r"\w*mem(?:ory)?\w*",
@@ -61,6 +61,8 @@ _BY_UNIT = {
 _NEVER = r"(?!)"
 #: Units that no template converts: such a number is not proposed as seconds or MiB.
 _OTHER_UNIT = re.compile(r" ?(?:min|minutes?|h|hrs?|hours?|days?|[GMK])\b|[A-Za-z]")
+#: A unit in the label before a number, such as `took_ms:` or `time (ms):`.
+_UNIT_OF_LABEL = re.compile(r"[_( ](ms|us|[MG]i?B)[)\"']*+ ?[:=] ?$")
 #: The letter of a shortened number, such as `107K`.
 _SHORTENED = re.compile(r"[KMBT](?![A-Za-z])")
 #: The unit of a speed by the word after it.
@@ -106,7 +108,7 @@ class Proposal:
     @property
     def unit(self) -> str:
         """Return the unit of the printed speed, or `samples/s`."""
-        after = " ".join(f"{each.before[-12:]} {each.after[:12]}" for each in self.numbers if each.name == "throughput")
+        after = " ".join(f"{each.before[-20:]} {each.after[:12]}" for each in self.numbers if each.name == "throughput")
         return next(unit for unit, word in _SPEED_UNITS.items() if re.search(word, after))
 
     def template(self, names: Sequence[str]) -> str:
@@ -174,7 +176,7 @@ def _guess(before: str, after: str, printed: Sequence[str], kind: str, previous:
         return _CLOCK_NAME if kind == _CLOCK_NAME else SKIPPED
     if before.strip() in ("/", "of") and previous in ("step", "epoch"):
         return f"total_{previous}s"
-    words = _WORD.findall(before)
+    words = _WORD.findall(re.sub(r"\([a-zA-Z/]+\)", "", before))
     label = words[-1].lower() if words else ""
     short = _SHORTENED.match(after)
     for name, pattern in _BY_UNIT.items():
@@ -249,6 +251,8 @@ def _slot(name: str, number: Number) -> str:
     if name == "throughput" and _SHORTENED.match(number.after):
         return f"{{{name}:short}}"
     unit = _unit(name, number.after)
+    if not unit and name in _WITH_UNIT and (label := _UNIT_OF_LABEL.search(number.before)):
+        unit = f"in {label[1]}"
     return f"{{{name}:{unit}}}" if unit else f"{{{name}}}"
 
 

@@ -89,6 +89,11 @@ def test_answers_change_names_unit_and_scope(project: Path, log: Path) -> None:
     assert (main.unit, main.scope) == ("samples/s", "device")
 
 
+def test_a_corrected_name_is_not_also_that_of_its_proposal(project: Path, log: Path) -> None:
+    new_format.create("ours", log, answers("1", "4=throughput", "", ""))
+    assert "cost={throughput} | lr {_} | {step_seconds:ms}/batch | {_} img/s" in str(made(project).main.pattern)
+
+
 @pytest.mark.parametrize(
     ("line", "template"),
     [
@@ -97,6 +102,8 @@ def test_answers_change_names_unit_and_scope(project: Path, log: Path) -> None:
         ("step {n} mem 41.{n}G 9{n} img/s", "step {step} mem {_}G {throughput} img/s"),
         ("step {n} took 0.{n}s/step", "step {step} took {step_seconds:s}/step"),
         ('{{"step": {n}, "time": 1.{n}}}', '{{"step": {step}, "time": {step_seconds}}}'),
+        ('{{"step": {n}, "took_ms": 1.{n}}}', '{{"step": {step}, "took_ms": {step_seconds:in ms}}}'),
+        ("step {n} time (ms): 1.{n}", "step {step} time (ms): {step_seconds:in ms}"),
     ],
 )
 def test_units_without_a_conversion_are_not_read_as_other_units(line: str, template: str, tmp_path: Path) -> None:
@@ -120,7 +127,7 @@ def test_a_time_that_only_grows_is_read_as_time_since_the_start(tmp_path: Path) 
     [
         (("7",), "'7' is not one of these lines; give a number from 1 to 1"),
         (("1", "4=speed"), "'4=speed' is not NUMBER=NAME"),
-        (("1", "4=step"), "two numbers have one name"),
+        (("1", "4=step 5=step"), "two numbers have one name"),
         (("1", "6=_ 7=_"), "no number is a time or a speed"),
         (("1", "", "parsecs"), "'parsecs' is not one of"),
         (("1", "", "", "rack"), "'rack' is not one of job, node, device"),

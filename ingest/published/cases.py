@@ -69,12 +69,17 @@ def one_device_figures(rows: Iterable[Published]) -> Mapping[Case, list[float]]:
     return found
 
 
-def may_be_of(figure: Published, plan: Plan, case: PlanCase) -> bool:
-    """Return whether a published figure may belong to a planned case: all facts that both state are equal."""
+def of_plan(figures: Iterable[Published], plan: Plan) -> list[Published]:
+    """Return the published figures of the model and the framework of a plan."""
+    model, framework = suites.model(plan.model), library(plan.framework)
+    return [each for each in figures if each.model == model and library(each.framework) == framework]
+
+
+def may_be_of(figure: Published, case: PlanCase) -> bool:
+    """Return whether a published figure of a plan may belong to a case of it: all facts that both state are equal."""
     same = {figure.precision, case.precision} <= _HALF or figure.precision in ("", case.precision)
     return (
         same
-        and (figure.model, library(figure.framework)) == (suites.model(plan.model), library(plan.framework))
         and figure.nodes in (None, case.nodes)
         and figure.devices in (None, case.devices)
         and figure.batch_size in (None, case.batch_size)

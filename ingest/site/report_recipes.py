@@ -36,7 +36,8 @@ def recipes(site: Site, report: Report, rows: Sequence[Published]) -> Table | No
 
 def _row(plan: Plan, rows: Sequence[Published], page: str | None) -> RecipeRow:
     """Return the row of a plan, with the cases of these figures; with all if they fit none, as in other editions."""
-    wanted = [case for case in plan.cases if any(cases.may_be_of(row, plan, case) for row in rows)] or plan.cases
+    figures = cases.of_plan(rows, plan)
+    wanted = [case for case in plan.cases if any(cases.may_be_of(each, case) for each in figures)] or plan.cases
     chosen = [_common_choices(each) for each in _by_nodes(wanted)]
     count = sum(any(_selects(each, case) for each in chosen) for case in plan.cases)
     data = any(each.data for each in wanted)

@@ -25,13 +25,20 @@ window.plChips = (() => {
     return of ? of.getAttribute(`data-f-${name}`).split(" ") : undefined;
   }
 
-  function has(part, name, value) {
-    const found = states(part, name);
-    return !found || found.includes(token(value));
+  const named = (chosen) => Object.entries(chosen).filter(([, value]) => value !== ALL).map(([name, value]) => [name, token(value)]);
+
+  /** Whether a part states each of these values, or does not state the fact. */
+  const meets = (part, wanted) => wanted.every(([name, value]) => (states(part, name) || [value]).includes(value));
+  const fits = (part, chosen) => meets(part, named(chosen));
+
+  /** Return a function that gives the rows with a value of a fact, or all, among those that fit the rest of a choice. */
+  function fitting(name, others) {
+    const wanted = named({ ...others, [name]: ALL }), found = new Map();
+    const add = (value, row) => (found.has(value) ? found.get(value).push(row) : found.set(value, [row]));
+    rows.filter((row) => meets(row, wanted)).forEach((row) => [ALL, ...(states(row, name) || [])].forEach((value) => add(value, row)));
+    return (value) => found.get(token(value)) || [];
   }
 
-  const fits = (part, chosen) => Object.entries(chosen).every(([name, value]) => value === ALL || has(part, name, value));
-  const fitting = (name, value, others) => rows.filter((row) => (value === ALL || states(row, name)) && fits(row, { ...others, [name]: value }));
   /** The number of results of some rows; records of one result are one. */
   const results = (found) => Array.from(new Set(found.map((row) => row.result || row)), (row) => Number((row.dataset && row.dataset.n) || 1)).reduce((sum, n) => sum + n, 0);
 
@@ -48,7 +55,7 @@ window.plChips = (() => {
   // ---- groups of chips ----
 
   const chipsOf = (group) => [...group.querySelectorAll("button, option")];
-  const isOffered = (group, value, before) => chipsOf(group).some((chip) => chip.value === value) && (isOpen || fitting(group.dataset.name, value, before).length > 0);
+  const isOffered = (group, value, before) => chipsOf(group).some((chip) => chip.value === value) && (isOpen || fitting(group.dataset.name, before)(value).length > 0);
   const canBeAll = (group) => chipsOf(group).some((chip) => chip.value === ALL);
 
   /** The value of a group that nobody has chosen: what a part of the page begins with, all, or that of the first row. */
@@ -58,8 +65,8 @@ window.plChips = (() => {
     const value = part && part.getAttribute(`data-usual-${name}`);
     if (part && isOffered(group, value, before)) return value;
     if (canBeAll(group)) return ALL;
-    const row = rows.find((each) => fits(each, before) && states(each, name));
-    const chip = row && chipsOf(group).find((each) => has(row, name, each.value));
+    const wanted = named(before), row = rows.find((each) => meets(each, wanted) && states(each, name));
+    const chip = row && chipsOf(group).find((each) => fits(row, { [name]: each.value }));
     return chip ? chip.value : ALL;
   }
 
@@ -87,15 +94,15 @@ window.plChips = (() => {
     const single = {};
     if (isOpen) return groups.forEach((group) => chipsOf(group).forEach((chip) => press(chip, chip.value === choice[group.dataset.name])));
     groups.forEach((group) => {
-      const { name } = group.dataset, isSingle = !canBeAll(group), others = isSingle ? { ...single } : choice;
+      const { name } = group.dataset, isSingle = !canBeAll(group), ofSingle = fitting(name, single), ofChoice = isSingle ? ofSingle : fitting(name, choice);
       chipsOf(group).forEach((chip) => {
-        const there = fitting(name, chip.value, others), isChosen = chip.value === choice[name];
+        const there = ofChoice(chip.value), isChosen = chip.value === choice[name];
         const number = chip.querySelector("b:not([data-fixed])");
         if (number) number.textContent = results(there);
         press(chip, isChosen);
         chip.disabled = !there.length && !isChosen;
         chip.title = chip.disabled ? form.dataset.none : chip.dataset.about || "";
-        chip.hidden = Boolean(number) && !isChosen && !fitting(name, chip.value, single).length;
+        chip.hidden = Boolean(number) && !isChosen && !ofSingle(chip.value).length;
         if (isChosen && chip.closest("details")) chip.closest("details").open = true;
         if (isChosen) group.scrollLeft = chip.offsetLeft - group.clientWidth / 2; // on a phone, chips are one line
       });

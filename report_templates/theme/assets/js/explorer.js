@@ -77,6 +77,7 @@
   function lost() {
     failed = true;
     document.documentElement.classList.add("pl-explore-failed");
+    document.documentElement.classList.remove("pl-counting");
     tell();
   }
 

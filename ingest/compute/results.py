@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -45,7 +45,6 @@ _ORDER = (
 _GROWING = frozenset({"data_parallel"})
 #: Facts that two cases share, in addition to their options, if only their numbers of devices differ.
 _WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule", "submitter")
-_THROUGHPUT = "throughput"
 #: A run with these metrics counts in the score of its result.
 SCORED = frozenset({"time_to_train"})
 #: Rules that decide which of two results is faster: the house's, the median of the same records, the trainer's summary.
@@ -76,7 +75,7 @@ _PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
+def results(runs: Sequence[Run]) -> list[Result]:
     """Return one result per case, framework version, benchmark round and rule of the headline.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
@@ -88,10 +87,8 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
     Args:
         runs: duplicates and those not published are left out, but not out-of-memory outcomes. Disturbed runs count
             only where a case has no others: its result is then absent, and says so.
-        rule: which figure; by default the headline of each run.
     """
-    found = [_result(each, rule) for each in _cases(_counted(runs), rule)]
-    return _sorted(_with_speedups(found))
+    return _sorted(_with_speedups([_result(each, _throughput(each)) for each in repeats(runs)]))
 
 
 def _sorted(found: Sequence[Result]) -> list[Result]:
@@ -103,9 +100,23 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
     return sorted(found, key=place)
 
 
-def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
-    """Return the runs of each result, of those that count."""
-    return [each.runs for each in _cases(_counted(runs), rule)]
+def repeats(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs of each result, of those that count, in the order of their first runs.
+
+    Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
+    neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
+    """
+    counted = _counted(runs)
+    keys, ways = [_key(run) for run in counted], [_way(run) for run in counted]
+    first: dict[str, str] = {}
+    for key, way in zip(keys, ways, strict=True):
+        if way is not None:
+            first.setdefault(key, way)
+    found: dict[tuple[str, str], list[Run]] = {}
+    for run, key, own in zip(counted, keys, ways, strict=True):
+        way = first.get(key, "") if own is None or run.metrics.keys() >= SCORED else own
+        found.setdefault((key, way), []).append(run)
+    return list(found.values())
 
 
 def unplaced(runs: Sequence[Run]) -> list[Result]:
@@ -115,52 +126,14 @@ def unplaced(runs: Sequence[Run]) -> list[Result]:
 
 def _unplaced(run: Run) -> Result:
     found = run.headline
-    result = _result(_Repeats([run], [found.value if found else None]), None)
+    result = _result([run], statistics_of((found.value,), (_host(run),)) if found else None)
     return replace(result, scope=found.scope if found else UNSET, missing=run.missing)
 
 
-@dataclass(frozen=True)
-class _Repeats:
-    """The runs of one result, and the throughput of each; None where it has none in the unit of the result."""
-
-    runs: list[Run] = field(default_factory=list)
-    throughput: list[float | None] = field(default_factory=list)
-
-    def statistics(self, metric: str) -> Statistics | None:
-        """Return the statistics of those that ended well, if any did; None if no value is known."""
-        found = [(run, value) for run, value in self._values(metric)]
-        well = [(run, value) for run, value in found if run.outcome not in NO_FIGURE] or found
-        known = [(float(value), _host(run)) for run, value in well if value is not None and not math.isnan(value)]
-        return statistics_of(*zip(*known, strict=True)) if known else None
-
-    def _values(self, metric: str) -> Iterator[tuple[Run, float | None]]:
-        if metric == _THROUGHPUT:
-            yield from zip(self.runs, self.throughput, strict=True)
-            return
-        for run in self.runs:
-            if not run.disturbed and metric in run.metrics:
-                yield run, run.metrics[metric].value
-
-
-def _cases(runs: Sequence[Run], rule: str | None) -> list[_Repeats]:
-    """Return the repeats of each result, in the order of their first runs.
-
-    Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
-    neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
-    """
-    keys, ways = [_key(run) for run in runs], [_way(run, rule) for run in runs]
-    first: dict[str, str] = {}
-    for key, way in zip(keys, ways, strict=True):
-        if way is not None:
-            first.setdefault(key, way)
-    found: dict[tuple[str, str], _Repeats] = {}
-    for run, key, own in zip(runs, keys, ways, strict=True):
-        of_case = first.get(key, "")
-        way = of_case if own is None or run.metrics.keys() >= SCORED else own
-        repeats = found.setdefault((key, way), _Repeats())
-        repeats.runs.append(run)
-        repeats.throughput.append(_value(run, rule) if own in (None, way) else None)
-    return list(found.values())
+def _throughput(runs: Sequence[Run]) -> Statistics | None:
+    """Return the throughput of repeats; a score may count runs with another unit or rule, which add nothing to it."""
+    way = next(filter(None, map(_way, runs)), None)
+    return None if several_formats(runs) else figure([run for run in runs if _way(run) == way])
 
 
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
@@ -232,7 +205,7 @@ def _counted(runs: Sequence[Run]) -> list[Run]:
     return [run for run in counted if not (run.disturbed and keys[id(run)] in calm)]
 
 
-def _value(run: Run, rule: str | None) -> float | None:
+def _value(run: Run, rule: str | None = None) -> float | None:
     """Return what a run adds to its result: a figure of the whole job, of a run that went well, undisturbed."""
     if run.disturbed:
         return None
@@ -269,9 +242,9 @@ def support(run: Run) -> Support:
     return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
 
 
-def _weakest(runs: Sequence[Run], rule: str | None) -> Support | None:
-    """Return what the figure of several runs rests on: that of the weakest; witnesses are of the headline only."""
-    found = [support(run) for run in runs if rule in (None, run.rule) and _value(run, rule) is not None]
+def _weakest(runs: Sequence[Run]) -> Support | None:
+    """Return what the figure of several runs rests on: that of the weakest."""
+    found = [support(run) for run in runs if _value(run) is not None]
     return min(found, key=_SUPPORT.index, default=None)
 
 
@@ -310,24 +283,22 @@ def _key(run: Run) -> str:
     return json.dumps([to_json(run.case), version(run), round_of(run), submitter_of(run.path)], sort_keys=True)
 
 
-def _way(run: Run, rule: str | None) -> str | None:
+def _way(run: Run) -> str | None:
     """Return unit and rule of a run's figure, without which it has no common median with another; None without one."""
-    unit = _unit(run, rule)
-    return None if unit is None else f"{unit} {rule or run.rule}"
+    unit = _unit(run)
+    return None if unit is None else f"{unit} {run.rule}"
 
 
-def _unit(run: Run, rule: str | None) -> str | None:
+def _unit(run: Run, rule: str | None = None) -> str | None:
     """Return what a run's figure counts, in the words of its model's page, so that frameworks can be compared."""
     found = run.figure(rule or run.rule)
     return unit_of_samples(run.suite) if found and found.unit == SAMPLES else found.unit if found else None
 
 
-def _result(repeats: _Repeats, rule: str | None) -> Result:
-    runs = repeats.runs
+def _result(runs: Sequence[Run], over: Statistics | None) -> Result:
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
-    unlike = several_formats(runs, rule)
-    over = None if unlike else repeats.statistics(_THROUGHPUT)
-    absent = (run.figures.get(rule or run.rule) for run in well)
+    unlike = several_formats(runs)
+    absent = (run.figures.get(run.rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
     return Result(
         **{name: getattr(first.case, name) for name in CASE},
@@ -336,17 +307,17 @@ def _result(repeats: _Repeats, rule: str | None) -> Result:
         version=version(first),
         round=round_of(first),
         submitter=submitter_of(first.path),
-        unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
-        rule=rule or next((run.rule for run in well if _unit(run, None)), HEADLINE),
+        unit=next((unit for run in well if (unit := _unit(run))), ""),
+        rule=next((run.rule for run in well if _unit(run)), HEADLINE),
         **_fields(over),
-        witnesses=_weakest(runs, rule),
-        resolution=_coarsest(runs, rule),
+        witnesses=_weakest(runs),
+        resolution=_coarsest(runs),
         unproven=any(run.unproven for run in well) or UNSET,
         assumed={name: where for run in runs for name, where in run.filled_in.items()} or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
         reason=None if over else unlike or _reason(runs, reasons),
-        metrics={each: found for each in METRICS if (found := _metric(each, repeats, unlike))},
+        metrics={each: found for each in METRICS if (found := _metric(each, runs, unlike))},
     )
 
 
@@ -357,9 +328,9 @@ def _reason(runs: Sequence[Run], reasons: Sequence[Reason]) -> Reason:
     return next(iter(reasons), Reason("outcome", {"outcome": runs[0].outcome}))
 
 
-def _coarsest(runs: Sequence[Run], rule: str | None) -> float | UnsetType:
+def _coarsest(runs: Sequence[Run]) -> float | UnsetType:
     """Return what the last printed digit counts in the coarsest of several figures, as a share."""
-    found = (run.figure(rule or run.rule) for run in runs if _value(run, rule) is not None)
+    found = (run.headline for run in runs if _value(run) is not None)
     return max((each.resolution for each in found if each and each.resolution is not UNSET), default=UNSET)
 
 
@@ -368,13 +339,19 @@ def _outcome(well: Sequence[Run]) -> str:
     return next((run.outcome for run in well if run.outcome != "completed"), "completed")
 
 
-def _metric(name: str, repeats: _Repeats, unlike: Reason | None) -> ResultMetric | None:
-    """Return one metric over the repeats that state it; None where none does."""
-    runs = repeats.runs
+def _metric(name: str, runs: Sequence[Run], unlike: Reason | None) -> ResultMetric | None:
+    """Return one metric over the repeats that state it; None where none does.
+
+    Those of runs without a figure count only if no other run states the metric.
+    """
     stated = [run.metrics[name] for run in runs if name in run.metrics]
     if not stated:
         return None
-    over = None if unlike else repeats.statistics(name)
+    calm = [run for run in runs if name in run.metrics and not run.disturbed]
+    well = [run for run in calm if run.outcome not in NO_FIGURE] or calm
+    values = [(value, _host(run)) for run in well if (value := run.metrics[name].value) is not None]
+    finite = [(value, host) for value, host in values if not math.isnan(value)]
+    over = statistics_of(*zip(*finite, strict=True)) if finite and not unlike else None
     known = [each.diverged for each in stated if each.diverged is not None]
     found = ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
     return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found

@@ -166,13 +166,21 @@ PLAIN = statistics.fmean(speed(i) for i in WARM)
 BY_TIME = 100 * BATCH / (at(120) - at(20))
 
 
+def by_window(runs: Sequence[Run], **case: object) -> float | None:
+    """Return the figure of the runs of a case by DLPerf's rule."""
+    of_case = [run for run in runs if all(getattr(run.case, name) == value for name, value in case.items())]
+    found = results.figure(of_case, "dlperf")
+    return found.value if found else None
+
+
 def test_results_have_no_speed_up_without_a_run_of_one_device(tmp_path: Path) -> None:
     """Was: speed-up 1.0 everywhere, and a case that nobody ran."""
     write(tmp_path, "1n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 8))
     write(tmp_path, "2n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 16))
-    found = results.results(runs_of(tmp_path), "dlperf")
+    runs = runs_of(tmp_path)
+    found = results.results(runs)
     assert [each.devices for each in found] == [8, 16]
-    assert [each.value for each in found] == pytest.approx([8 * PLAIN, 16 * PLAIN])
+    assert [by_window(runs, devices=each) for each in (8, 16)] == pytest.approx([8 * PLAIN, 16 * PLAIN])
     assert [each.speedup for each in found] == [None, None]
     assert [each.speedup_reason for each in found] == [Reason("no_baseline", {"count": 0})] * 2
 
@@ -188,10 +196,12 @@ def test_a_folder_may_have_several_batch_sizes_and_precisions(tmp_path: Path) ->
     """Was: the file read last took the place of the others."""
     for name, devices in (("b32_fp32_1", 1), ("b64_fp32_1", 2), ("b32_fp16_1", 3), ("b32_fp32_2", 1)):
         write(tmp_path, f"1n1g/rn50_{name}.log", [f"{name} made up", *gluon_cv(range(1, 121), devices)])
-    found = {(each.batch_size, each.precision): each for each in results.results(runs_of(tmp_path), "dlperf")}
-    assert {case: round((each.value or 0) / PLAIN, 6) for case, each in found.items()} == {
-        (32, "fp32"): 1, (64, "fp32"): 2, (32, "amp"): 3,
-    }  # fmt: skip
+    runs = runs_of(tmp_path)
+    found = {(each.batch_size, each.precision): each for each in results.results(runs)}
+    cases = {(32, "fp32"): 1, (64, "fp32"): 2, (32, "amp"): 3}
+    assert found.keys() == cases.keys()
+    for (size, precision), speed_of_case in cases.items():
+        assert by_window(runs, batch_size=size, precision=precision) == pytest.approx(speed_of_case * PLAIN)
     assert found[32, "fp32"].repeats == 2
 
 
@@ -203,8 +213,7 @@ def test_a_log_shorter_than_the_window_has_no_figure(tmp_path: Path) -> None:
     short = next(each for each in lines_of(tmp_path) if each["repeat"] == 3)
     assert why(short) == "window_not_reached"
     assert short["figures"]["sustained"]["value"] > 0
-    (found,) = results.results(runs_of(tmp_path), "dlperf")
-    assert found.value == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
+    assert by_window(runs_of(tmp_path)) == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
 
 
 def test_a_slash_at_the_end_of_the_path_changes_nothing(tmp_path: Path, ingest: Callable[..., Called]) -> None:

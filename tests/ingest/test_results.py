@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perfledger.ingest import figures
-from perfledger.ingest.compute.results import results, version
+from perfledger.ingest.compute.results import figure, results, version
 from perfledger.schema.records import Reason, Result, Run
 from tests import builders
 from tests.builders import absent, edited
@@ -23,8 +23,8 @@ def run(value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope:
     return edited(made, case=case)
 
 
-def rows(*runs: Run, rule: str = "sustained") -> list[Result]:
-    return results(runs, rule)
+def rows(*runs: Run) -> list[Result]:
+    return results(runs)
 
 
 def code(why: Reason | None) -> str:
@@ -206,14 +206,15 @@ def test_the_evidence_is_of_the_headline_of_completed_runs() -> None:
     sound, oom = with_witnesses(("clock", "agrees")), with_witnesses(outcome="oom")
     assert rows(sound, oom)[0].witnesses == "agree"
     assert rows(oom)[0].witnesses is None
-    assert rows(sound, rule="mean")[0].witnesses is None
 
 
-def test_all_values_of_a_table_have_its_rule() -> None:
+def test_a_result_has_the_rule_of_its_headline_and_repeats_have_a_figure_under_others() -> None:
     line = run(figures={"sustained": builders.figure(1.0), "mean": builders.figure(2.0)})
-    assert rows(line)[0].value == 1.0
-    assert rows(line, rule="mean")[0].value == 2.0
-    assert rows(line, rule="median")[0].value is None
+    assert (rows(line)[0].value, rows(line)[0].rule) == (1.0, "sustained")
+    other = figure([line], "mean")
+    assert other is not None
+    assert other.value == 2.0
+    assert figure([line], "median") is None
 
 
 def test_the_order_of_runs_does_not_matter() -> None:

@@ -104,6 +104,11 @@ def only(*names: str, **least: float) -> Verb:
     return verb
 
 
+def only_if(condition: Callable[[Columns], bool], met: bool = True) -> Verb:
+    """Keep all rows if they meet a condition, or if they do not, and else none: of two readings of a line, one has rows."""
+    return lambda columns: columns.take(slice(None if condition(columns) == met else 0))
+
+
 def within(begin: str, end: str) -> Verb:
     """Keep the rows from a row with the column `begin` up to the next row with the column `end`.
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfledger.parsers.contract.reading import Pause, Reading
-from perfledger.parsers.contract.verbs import Column, Columns
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.contract.verbs import Columns, only_if
 
 #: Largest time between the iterations that is ignored, as a share of the printed seconds.
 UNSAID = 0.02
@@ -28,34 +30,33 @@ def timed(reading: Reading, *pauses: Pause) -> tuple[Reading, Reading]:
         pauses: lines of other work, which the clocks include.
     """
     return (
-        replace(reading, span="step", verbs=(*reading.verbs, _as_timed)),
-        replace(reading, pauses=pauses, verbs=(*reading.verbs, _by_the_clock)),
+        replace(reading, span="step", verbs=(*reading.verbs, only_if(_waited, False))),
+        replace(reading, pauses=pauses, verbs=(*reading.verbs, only_if(_waited), _by_the_clock)),
     )
 
 
-def _waited(columns: Columns) -> tuple[bool, Column]:
-    """Return whether the clocks show time between the iterations, and the iterations since each previous line."""
-    steps = np.diff(columns["step"], prepend=np.nan)
-    printed = columns["duration"]
+def _waited(columns: Columns) -> bool:
+    """Return whether the clocks show time between the iterations."""
+    inside, steps, printed = _inside(columns), np.diff(columns["step"], prepend=np.nan), columns["duration"]
     # Bars print hundredths.
     most = printed + (
         0.5 * _HUNDREDTH if (np.abs(np.round(printed / _HUNDREDTH) * _HUNDREDTH - printed) < _EXACT).all() else 0.0
     )
-    took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
-    inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
-    return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
+    took = np.diff(columns["clock"], prepend=np.nan)
+    return bool(took[inside].sum() > (1 + UNSAID) * (most * steps)[inside].sum())
 
 
-def _as_timed(columns: Columns) -> Columns:
-    """Return the lines of iterations with their seconds, unless the program waited for data between them."""
-    return columns.take(slice(0 if _waited(columns)[0] else None))
+def _inside(columns: Columns) -> NDArray[np.bool_]:
+    """Return which lines follow a line of the same epoch."""
+    same = np.diff(columns["epoch"], prepend=np.nan) == 0
+    later = (np.diff(columns["step"], prepend=np.nan) > 0) & (np.diff(columns["clock"], prepend=np.nan) > 0)
+    return np.asarray(same & later & np.isfinite(columns["duration"]))
 
 
 def _by_the_clock(columns: Columns) -> Columns:
-    """Return the clocks of these lines and the samples between them if the program waited for data."""
-    waited, steps = _waited(columns)
+    """Return the clocks of the lines and the samples between them."""
+    steps = np.where(_inside(columns), np.diff(columns["step"], prepend=np.nan), 1.0)
     # The seconds of a line may be missing, such as those of the last line.
     printed = columns["duration"]
-    seconds = np.where(np.isnan(printed), np.nanmedian(printed), printed) if waited else printed
-    made = columns.assign(samples=columns["throughput"] * seconds * steps).drop("throughput", "duration")
-    return made.take(slice(None if waited else 0))
+    seconds = np.where(np.isnan(printed), median(printed[np.isfinite(printed)]), printed)
+    return columns.assign(samples=columns["throughput"] * seconds * steps).drop("throughput", "duration")

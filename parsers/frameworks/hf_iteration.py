@@ -20,6 +20,7 @@ from perfledger.parsers.contract import (
     Format,
     Pause,
     Reading,
+    only_if,
     says,
 )
 from perfledger.parsers.frameworks import HUGGING_FACE, HUGGING_FACE_START, PYTORCH_JOB
@@ -34,30 +35,31 @@ def _in_updates(columns: Columns) -> Columns:
     return columns.assign(**{each: columns[each] / batches for each in _COUNTED if each in columns})
 
 
-def _drawn(columns: Columns) -> tuple[Columns, float]:
+def _drawn(columns: Columns) -> Columns:
     """Return the lines of bars, numbered by `epoch`, and how many batches a resumed run skips in the first."""
-    skipped = columns["_skipped"][np.isfinite(columns["_skipped"])]
+    skipped = np.append(columns["_skipped"][np.isfinite(columns["_skipped"])], 0.0)
     bars = columns.take(columns["step"] <= columns["total_steps"])
-    begun = np.diff(bars["step"], prepend=0.0) < 0
-    return bars.assign(epoch=np.cumsum(begun).astype(float)), float(skipped[0]) if len(skipped) else 0.0
+    epoch = np.cumsum(np.diff(bars["step"], prepend=0.0) < 0).astype(float)
+    return bars.assign(epoch=epoch, _skipped=np.full(len(epoch), skipped[0]))
 
 
-def _of_batches(columns: Columns) -> Columns:
-    """Keep the lines that first show a batch, unless the log contains complete bars only."""
-    bars, skipped = _drawn(columns)
-    epoch, step = bars["epoch"], bars["step"]
-    _, first = np.unique(np.stack([epoch, step]), axis=1, return_index=True)
-    kept = first[(epoch[first] > 0) | (step[first] > skipped)]
-    return bars.take(kept[:0] if (step == bars["total_steps"]).all() else kept)
+def _are_complete(bars: Columns) -> bool:
+    """Return whether the log contains complete bars only."""
+    return bool((bars["step"] == bars["total_steps"]).all())
 
 
-def _of_complete_bars(columns: Columns) -> Columns:
-    """Keep the bars of a log with complete bars only: their seconds are cut, and their speed is a mean."""
-    bars, skipped = _drawn(columns)
-    bars = bars.take(slice(0 if (bars["step"] != bars["total_steps"]).any() else None))
+def _of_batches(bars: Columns) -> Columns:
+    """Keep the lines that first show a batch."""
+    _, first = np.unique(np.stack([bars["epoch"], bars["step"]]), axis=1, return_index=True)
+    found = bars.take(first)
+    return found.take((found["epoch"] > 0) | (found["step"] > found["_skipped"]))
+
+
+def _of_complete_bars(bars: Columns) -> Columns:
+    """Return the bars as epochs: their seconds are cut, and their speed is a mean."""
     steps, elapsed, number = bars["step"], bars["clock"], np.arange(float(len(bars.rows)))
     seconds = steps * np.fmax(bars["_seconds"], 1 / bars["_rate"])
-    done = steps - np.where(number == 0, skipped, 0.0)
+    done = steps - np.where(number == 0, bars["_skipped"], 0.0)
     found = bars.assign(epoch=number, steps=done, duration=np.clip(seconds, elapsed, elapsed + 1))
     return found.select("epoch", "steps", "duration")
 
@@ -73,7 +75,7 @@ _BAR = Reading(
         Pause("evaluation", "***** Running {evaluation|Evaluation}"),
         Pause("checkpoint", "Saving model checkpoint to "),
     ),
-    verbs=(_of_batches, _in_updates),
+    verbs=(_drawn, only_if(_are_complete, False), _of_batches, _in_updates),
 )  # fmt: skip
 
 FORMAT = Format(
@@ -85,7 +87,7 @@ FORMAT = Format(
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
     end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
     over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
-    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_of_complete_bars, _in_updates))),
+    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), verbs=(_drawn, only_if(_are_complete), _of_complete_bars, _in_updates))),
     facts=(
         Fact("batch_size_of_job", rb"Total train batch size = ([0-9]++)$", int),
         *HUGGING_FACE,

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading, says
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, only_if, says
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -59,10 +58,9 @@ def _largest(columns: Columns) -> Columns:
     return columns.take(largest & right & (summed | ~summed.any()))
 
 
-def _of_tables(columns: Columns, *, several: bool) -> Columns:
-    """Return the rows of the largest size of several tables, or that of a table alone."""
-    found = _largest(columns)
-    return found.take(slice(None if (len(found.rows) > 1) == several else 0))
+def _of_several_tables(columns: Columns) -> bool:
+    """Return whether there are several rows of the largest size."""
+    return len(columns.rows) > 1
 
 
 def _gib(sizes: bytes) -> int:
@@ -85,7 +83,7 @@ def _reading(row: bytes, head: bytes, *, several: bool) -> Reading:
         scope="device",
         span="interval" if several else "run",
         where=says(rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw "),
-        verbs=(partial(_of_tables, several=several),),
+        verbs=(_largest, only_if(_of_several_tables, several)),
     )
 
 

@@ -24,29 +24,28 @@ from perfledger.parsers.contract import (
     lacks,
     median,
     only,
+    only_if,
 )
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
-def _of_last_steps(columns: Columns) -> Columns:
-    """Return the lines if their speeds, or some, are means over the last steps."""
-    return _lines(columns, smoothed=True)
+def _of_passes(columns: Columns) -> bool:
+    """Return whether the speed counts the seconds of two passes and the update alone.
+
+    A mean over the last steps has none to begin with; that of two passes is never 0.
+    """
+    return bool(np.isfinite(columns["_entropy"]).any() and not (columns["throughput"] == 0).any())
 
 
-def _of_one_step(columns: Columns) -> Columns:
-    """Return the lines if each shows its own step alone."""
-    return _lines(columns, smoothed=False)
+def _of_one_step(columns: Columns) -> bool:
+    """Return whether each line shows its own step alone; the speeds of others are means over the last steps."""
+    tokens = columns["throughput"] * columns["step_seconds"]
+    return _of_passes(columns) or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
 
 
-def _lines(columns: Columns, *, smoothed: bool) -> Columns:
-    """Return the lines with their throughput, if it counts whole steps; return an empty table for the other kind."""
-    throughput = columns["throughput"]
-    # A mean over the last steps has none to begin with; that of two passes is never 0.
-    of_passes = np.isfinite(columns["_entropy"]).any() and not (throughput == 0).any()
-    tokens = throughput * columns["step_seconds"]
-    alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
-    found = columns.take((throughput != 0) & (smoothed != alone))
-    return found.drop("throughput") if of_passes else found
+def _speeds(columns: Columns) -> Columns:
+    """Return the lines with their throughput, if it counts whole steps."""
+    return columns.drop("throughput") if _of_passes(columns) else columns.take(columns["throughput"] != 0)
 
 
 #: Share that is lost of seconds, which are cut to whole ones from a minute on.
@@ -60,7 +59,7 @@ _LINE = Reading(
     # A mean over the last ten steps.
     pauses=(replace(_CHECKPOINT, records=10),),
     where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
-    verbs=(_of_last_steps,),
+    verbs=(only_if(_of_one_step, False), _speeds),
 )
 
 FORMAT = Format(
@@ -69,7 +68,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         _LINE,
-        replace(_LINE, pauses=(_CHECKPOINT,), verbs=(_of_one_step,)),
+        replace(_LINE, pauses=(_CHECKPOINT,), verbs=(only_if(_of_one_step), _speeds)),
         # The first versions.
         replace(
             _LINE,

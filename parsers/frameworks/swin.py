@@ -8,13 +8,12 @@ are unknown, and the log is not read. The configuration follows the line that na
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Columns, Fact, Format, Reading
+from perfledger.parsers.contract import Columns, Fact, Format, Reading, only_if
 
 
-def _of_many(columns: Columns) -> Columns:
-    """Return the records, or an empty table if all are of the first of several batches."""
-    alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
-    return columns.take(slice(0 if alone else None))
+def _of_first_batches(columns: Columns) -> bool:
+    """Return whether all records are of the first of several batches."""
+    return len(columns["step"]) > 1 and bool((columns["step"] == 0).all() and (columns["total_steps"] > 1).all())
 
 
 FORMAT = Format(
@@ -28,7 +27,7 @@ FORMAT = Format(
             "INFO Train: [{epoch}/{total_epochs}][{step}/{total_steps}]{*} time {_} ({step_seconds}){?{*} loss {_} ({loss})}{?{*} mem {memory:MB}}",
             unit="images/s",
             running_mean=0,
-            verbs=(_of_many,),
+            verbs=(only_if(_of_first_batches, False),),
         ),
     ),
     facts=(

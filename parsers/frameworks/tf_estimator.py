@@ -27,6 +27,7 @@ from perfledger.parsers.contract import (
     Reading,
     Scope,
     lacks,
+    only_if,
     says,
     up_to,
 )
@@ -99,11 +100,10 @@ def _speeds(logger: str, scope: Scope = "job") -> Reading:
     )
 
 
-def _of_one_hook(columns: Columns) -> Columns:
-    """Return all lines, or an empty table if some print the same step with different seconds: they are of several hooks or processes."""
+def _of_several_hooks(columns: Columns) -> bool:
+    """Return whether some lines print the same step with different seconds: they are of several hooks or processes."""
     step, seconds = columns["step"], columns["duration"]
-    several = bool(((np.diff(step) == 0) & (np.diff(seconds) != 0)).any())
-    return columns.take(slice(0 if several else None))
+    return bool(((np.diff(step) == 0) & (np.diff(seconds) != 0)).any())
 
 
 def _rates(logger: bytes) -> Reading:
@@ -156,7 +156,7 @@ FORMAT = Format(
             pauses=_PAUSES,
             ranks="median",
             weak=True,
-            verbs=(_of_one_hook,),
+            verbs=(only_if(_of_several_hooks, False),),
         ),
         _rates(_TENSORFLOW),
         _rates(_LOGGER),

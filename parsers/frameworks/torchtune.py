@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, lacks
+from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, lacks, only_if
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Seconds of this many are exact to some three per cent when cut to whole ones.
@@ -26,16 +26,6 @@ def _ahead(columns: Columns) -> bool:
     Later ones are never ahead in the first epoch; their number goes on from there, and the bar starts again.
     """
     return bool(((columns["_named"] - columns["step"] == 1) & (columns["total_steps"] > 1)).any())
-
-
-def _updates(columns: Columns) -> Columns:
-    """Return the states of a bar of updates."""
-    return _states(columns).take(slice(0 if _ahead(columns) else None))
-
-
-def _batches(columns: Columns) -> Columns:
-    """Return the states of a bar of batches."""
-    return _states(columns).take(slice(None if _ahead(columns) else 0))
 
 
 def _states(columns: Columns) -> Columns:
@@ -59,9 +49,9 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
-            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, per_update=True, verbs=(_updates,)
+            "^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, per_update=True, verbs=(only_if(_ahead, False), _states)
         ),
-        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, verbs=(_batches,)),
+        Reading("^{epoch}|{_named}|Loss: {loss}:  {_}%|{*}| {step}/{total_steps} [{duration:length}<", unit="samples/s", running_mean=1, verbs=(only_if(_ahead), _states)),
         Reading(
             "^Step {step} | loss:{loss} {*}tokens_per_second_per_gpu:{throughput}",
             unit="tokens/s",

@@ -34,6 +34,8 @@ from perfledger.parsers.contract import (
     Pause,
     Reading,
     Scope,
+    only,
+    only_if,
 )
 from perfledger.parsers.paddle import CLAS, MAX_MEMORY
 
@@ -62,16 +64,6 @@ def _are_running(columns: Columns) -> bool:
     since_last, running = cost[1:] * np.diff(step), np.diff(cost * (step - _RESTART + 1))
     off, off_if_running = (np.abs(np.cumsum((took - each)[inside])).max(initial=0) for each in (since_last, running))
     return bool(off > _ROUNDED and off_if_running < off / 2)
-
-
-def _since_last(columns: Columns) -> Columns:
-    """Keep the lines if their means began with the line before."""
-    return columns.take(slice(0 if _are_running(columns) else None))
-
-
-def _running(columns: Columns) -> Columns:
-    """Keep the lines if their means run since iteration 5; those of earlier iterations began in the epoch before."""
-    return columns.take((columns["step"] >= _RESTART) & _are_running(columns))
 
 
 def _since_restart(columns: Columns) -> Columns:
@@ -129,9 +121,9 @@ FORMAT = Format(
     start="PaddleClas is powered by PaddlePaddle",
     readings=(
         *(
-            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(verb, partial(_whole_batches, since=since), _without_clock))
+            Reading(_line(logger), unit="images/s", scope=scope, running_mean=since, verbs=(*verbs, partial(_whole_batches, since=since), _without_clock))
             for logger, scope in _LOGGERS.items()
-            for verb, since in ((_since_last, None), (_running, _RESTART))
+            for verbs, since in (((only_if(_are_running, False),), None), ((only_if(_are_running), only(step=_RESTART)), _RESTART))
         ),
         Reading(
             _line("root"), unit="images/s", scope="device", running_mean=_RESTART, pauses=(*_PAUSES, EPOCH_TIMER),

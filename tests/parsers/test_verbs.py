@@ -11,6 +11,10 @@ from perfledger.parsers.contract.verbs import Verb, applied
 NAN = float("nan")
 
 
+def _are_two(columns: verbs.Columns) -> bool:
+    return len(columns.rows) == 2
+
+
 @pytest.mark.parametrize(
     ("verb", "columns", "rows", "made"),
     [
@@ -36,6 +40,8 @@ NAN = float("nan")
             [1, 3, 5],
             {"step": [1, 2, 3], "clock": [2, 4, 6], "total_steps": [4] * 3},
         ),
+        (verbs.only_if(_are_two), {"step": [1, 2]}, [0, 1], {"step": [1, 2]}),
+        (verbs.only_if(_are_two, False), {"step": [1, 2]}, [], {"step": []}),
         (verbs.since_start, {"step": [1019, 1039, 1059]}, [0, 1, 2], {"step": [19, 39, 59]}),
         (verbs.carry("epoch"), {"epoch": [NAN, 1, NAN, 2]}, [0, 1, 2, 3], {"epoch": [NAN, 1, 1, 2]}),
         (verbs.total("loss", "_a", "_b"), {"_a": [1, 2], "_b": [3, 4]}, [0, 1], {"loss": [4, 6]}),

@@ -60,17 +60,18 @@ def _value(quantity: str, cell: bytes, *, bare: bool) -> float | None:
 
 
 def stamps(printed: Sequence[bytes], lines: Sequence[int], faults: Faults) -> Column:
-    """Convert cells with a date and time, or a time of day, to seconds; others become NaN and a fault.
+    """Convert cells with a date and time, or a time of day, to seconds; others become NaN.
 
     Args:
         printed: n cells.
         lines: their n line numbers.
-        faults: gets the cells that are not stamps.
+        faults: gets the cells that are neither stamps nor a spelling of "unknown".
     """
     cells = [each.strip() for each in printed]
     good = [bool(_STAMP.fullmatch(each) or _TIME.fullmatch(each)) for each in cells]
     found = np.full(len(cells), np.nan)
     found[good] = clocks([each for each, fits in zip(cells, good, strict=True) if fits])
     for row in map(int, np.flatnonzero(np.isnan(found))):
-        faults.add("values", lines[row], printed[row], "timestamp")
+        if not _UNKNOWN.fullmatch(cells[row]):
+            faults.add("values", lines[row], printed[row], "timestamp")
     return found

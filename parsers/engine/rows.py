@@ -53,12 +53,17 @@ class Dialect:
 
 
 @dataclass
-class _OpenRows:
+class OpenRows:
     """Rows under one header that are not yet columns."""
 
     header: Header | None
     rows: list[list[bytes]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+
+    def add(self, line: int, row: list[bytes]) -> None:
+        """Add the cells of a line, by its number."""
+        self.rows.append(row)
+        self.lines.append(line)
 
 
 def rows_format(dialect: Dialect, title: str, markers: tuple[bytes, ...], *, host: bool = False) -> TelemetryFormat:
@@ -97,28 +102,28 @@ def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterato
     """Yield all rows, a block per header and chunk."""
     header = dialect.first
     for chunk in chunks:
-        waiting = _OpenRows(header)
+        waiting = OpenRows(header)
         # A last line without a newline was cut and may have lost digits: it is skipped.
         for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
             if not line.strip() or dialect.passed(line):
                 continue
             if found := dialect.header(line):
-                yield from _block(waiting, faults)
-                waiting = _OpenRows(found)
+                yield from block(waiting, faults)
+                waiting = OpenRows(found)
                 for name in found.refused:
                     faults.add("values", number, name.encode(), name)
                 continue
             row = dialect.split(line)
             if waiting.header and len(row) == len(waiting.header.names):
-                waiting.rows.append(row)
-                waiting.lines.append(number)
+                waiting.add(number, row)
             else:
                 faults.add("lines", number, line)
-        yield from _block(waiting, faults)
+        yield from block(waiting, faults)
         header = waiting.header
 
 
-def _block(waiting: _OpenRows, faults: Faults) -> Iterator[SampleBlock]:
+def block(waiting: OpenRows, faults: Faults) -> Iterator[SampleBlock]:
+    """Yield the rows as columns, if there are some."""
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return

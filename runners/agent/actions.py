@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 
-from .masking import secret_texts, without
 from .tools import (
     CHECKED,
     FULL,
@@ -25,7 +24,9 @@ from .tools import (
     machine,
     processes_with,
     read_text,
+    secret_texts,
     send_answer,
+    without,
     write_file,
 )
 

@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import json
+import mmap
 import os
 import re
 import shutil
@@ -12,7 +13,6 @@ import time
 from typing import Dict, NamedTuple, Sequence
 
 from .environments import PythonEnvironment, after_prologue
-from .masking import mask, secret_texts, without
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
 from .programs import LONGEST_LIST, last_words, run_tool, tool_output
 from .spec import Word, job_spec
@@ -27,11 +27,15 @@ from .tools import (
     program_text,
     read_job,
     read_text,
+    secret_texts,
+    without,
 )
 from .vendors import NVIDIA, vendor_here
 
 MYPY = False
 if MYPY:
+    from re import Pattern
+
     from .spec import JobDocument
 
 
@@ -76,6 +80,13 @@ def is_own(path: str) -> bool:
         return os.lstat(path).st_uid == os.getuid()
     except OSError:
         return True
+
+
+def mask(path: str, pattern: "Pattern[bytes]") -> None:
+    """Overwrite the matches in a log with as many stars: this needs no space, so a full disk cannot prevent it."""
+    with open(path, "rb+") as file, mmap.mmap(file.fileno(), 0) as log:
+        for start, end in [found.span() for found in pattern.finditer(log)]:
+            log[start:end] = b"*" * (end - start)
 
 
 class NodeJob:

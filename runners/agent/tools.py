@@ -121,6 +121,18 @@ def first_match(pattern: str, text: str) -> str:
     return found.group(1).strip() if found else ""
 
 
+def secret_texts(names: "list[str]", variables: "Mapping[str, str]" = os.environ) -> "list[str]":
+    """Return the values of secrets, the longest first, because one may contain another."""
+    return sorted((variables[name] for name in names if variables.get(name)), key=len, reverse=True)
+
+
+def without(texts: "list[str]", said: str) -> str:
+    """Return the words of a program with `***` instead of some texts."""
+    for text in texts:
+        said = said.replace(text, "***")
+    return said
+
+
 def kill(process: int, number: int, group: bool = False) -> None:
     """Send a signal to a process or its group; ignore that it may be gone."""
     with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ def checked(write_recipe, tmp_path):
         node = prepared(path, tmp_path / "job", None, settings, quiet, hosts=["127.0.0.1"] * 2, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
-        assert left - {"gpus"} == {"job.json"}
+        assert left - {"gpus", "checked.json"} == {"job.json"}
         # A disturbance is a type of its own, whatever its words.
         return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 

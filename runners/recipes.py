@@ -183,7 +183,7 @@ def recipe_of(path: Path, content: bytes, tables: Table) -> LaunchRecipe:
         "matrix": matrix,
         "options": _options(file.options),
         "slots": read_slots(file.slots, {*file.options, *matrix[0]}),
-        "environment_variables": _variables(file.environment_variables),
+        "environment_variables": read_variables(file.environment_variables),
         "files": _files(file.files, path.parent),
         # A text of several lines ends with a line break.
         "setup": replace(file.setup, text=file.setup.text.strip()),
@@ -203,14 +203,15 @@ def _options(table: Table) -> dict[str, Scalar]:
     return {key: scalar(("options", key), value) for key, value in table.items()}
 
 
-def _variables(table: Table) -> dict[str, str]:
-    """Read `[environment_variables]`: a text for each, which may contain slots."""
+def read_variables(table: Table, keys: tuple[str, ...] = ("environment_variables",)) -> dict[str, str]:
+    """Read a table of environment variables, which lies at these keys: a text for each."""
     for name, value in table.items():
+        at = (*keys, name)
         if not VARIABLE.fullmatch(name):
-            raise wrong(("environment_variables", name), value, "this is not the name of an environment variable")
+            raise wrong(at, value, "this is not the name of an environment variable")
         if fault := secret_fault(name, str(value)):
-            raise FaultError(("environment_variables", name), f"`environment_variables.{name}` {fault}")
-    return {name: str(scalar(("environment_variables", name), value)) for name, value in table.items()}
+            raise FaultError(at, f"`{'.'.join(at)}` {fault}")
+    return {name: str(scalar((*keys, name), value)) for name, value in table.items()}
 
 
 def secret_fault(name: str, value: str) -> str:

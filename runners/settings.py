@@ -24,8 +24,8 @@ from perfledger.runners.job import (
     RunnerError,
     secret_values,
 )
-from perfledger.runners.recipes import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, secret_fault
-from perfledger.runners.toml_errors import FaultError, Keys, Table, decoded, read_toml
+from perfledger.runners.recipes import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, read_variables
+from perfledger.runners.toml_errors import FaultError, Table, decoded, read_toml
 from perfledger.schema.records import SiteRecord
 
 #: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
@@ -209,17 +209,8 @@ def _places(tables: Table) -> Iterator[tuple[tuple[str, str], SitePlace]]:
         for name, table in places.items():
             where = (kind, name)
             place = decoded(table, SitePlace, "a site", where)
-            _check_variables((*where, "environment_variables"), place.environment_variables)
+            variables = read_variables(place.environment_variables, (*where, "environment_variables"))
             key = "sbatch" if kind == "hosts" else "address"
             if getattr(place, key):
                 raise FaultError((*where, key), f"`{kind}.{name}.{key}` is not for {kind}; leave it out")
-            yield where, place
-
-
-def _check_variables(keys: Keys, table: Table) -> None:
-    for name, value in table.items():
-        at = f"`{'.'.join(map(str, keys))}.{name}`"
-        if not VARIABLE.fullmatch(name) or not isinstance(value, str):
-            raise FaultError((*keys, name), f"{at} is {value!r}, but must be a text, and its key a variable's name")
-        if fault := secret_fault(name, value):
-            raise FaultError((*keys, name), f"{at} {fault}, or name it in `secrets`")
+            yield where, replace(place, environment_variables=variables)

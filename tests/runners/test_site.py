@@ -73,10 +73,10 @@ def run_tiny(write_recipe, tmp_path, only_run):
         ('[hosts.local]\nprefix = "numactl"\n', "`hosts.local.prefix` is 'numactl', but must be a list of texts"),
         ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is not for hosts; leave it out"),
         ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is not for partitions; leave it out"),
-        ("[hosts.local.environment_variables]\nA = 1\n", "2: `hosts.local.environment_variables.A` is 1, but must"),
+        ("[hosts.local.environment_variables]\nA = [1]\n", "2: `hosts.local.environment_variables.A` is [1], but must"),
         (
             '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',
-            "leave it out and run with --secret HF_TOKEN, or name it in `secrets`",
+            "leave it out and run with --secret HF_TOKEN",
         ),
         ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` is ['a b'], but must be a list of names of"),
         ('[hosts.local.data]\ndefault = "d"\n', "1: `hosts.local.data` is {'default': 'd'}, but must be a table of a"),

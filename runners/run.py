@@ -29,6 +29,8 @@ from perfledger.schema.figures import FiguresFound
 
 #: The first signal stops the job, the second kills it; the next one ends the runner at once.
 COUNTED_SIGNALS = 2
+#: Extra time before we stop a host that exceeded its own timeout (it may have started late).
+MARGIN_SECONDS = 120
 #: How long a job may take to end after it was stopped.
 GRACE_SECONDS = 60
 #: How long the other nodes may take to end by themselves after one of them failed.
@@ -154,6 +156,7 @@ class _Watched:
     def __init__(self, job: Job, signals: StopSignals) -> None:
         self.job, self.signals, self.answered = job, signals, 0
         self.heard = time.monotonic()
+        self.begun: float | None = None
         self.failed: float | None = None
         self.stopped: float | None = None
 
@@ -162,6 +165,8 @@ class _Watched:
         now = time.monotonic()
         if state.kind != "unreachable":
             self.heard = now
+        if state.kind == "running" and self.begun is None:
+            self.begun = now
         if state.failed and self.failed is None:
             self.failed = now
 
@@ -181,13 +186,15 @@ class _Watched:
         return self.stopped is not None and now - self.stopped > GRACE_SECONDS
 
     def reason_to_stop(self) -> str:
-        """Return the outcome of a stop that is due: for each signal, and once for a failed node."""
+        """Return the outcome of a stop that is due: for each signal, and once for a timeout or a failed node."""
         now = time.monotonic()
         if self.signals.count > self.answered:
             self.answered += 1
             return self.signals.outcome
         if self.stopped is not None:
             return ""
+        if self.begun is not None and now - self.begun > self.job.facts.timeout_seconds + MARGIN_SECONDS:
+            return "timeout"
         if self.failed is not None and now - self.failed > FAILED_SECONDS:
             note_failure(self.job.folder)
             return "stopped"

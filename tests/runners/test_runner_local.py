@@ -95,6 +95,14 @@ def test_every_other_outcome_keeps_its_log(write_recipe, tmp_path, program, time
     assert not (folder / "launch.json").exists()
 
 
+def test_the_runner_stops_a_host_that_exceeds_its_own_limit(write_recipe, tmp_path, only_run, monkeypatch):
+    change_agent(monkeypatch, "self.supervise(job.command, job.seconds,", "self.supervise(job.command, 1000,")
+    monkeypatch.setattr(runs, "MARGIN_SECONDS", 0)
+    path = write_recipe(f"{RECORD} record 1; sleep 300", timeout=1)
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
+    assert only_run()[1]["outcome"] == "timeout"
+
+
 def test_a_log_in_another_format_is_short_with_a_reason(write_recipe, tmp_path, only_run, capfd):
     assert main(["run", str(write_recipe(f'echo "{SEGMENTATION}"')), "--raw-logs", str(tmp_path / "raw")]) == 1
     said = "the log is not in the recipe's format ngc.pytorch_resnet50: it is in paddle.seg"

@@ -317,11 +317,15 @@ def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict:
 
 def comparability(a: Statement, b: Statement, axis: str, workload: Workload, level: Level = DEFAULT) -> Comparability:
     """Return whether two results may be compared along an axis at a level, and what forbids it."""
+    return judged(differences(a, b, workload), axis, differs_in(a, b, AXES[axis]), level)
+
+
+def judged(found: Sequence[Difference], axis: str, differs: bool, level: Level) -> Comparability:
+    """Return what some differences forbid along an axis, whose fact differs or not."""
     compared = AXES[axis]
-    differs = _stated(a, compared) != _stated(b, compared)
     excused = FOLLOWS[axis] if differs else ()
     besides, unknown, follows = [], [], []
-    for each in differences(a, b, workload):
+    for each in found:
         both, neither = each.first and each.second, not each.first and not each.second
         if differs and each.name == compared:
             continue
@@ -340,8 +344,10 @@ def comparability(a: Statement, b: Statement, axis: str, workload: Workload, lev
     )
 
 
-def _stated(of: Statement, name: str) -> Values:
-    return of.facts[name] if name in of.facts else of.options.get(name, ())
+def differs_in(a: Statement, b: Statement, name: str) -> bool:
+    """Return whether two results state a fact or an option differently."""
+    first, second = (each.facts[name] if name in each.facts else each.options.get(name, ()) for each in (a, b))
+    return first != second
 
 
 def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]:

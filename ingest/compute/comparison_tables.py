@@ -18,11 +18,14 @@ from msgspec import UNSET, Struct, structs
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison import (
     AXES,
+    Comparability,
     Difference,
     Statement,
     Workload,
     ahead,
-    comparability,
+    differences,
+    differs_in,
+    judged,
     statement_of_record,
 )
 from perfledger.ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
@@ -199,17 +202,14 @@ def _statement(record: ResultRecord, metric: str) -> Statement:
 
 def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[PairOutcome, ...]:
     """Return the outcome along each axis; facts of the reader's choice are equal, except the compared one."""
+    found = differences(a, b, workload)
     return tuple(
-        _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), axis, workload) for axis, fact in AXES.items()
+        _outcome(judged(found, axis, fact in _CHOSEN or differs_in(a, b, fact), "identical"))
+        for axis, fact in AXES.items()
     )
 
 
-def _chosen(statement: Statement, fact: str, value: str) -> Statement:
-    return replace(statement, facts={**statement.facts, fact: (value,)}) if fact in _CHOSEN else statement
-
-
-def _outcome(a: Statement, b: Statement, axis: str, workload: Workload) -> PairOutcome:
-    found = comparability(a, b, axis, workload, "identical")
+def _outcome(found: Comparability) -> PairOutcome:
     differs = (*found.reasons, *found.tolerated)
 
     def names(level: Level | None) -> tuple[str, ...]:

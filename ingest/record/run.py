@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -73,8 +74,8 @@ def _read(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str])
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
         return _not_understood(empty, file, run_problems.of_unclaimed(log, given))
-    names = names_of(given.path, sha256)
     started = _with_run_json(empty, file.run_json.document)
+    names = partial(names_of, given.path, sha256)
     return [redact_record(_run(started, file, log, each, extra_rules), names) for each in log.sessions]
 
 
@@ -85,7 +86,7 @@ def _not_understood(empty: Run, file: LogFile, problem: Problem) -> list[Run]:
     merged = facts.merge(file.run_json.case(), {}, file.path_facts, {})
     wrong = (*file.run_json.problems, *file.path_facts.problems, *run_problems.of_parts(file))
     found = replace(empty, case=merged.case(), facts=dict(merged.stated), problems=(problem, *wrong))
-    return [redact_record(found, names_of(file.given.path, empty.sha256))]
+    return [redact_record(found, partial(names_of, file.given.path, empty.sha256))]
 
 
 def _with_run_json(empty: Run, document: RunJson | None) -> Run:

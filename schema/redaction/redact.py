@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -93,17 +93,25 @@ def redact(value: Any, names: Names = NO_NAMES, only: frozenset[str] = frozenset
     return value
 
 
-def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
+def redact_record(record: Record, known: Callable[[], Names] = Names) -> Record:
     """Return a record with every text in it redacted; names that it states itself are numbered after the known ones.
 
-    Names are replaced only in texts of a machine or a user (`_FREE_TEXTS`). The trap: a user may have the name of a
-    model, a format or a code, which must not change. A path must not change either, except by the rules, since it is
-    looked up later.
+    Names are replaced only in texts of a machine or a user (`_FREE_TEXTS`); without such texts, `known` is not called.
+    The trap: a user may have the name of a model, a format or a code, which must not change. A path must not change
+    either, except by the rules, since it is looked up later.
     """
     document = to_json(record)
-    names = names_in((each for each in _texts(document) if len(each) <= _LONGEST), names)
+    names = NO_NAMES
+    if _has_free_text(document):
+        names = names_in((each for each in _texts(document) if len(each) <= _LONGEST), known())
     found = redact(document, names, only=_FREE_TEXTS)
     return record if found == document else from_json(found, type(record))
+
+
+def _has_free_text(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(each and (key in _FREE_TEXTS or _has_free_text(each)) for key, each in value.items())
+    return isinstance(value, list | tuple) and any(map(_has_free_text, value))
 
 
 def _texts(value: Any) -> Iterator[str]:

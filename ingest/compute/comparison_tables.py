@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Struct
 
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison import (
@@ -50,14 +50,12 @@ class PairOutcome(Struct, frozen=True, omit_defaults=True):
         workload: what differs, and is allowed to from this level on.
         everything: what is allowed to differ at the loosest level alone.
         never: what forbids the comparison at every level.
-        follows: what differs because the axis does.
     """
 
     workload: tuple[str, ...] = ()
     everything: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    follows: tuple[str, ...] = ()
 
 
 class Lead(Struct, frozen=True, omit_defaults=True):
@@ -215,10 +213,8 @@ def _outcome(found: Comparability) -> PairOutcome:
     def names(level: Level | None) -> tuple[str, ...]:
         return _names([each for each in differs if each.tolerated == level])
 
-    made = PairOutcome(names("workload"), names("everything"), names(None))
-    if made.everything or made.never:
-        return made
-    return structs.replace(made, unknown=_names(found.unknown), follows=_names(found.follows))
+    everything, never = names("everything"), names(None)
+    return PairOutcome(names("workload"), everything, never, () if everything or never else _names(found.unknown))
 
 
 def _names(found: Sequence[Difference]) -> tuple[str, ...]:

@@ -172,7 +172,7 @@ def _left_out(site: Site, suite: Suite, found: Verdict) -> list[Mark]:
                 name=entrant_name(each.candidate),
                 figure=written(row),
                 unit=row.unit,
-                reasons=left_out_reasons(each, best_of_case(found)),
+                reasons=left_out_reasons(each.reasons, best_of_case(found)),
             )
             page = run_page(site, row) or _page(suite, "comparison")
             marks.append(Mark(said, page, is_faster=each.is_faster))
@@ -184,9 +184,9 @@ def best_of_case(found: Verdict) -> Candidate:
     return found.entrants[0]
 
 
-def left_out_reasons(found: LeftOut, first: Candidate) -> Text:
+def left_out_reasons(reasons: Sequence[Difference], first: Candidate) -> Text:
     """Return the differences of a result that is left out from the best of the case."""
-    return listed(contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration")
+    return listed(contrasted(each, first) for each in reasons) or phrase("front.other_configuration")
 
 
 def contrasted(found: Difference, other: Candidate) -> Text:

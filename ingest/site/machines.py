@@ -326,13 +326,13 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
         page=run_page(site, row),
         percent=100 * ((row.value or 0) / best) if best else None,
         is_outlined=bool(left_out) or verdict.kind in APART,
-        why=left_out_reasons(left_out, first) if left_out else "",
+        why=left_out_reasons(left_out.reasons, first) if left_out else "",
         faster=tuple(
-            StandingEntry(
-                written(each.candidate.result), run_page(site, each.candidate.result), why=left_out_reasons(each, first)
-            )
+            StandingEntry(written(other), run_page(site, other), why=left_out_reasons(each.reasons, first))
             for each in verdict.left_out
-            if each.is_faster and each.candidate is not candidate and each.candidate.entrant == candidate.entrant
+            if each.is_faster
+            and (other := each.candidate.result) is not row
+            and each.candidate.entrant == candidate.entrant
         ),
         about=how_measured(site, found.suite, row),
         caution=listed(cautions(site, found.suite, row)),
@@ -356,7 +356,7 @@ def _detail(site: Site, found: SuiteStanding) -> Text:
     if verdict.contrast:
         return repeats(verdict.pair, verdict.contrast.more)
     if missed := overturning(verdict) or _others_left_out(found):
-        return left_out_reasons(missed, best_of_case(verdict))
+        return left_out_reasons(missed.reasons, best_of_case(verdict))
     if verdict.kind == "units":
         first, second, *_ = dict.fromkeys(row.unit for row in found.rows if numbers.known(row.value))
         return phrase("front.units", first=first, second=second)

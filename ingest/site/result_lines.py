@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import candidates, places, verdicts
-from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, comparability
+from perfledger.ingest.compute.comparison import Candidate, Verdict, comparability
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.answer_marks import best_of_case, cautions, left_out_reasons, overturning
 from perfledger.ingest.site.chips import facets_of
@@ -160,7 +160,7 @@ def _place_of(mine: Candidate, own: Verdict, reference: Verdict, suite: Suite) -
     # Why a result is not compared with the best of the case that most frameworks ran.
     best = best_of_case(reference)
     said = comparability(mine.statement, best.statement, mine.axis, suite.workload)
-    return "", left_out_reasons(LeftOut(mine, False, said.apart), best)
+    return "", left_out_reasons(said.apart, best)
 
 
 def not_ranked(found: ResultLine) -> Text:
@@ -174,9 +174,9 @@ def lead(found: Verdict) -> Text:
         times = phrase("model.ratio", ratio=ratio(found.contrast))
         return phrase(f"model.lead_{found.contrast.grade}", ratio=times)
     if (missed := overturning(found)) is not None:
-        reasons = left_out_reasons(missed, best_of_case(found))
+        reasons = left_out_reasons(missed.reasons, best_of_case(found))
         return phrase("model.lead_overturned", name=named(missed.candidate.framework), reasons=reasons)
     if found.kind == "conditions":
-        first, second = found.pair
-        return phrase("model.lead_conditions", reasons=left_out_reasons(LeftOut(second, False, found.reasons), first))
+        first = found.pair[0]
+        return phrase("model.lead_conditions", reasons=left_out_reasons(found.reasons, first))
     return phrase("model.lead_units") if found.kind == "units" else ""

@@ -228,11 +228,9 @@ def outcome(
     both = [each.facts.get(fact, each.options.get(fact)) for each in (a, b)]
     # If the compared fact is the same, different frameworks are compared.
     found = comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload, level)
-    lists = {
-        "reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown, "follows": found.follows,
-    }  # fmt: skip
+    lists = {"reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown}
     if comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload).reasons:
-        lists |= {"unknown": (), "follows": ()}
+        lists |= {"unknown": ()}
     return {name: sorted(f"{each.kind}.{each.name}" for each in lists[name]) for name in lists}
 
 

@@ -344,7 +344,7 @@ def test_each_fact_can_be_chosen_among_the_values_of_the_runs() -> None:
     chips = {name: each.chips or listed[name] for name, each in groups.items()}
     words_of = {name: [WORDS.say("en", each.label) for each in of] for name, of in chips.items()}
     assert words_of["precision"] == ["FP32", "Mixed and half precision", "Precision not known"]
-    assert words_of["devices"] == ["not known", "1", "8"]
+    assert words_of["devices"] == ["1", "8", "not known"]
     assert words_of["outcome"] == ["completed", "out of memory"]
     assert {each.value for each in chips["framework"]} == {run.case.framework for run in runs}
     assert all(sum(each.count or 0 for each in of) == len(runs) for of in chips.values())

@@ -103,7 +103,7 @@ def _chips(site: Site, found: Sequence[Machine]) -> Iterator[ChipGroup]:
     every: list[Row | Published] = [*rows, *theirs]
     groups = {precision_group(row.precision) for row in every}
     devices, batches = (sorted({getattr(row, name) for row in every} - {None}) for name in ("devices", "batch_size"))
-    frameworks = sorted({row.framework or "" for row in every}, key=str.casefold)
+    frameworks = sorted({row.framework or "" for row in every}, key=lambda each: (not each, each.casefold()))
     metrics = {*_FIGURES, *(name for row in rows for name in row.metrics), *(row.metric for row in theirs)}
     yield machines.hardware_chips(found, found)
     yield _one("axis", "axis.title", [Chip(each, phrase(f"axis.{each}")) for each in AXES])

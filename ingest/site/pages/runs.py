@@ -101,11 +101,12 @@ def _chips(site: Site) -> tuple[ChipGroup, ...]:
     suites = sorted(site.suite_of.values(), key=lambda each: (each.order, each.id))
     groups = {precision_group(run.case.precision) for run in site.runs}
     outcomes = {run.outcome for run in site.runs}
-    devices = sorted({run.case.devices or 0 for run in site.runs})
+    frameworks = sorted({*map(framework_of, site.runs)}, key=lambda each: (not each, each.casefold()))
+    devices = sorted({run.case.devices or 0 for run in site.runs}, key=lambda each: (not each, each))
     labels: dict[str, dict[Value, Text]] = {
         "model": {each.id: each.title for each in suites},
         "hardware": {each: product(each) for each in sorted({*map(hardware_of, site.runs)}, key=newest_first)},
-        "framework": {each: named(each) for each in sorted({*map(framework_of, site.runs)}, key=str.casefold)},
+        "framework": {each: named(each) for each in frameworks},
         "precision": {each: group_name(each) for each in (*PRECISION_GROUPS, "unknown") if each in groups},
         "devices": {each: or_unknown(each or None) for each in devices},
         "outcome": {each: word_for("outcome", each) for each in OUTCOMES if each in outcomes},

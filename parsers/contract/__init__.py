@@ -15,7 +15,7 @@ from perfledger.parsers.contract.gaps import up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
 from perfledger.parsers.contract.rows import Rows
-from perfledger.parsers.contract.statistics import median, medians, of_others, since_before, with_others
+from perfledger.parsers.contract.statistics import median, medians, of_others, with_others
 from perfledger.parsers.contract.template import ENDED, NUMBER
 from perfledger.parsers.contract.verbs import (
     Column,
@@ -35,6 +35,7 @@ from perfledger.parsers.contract.verbs import (
     total,
     uncut,
     undo_mean,
+    undo_window,
     whole_seconds,
     within,
 )
@@ -81,7 +82,6 @@ __all__ = [
     "product",
     "says",
     "silent_checkpoints",
-    "since_before",
     "since_start",
     "states",
     "stretches",
@@ -90,6 +90,7 @@ __all__ = [
     "total",
     "uncut",
     "undo_mean",
+    "undo_window",
     "up_to",
     "up_to_argument",
     "whole_seconds",

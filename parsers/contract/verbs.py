@@ -269,6 +269,20 @@ def undo_mean(*names: str, first: float = 0.0) -> Verb:
     return verb
 
 
+def undo_window(columns: Columns, done: Column, window: Column) -> Columns:
+    """Turn seconds that are means over the last steps into means since the row before, as long as all steps count.
+
+    Args:
+        columns: the columns.
+        done: the steps since the means began, up to each row.
+        window: the most steps in the mean of each row.
+    """
+    steps = np.diff(done, prepend=np.nan)
+    since = {name: np.diff(columns[name] * done, prepend=np.nan) / steps for name in ("step_seconds", "reader_seconds")}
+    undone = (steps > 0) & (done <= window)
+    return columns.assign(**{name: np.where(undone & (each > 0), each, columns[name]) for name, each in since.items()})
+
+
 def mean_of_ranks(*names: str) -> Verb:
     """Merge the rows of one step that several ranks print into one row with the means of these columns.
 

@@ -22,7 +22,7 @@ from perfledger.parsers.contract import (
     Indices,
     Reading,
     of_others,
-    since_before,
+    undo_window,
     with_others,
 )
 
@@ -47,12 +47,8 @@ _LEFT = rb"(?P<_left>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)
 
 def apart(columns: Columns) -> Columns:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
-    done = columns["step"] + 1
-    undone = (np.diff(done, prepend=np.nan) > 0) & (done <= _WINDOW)
-    if "epoch" in columns:
-        undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
-    found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return columns.assign(**found)
+    begins = np.diff(columns.get("epoch", columns["step"] * 0), prepend=np.nan) != 0
+    return undo_window(columns, columns["step"] + 1, np.where(begins, 0.0, _WINDOW))
 
 
 def _with_left_out(columns: Columns) -> Columns:

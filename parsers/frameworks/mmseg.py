@@ -19,7 +19,7 @@ from perfledger.parsers.contract import (
     Format,
     Pause,
     Reading,
-    since_before,
+    undo_window,
 )
 
 #: The text before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints no name.
@@ -43,9 +43,7 @@ def _of_all(columns: Columns) -> Columns:
     if "epoch" in columns:
         done = done + (columns["epoch"] - 1) * columns["total_steps"]
     window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
-    undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
-    found = {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    return columns.assign(**found)
+    return undo_window(columns, done, window)
 
 
 #: The name of an experiment, which is that of its configuration's file. MMEngine adds when it began.

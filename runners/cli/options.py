@@ -308,10 +308,4 @@ asked_options = _packed(
     raw_logs_option,
     round_option,
 )
-
-
-def _asked_to_check(chosen: tuple[Chosen, ...], target: AnyPlace, settings: Settings, site: str) -> Asked:
-    return Asked(chosen=chosen, target=target, settings=settings, site=site)
-
-
-check_options = _packed("asked", _asked_to_check, series_options, target_options, settings_options, site_option)
+check_options = _packed("asked", Asked, series_options, target_options, settings_options, site_option)

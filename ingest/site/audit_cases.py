@@ -19,6 +19,7 @@ from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Facets, Link
 from perfledger.ingest.site.run_tables import log_lines_text
+from perfledger.ingest.site.verdict_words import batch, devices_of
 
 #: A difference of this share fills its half of the bar; larger ones are cut off there.
 FULL_BAR = 0.1
@@ -89,13 +90,9 @@ def setting(row: Published) -> Text:
     if row.metric in SCORES:
         return " / ".join(row.options[name] for name in ("submitter", "system") if name in row.options)
     hardware = product(row.hardware) if row.hardware else ""
-    several = row.nodes is not None and row.nodes > 1
-    if row.devices:
-        key = "audit.on_machines" if several else "audit.on_devices"
-        hardware = phrase(key, devices=row.devices, hardware=hardware, **({"nodes": row.nodes} if several else {}))
     precision = precision_name(row.precision) if row.precision else ""
-    batch = phrase("front.batch", n=numbers.count(row.batch_size)) if row.batch_size else ""
-    return listed((hardware, precision, batch, in_words(row.options)))
+    devices = devices_of(row.devices, row.nodes, hardware)
+    return listed((devices, precision, batch(row.batch_size), in_words(row.options)))
 
 
 def _size(each: Audited) -> float:

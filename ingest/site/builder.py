@@ -50,16 +50,15 @@ COMPARISONS = "data/comparisons.json"
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.LINES)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
-#: Folders with our files that are not committed; they may also contain files of others. Earlier versions drew `charts`.
-FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, "data/matrix")
+#: Folders with our files that are not committed; they may also contain files of others.
+FOLDERS = ("en", "zh", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER)
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log'}
 
-#: Names of folders with our JSON files; earlier versions wrote `tables` and `matrix`.
-JSON_FOLDERS = ("tables", "matrix", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
-
+#: Endings of files of ours in folders of their own, by the name of the folder.
+KINDS = {share.FOLDER: ".png", Path(explorer.FOLDER).name: ".gz"}
 #: Further attributes of a page in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")
 
@@ -248,7 +247,6 @@ def _left(out: Path, files: Container[str]) -> list[str]:
 def is_ours(path: Path) -> bool:
     """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
-        kinds = {".png": (share.FOLDER,)}.get(path.suffix, JSON_FOLDERS)
-        return path.suffix in (".csv", ".gz", ".json", ".png") and path.parent.name in kinds
+        return path.suffix == KINDS.get(path.parent.name)
     begin = head(path, 2048)
     return begin.startswith((b"---\n", b"<")) and MARKS[path.suffix] in begin

@@ -23,7 +23,6 @@ from perfledger.ingest.site.result_tables import (
     not_finite_cell,
     own_marks,
     representative,
-    sentences,
     spread_marks,
     units,
     version_marks,
@@ -135,8 +134,8 @@ def _throughput(site: Site, with_unit: bool, each: ResultLine) -> Cell:
         marks.append(phrase("model.in_tokens", value=numbers.figure(tokens, row.spread)))
     page = site.page(representative(site, row))
     entry = Entry(
-        written(row), page, tuple(marks), value=row.value, unit=row.unit,
-        caution=sentences(each.cautions) if each.cautions else "",
+        written(row), page, tuple(marks), value=row.value,
+        caution=listed(each.cautions),
     )  # fmt: skip
     return Cell((entry,))
 

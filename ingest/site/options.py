@@ -37,6 +37,11 @@ def joined(texts: Iterable[Text]) -> Text:
     return _together("table.dot", texts)
 
 
+def sentences(texts: Iterable[Text]) -> Text:
+    """Return sentences one after the other; empty ones are left out."""
+    return _together("table.sentences", texts)
+
+
 def _together(key: str, texts: Iterable[Text]) -> Text:
     found: Text = ""
     for each in texts:

@@ -21,7 +21,7 @@ from perfledger.ingest.site import addresses, our_results
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite, group_name
-from perfledger.ingest.site.options import in_words, joined, listed
+from perfledger.ingest.site.options import in_words, joined, listed, sentences
 from perfledger.ingest.site.our_results import Ours
 from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table, cell
 from perfledger.ingest.site.render.text import slugs
@@ -239,7 +239,7 @@ def _value(site: Site, row: PublishedRow) -> Cell:
     labels = tuple(dict.fromkeys(each.label for each in row.places if each.label))
     page = site.published.address_of(row.first)
     entry = Entry(tables.printed(row.first), page, labels, places, value=row.first.value)
-    return replace(tables.state(row.first) or Cell((entry,)), note=tables.sentences(row.notes) or None)
+    return replace(tables.state(row.first) or Cell((entry,)), note=sentences(row.notes) or None)
 
 
 def _ours(site: Site, row: PublishedRow) -> Cell:

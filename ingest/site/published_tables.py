@@ -24,8 +24,9 @@ from perfledger.ingest.published.slices import (
     case_fact,
     fact,
 )
+from perfledger.ingest.site import verdict_words
 from perfledger.ingest.site.model import precision_name
-from perfledger.ingest.site.options import joined
+from perfledger.ingest.site.options import joined, sentences
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Tag, absent, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
@@ -120,13 +121,6 @@ def together(notes: Sequence[PublishedNote]) -> Text:
     return sentences([note(each) for each in notes])
 
 
-def sentences(texts: Sequence[Text]) -> Text:
-    """Return sentences one after the other."""
-    if len(texts) < 2:
-        return texts[0] if texts else ""
-    return phrase("report.sentences", first=texts[0], rest=sentences(texts[1:]))
-
-
 def _column(found: Slice, index: int) -> Column:
     """Return a column, with the unit of its figures unless its title or the caption states it."""
     head = found.columns[index]
@@ -169,7 +163,7 @@ def caption(found: Slice, common: Values) -> tuple[Text, ...]:
 def stated(key: str, text: str) -> Text:
     """Return a fact as a caption states it."""
     if key in _BATCH_SIZES:
-        return phrase("report.batch_size", n=grouped_digits(text))
+        return phrase("front.batch", n=grouped_digits(text))
     if key == LOG_BATCH_SIZE:
         return phrase("report.log_says", value=grouped_digits(text))
     if key == CELL_BATCH_SIZE:
@@ -323,17 +317,13 @@ def _delta(difference: float, share: float) -> str:
 
 def _counted(text: str) -> Text:
     """Return a number of devices with its noun, for places without a title."""
-    number = _devices(text)
-    if not isinstance(number, str):
-        return number
-    return phrase("report.one_device") if number == "1" else phrase("report.devices", n=number)
+    nodes, _, devices = text.partition("x")
+    return verdict_words.devices_on(int(devices) if devices else None, int(nodes or 1))
 
 
 def _devices(text: str) -> Text:
     nodes, _, devices = text.partition("x")
-    if not devices:
-        return phrase("site.unknown")
-    return phrase("table.machines", devices=devices, nodes=nodes) if nodes.isdigit() and int(nodes) > 1 else devices
+    return verdict_words.devices_short(int(devices), int(nodes or 1)) if devices else phrase("site.unknown")
 
 
 def _numeric(key: str, rows: Sequence[Head]) -> bool:

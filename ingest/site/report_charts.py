@@ -14,7 +14,20 @@ from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.published_tables import caption, head_text, printed
 from perfledger.ingest.site.render import colours
-from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
+from perfledger.ingest.site.render.chart import (
+    Axis,
+    Chart,
+    ChartLine,
+    Dot,
+    Dots,
+    Lines,
+    Panel,
+    Point,
+    Spec,
+    Tick,
+    efficiency_lines,
+)
+from perfledger.ingest.site.verdict_words import batch
 
 #: Values from here on are ticks in millions.
 MILLION = 1_000_000
@@ -170,9 +183,7 @@ def _speedup(found: Slice, title: Text) -> list[Spec]:
     series = drawn.lines(least=2)
     if sum(len(each.points) for each in series) < POINTS:
         return []
-    ticks = tuple(Tick(each, str(each)) for each in sorted({point.x for line in series for point in line.points}))
-    axis = Axis(phrase("chart.devices"), log2=True, ticks=ticks)
-    return [Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, ideal=100, near=True)]
+    return [efficiency_lines(title, series)]
 
 
 def _share(devices: int, speedup: float, figure: SliceFigure) -> Point:
@@ -190,7 +201,7 @@ def _curve(found: Slice, title: Text) -> list[Spec]:
                 f"{found.block.place}: show: a curve needs throughput, devices and batch size of every figure"
             )
         milliseconds = row.batch_size * row.devices / row.value * 1000
-        point = Point(x=milliseconds, y=row.value, text=_figure(figure), about=phrase("front.batch", n=row.batch_size))
+        point = Point(x=milliseconds, y=row.value, text=_figure(figure), about=batch(row.batch_size))
         drawn.add(tables.stated("devices", f"1x{row.devices}"), colours.ink(row.framework).id, point)
     axis = Axis(phrase("chart.milliseconds"))
     return [Lines(title=title, unit=_unit(found, range(len(found.columns))), x=axis, series=drawn.lines())]

@@ -19,7 +19,7 @@ from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render import colours
-from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
+from perfledger.ingest.site.render.chart import Chart, ChartLine, Dot, Dots, Panel, Point, efficiency_lines
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.result_lines import ACCUMULATION, ResultLine, ResultSlice, not_ranked
@@ -65,14 +65,8 @@ def efficiency(site: Site, suite: Suite, of: ResultSlice) -> Chart | None:
         return None
     inks = {label: colours.ink(row.framework or "").id for row, label in zip(known, labels, strict=True)}
     series = tuple(ChartLine(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
-    ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
-    spec = Lines(
-        title=phrase(
-            "chart.efficiency_title", title=suite.title, hardware=product(of.hardware), group=group_name(of.group)
-        ),
-        unit=phrase("chart.efficiency"), ideal=100, near=True,
-        x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
-    )  # fmt: skip
+    about = {"title": suite.title, "hardware": product(of.hardware), "group": group_name(of.group)}
+    spec = efficiency_lines(phrase("chart.efficiency_title", **about), series)
     return Chart(f"{_name(suite, of)}-efficiency", spec, phrase("chart.efficiency_text"))
 
 

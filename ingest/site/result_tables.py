@@ -15,7 +15,7 @@ from perfledger.ingest.site.model import Row, Site, Suite, precision_name, reaso
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, absent, cell
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.verdict_words import times
+from perfledger.ingest.site.verdict_words import devices_short, times
 from perfledger.schema.records import MetricFigure, ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
 
@@ -107,18 +107,8 @@ def spread_marks(row: Row) -> tuple[Text, ...]:
     )
 
 
-def sentences(texts: Sequence[Text]) -> Text:
-    """Return several remarks as one text."""
-    first, *rest = texts
-    for each in rest:
-        first = phrase("notes.then", first=first, second=each)
-    return first
-
-
 def devices_cell(devices: int | None, nodes: int | None) -> Cell:
     """Return the devices of a job, and its machines if there are several."""
     if devices is None:
         return cell(phrase("site.unknown"))
-    several = (nodes or 1) > 1
-    text: Text = phrase("table.machines", devices=devices, nodes=nodes) if several else str(devices)
-    return cell(text, value=devices)
+    return cell(devices_short(devices, nodes), value=devices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -10,9 +10,9 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.compute.telemetry_figures import ENERGY, PEAKS
-from perfledger.ingest.site.model import Site, precision_name, reason
+from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words
-from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Entry, Table, cell
 from perfledger.ingest.site.reproduce import noted
 from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
 from perfledger.ingest.site.run_tables import (
@@ -26,7 +26,7 @@ from perfledger.ingest.site.run_tables import (
 )
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.machine import Telemetry, TelemetryFile
-from perfledger.schema.records import Figure, NoFigure, Plain, Run
+from perfledger.schema.records import Figure, Plain, Run
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS
 
@@ -57,24 +57,20 @@ def fact_table(site: Site, run: Run) -> Table | None:
     return table_of("facts", names, columns)
 
 
-def figure_table(site: Site, run: Run) -> Table:
-    """Return every rule's figure with its window and arithmetic, including the rules of other publishers."""
-    figures = run.all_figures
-    rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
-
-    def of_figure(said: Callable[[Figure], Cell | Text]) -> Callable[[str], Cell | Text | None]:
-        return lambda rule: None if isinstance(found := figures[rule], NoFigure) else said(found)
-
+def figure_table(site: Site, run: Run) -> Table | None:
+    """Return the figure of each rule that gives one, with its window and arithmetic; None if no rule does."""
+    of = ColumnOf[tuple[str, Figure]]
     columns = [
-        ColumnOf[str](phrase("table.rule"), lambda rule: word_for("rule", rule)),
-        ColumnOf(phrase("table.value"), lambda rule: _figure(figures[rule]), True),
-        ColumnOf(phrase("table.scope"), of_figure(lambda each: word_for("scope", each.scope))),
-        ColumnOf(phrase("table.used"), of_figure(lambda each: numbers.quantity(each.used)), True),
-        ColumnOf(phrase("table.skipped"), of_figure(lambda each: numbers.quantity(each.skipped)), True),
-        ColumnOf(phrase("table.window"), of_figure(lambda each: lines_cell(site, run, each))),
-        ColumnOf(phrase("table.arithmetic"), of_figure(lambda each: each.arithmetic)),
+        of(phrase("table.rule"), lambda of: word_for("rule", of[0])),
+        of(phrase("table.value"), lambda of: figure_cell(of[1]), True),
+        of(phrase("table.scope"), lambda of: word_for("scope", of[1].scope)),
+        of(phrase("table.used"), lambda of: numbers.quantity(of[1].used), True),
+        of(phrase("table.skipped"), lambda of: numbers.quantity(of[1].skipped), True),
+        of(phrase("table.window"), lambda of: lines_cell(site, run, of[1])),
+        of(phrase("table.arithmetic"), lambda of: of[1].arithmetic),
     ]
-    return table_of("figures", rules, columns) or Table((), ())
+    found = sorted(run.all_figures.items(), key=lambda each: NAMES.index(each[0]) if each[0] in NAMES else len(NAMES))
+    return table_of("figures", [(rule, each) for rule, each in found if isinstance(each, Figure)], columns)
 
 
 def metric_table(site: Site, run: Run) -> Table | None:
@@ -148,10 +144,6 @@ def _stated(value: object) -> str | None:
 
 def _entries(texts: Sequence[Text]) -> Cell | None:
     return Cell(tuple(map(Entry, texts))) if texts else None
-
-
-def _figure(found: Figure | NoFigure) -> Cell:
-    return absent(reason(found.reason) or phrase("site.unknown")) if isinstance(found, NoFigure) else figure_cell(found)
 
 
 def _metric(run: Run, name: str) -> Cell:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.verdict_words import batch, devices_of
 from perfledger.schema.records import Case, Run
 from perfledger.schema.submission import submitter_of
 
@@ -29,8 +29,7 @@ def heading(site: Site, run: Run) -> Text:
 def configuration(site: Site, run: Run) -> Text:
     """Return the batch size and the options in words."""
     case = run.case
-    batch = phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
-    return listed((batch, site.suite_of[run.id].case_words(case.model, case.options)))
+    return listed((batch(case.batch_size), site.suite_of[run.id].case_words(case.model, case.options)))
 
 
 def short(run: Run) -> Text:
@@ -45,5 +44,4 @@ def _nth(run: Run) -> Text:
 def _machine(case: Case) -> tuple[Text, Text]:
     """Return the hardware with the number of devices, and the precision."""
     hardware = product(case.hardware) if case.hardware else ""
-    several = phrase("run.devices", n=case.devices, hardware=hardware) if case.devices and hardware else hardware
-    return several, precision_name(case.precision) if case.precision else ""
+    return devices_of(case.devices, case.nodes, hardware), precision_name(case.precision) if case.precision else ""

@@ -163,7 +163,7 @@ def reservations(found: Run | Row) -> tuple[Text, ...]:
 
 def figure_cell(found: Figure, *marks: Text) -> Cell:
     """Return a cell with a figure, its unit, and what else is to be known of it."""
-    return cell(written(found), None, found.unit, *marks, value=found.value, unit=found.unit)
+    return cell(written(found), None, found.unit, *marks, value=found.value)
 
 
 def size_text(case: Case) -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import Candidate, entrant
 from perfledger.ingest.compute.contrast import Contrast
@@ -46,7 +47,7 @@ def devices(row: Row) -> Text:
 
 def batch(n: int | None) -> Text:
     """Return a batch size in words; empty without one."""
-    return phrase("front.batch", n=n) if n else ""
+    return phrase("front.batch", n=numbers.count(n)) if n else ""
 
 
 def case_of(suite: Suite, row: Row) -> tuple[Text, ...]:
@@ -62,6 +63,20 @@ def devices_on(n: int | None, nodes: int) -> Text:
     if nodes > 1:
         return phrase("front.machines", devices=n, nodes=nodes)
     return phrase("front.one_device") if n == 1 else phrase("front.devices", n=n)
+
+
+def devices_of(n: int | None, nodes: int | None, hardware: Text) -> Text:
+    """Return a number of devices of a hardware in words, as `8 × V100`; the hardware alone if that is not known."""
+    if n is None or not hardware:
+        return hardware
+    if (nodes or 1) > 1:
+        return phrase("front.on_machines", devices=n, hardware=hardware, nodes=nodes)
+    return phrase("front.on_hardware", devices=n, hardware=hardware)
+
+
+def devices_short(n: int, nodes: int | None) -> Text:
+    """Return a number of devices for a place that names them: `8`, or `32 on 4 machines`."""
+    return phrase("table.machines", devices=n, nodes=nodes) if (nodes or 1) > 1 else str(n)
 
 
 def entrant_name(candidate: Candidate) -> Text:

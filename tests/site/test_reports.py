@@ -232,7 +232,12 @@ def test_the_round_has_its_twelve_figures() -> None:
         panels = said(chart).panels
         drawn = {(at, column): dot.value for at, panel in enumerate(panels) for column, dot in enumerate(panel.rows)}
         assert drawn == {place: each[0].row.value for place, each in part.cells.items()}
-        assert [each.label for each in panels] == ["1 device", "8 devices", "16 on 2 machines", "32 on 4 machines"]
+        assert [each.label for each in panels] == [
+            "1 device",
+            "8 devices",
+            "16 devices on 2 machines",
+            "32 devices on 4 machines",
+        ]
     for (_, part), chart in zip(matrices(), found[1::2], strict=True):
         lines = said(chart).series
         assert len(lines) == len(part.columns)

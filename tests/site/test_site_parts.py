@@ -129,7 +129,11 @@ ROW = Dot(label=NAME, value=1.0, low=0.5, high=1.5, text="1")
 DOTS = Dots(title="T", unit="吞吐/s", panels=(Panel("1", (ROW,)),))
 POINTS = tuple(Point(x=x, y=y, text=f"{y}") for x, y in ((1, 100.0), (8, 93.0)))
 LINES = Lines(
-    title="T", unit="%", x=Axis("devices", log2=True), series=(ChartLine("PyTorch", "pytorch", POINTS),), ideal=100
+    title="T",
+    unit="%",
+    x=Axis("devices", log2=True),
+    series=(ChartLine("PyTorch", "pytorch", POINTS),),
+    levels=(Level("", 100),),
 )
 WIDTHS = (drawing.WIDE, drawing.NARROW)
 

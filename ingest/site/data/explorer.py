@@ -1,9 +1,8 @@
 """The runs as columns, in parts, for the page that filters and sorts them: one set of files for both languages.
 
 A column is a list with an entry per run, or `{"of": [...], "at": [...]}` if many are equal: `at` has the place of each
-run's entry in `of`, and is left out if all are the same. A text that differs by language is `[en, zh]`. Figures are
-written as on pages, and sorted by the number that readers see. Sentences that differ between runs only in names and
-numbers are in `said`, with placeholders `{0}`; an entry is then a list of `[place in said, *values]`.
+run's entry in `of`. A text that differs by language is `[en, zh]`, and several sentences are lines of one text. Figures
+are written as on pages, and sorted by the number that readers see.
 
 The files are compressed, to a tenth: the scripts of the pages read them, and people read `runs.parquet`.
 
@@ -16,12 +15,11 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
-from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, coded, phrase
 from perfledger.ingest.site import addresses, reproduce, run_names, run_tables
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import product
@@ -29,7 +27,8 @@ from perfledger.ingest.site.model import Site, precision_name, written
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Facets
 from perfledger.ingest.site.render.text import digest, file_slug, plain
-from perfledger.schema.records import Figure, Problem, Run
+from perfledger.ingest.site.verdict_words import devices_short
+from perfledger.schema.records import Figure, Run
 from perfledger.schema.submission import submitter_of
 
 FOLDER = "data/explorer"
@@ -50,7 +49,6 @@ Shown = Text | tuple[Text, ...] | int | None
 ColumnOfRuns = Callable[[Run], Shown]
 #: A column as it is written: a value per run; or the different values, and the number of that of each run.
 Written = list[object] | dict[str, list[object]]
-V = TypeVar("V", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,7 @@ def files(site: Site, words: Words) -> dict[str, bytes]:
     """Return the parts by their paths; a part depends only on its runs."""
     found = {each.name: _columns(words, each.runs, _columns_of_all(site)) for each in site.once(parts)}
     for each in site.once(details):
-        columns = _columns(words, each.runs, _columns_of_all(site) | _columns_on_demand(site))
-        found[each.details] = {**columns, "problems": _problems(words, each.runs)}
+        found[each.details] = _columns(words, each.runs, _columns_of_all(site) | _columns_on_demand(site))
     written_out = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     made: dict[str, bytes] = {}
     for name, of_part in found.items():
@@ -161,6 +158,7 @@ def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
         "title": lambda run: run_names.name(site, run),
         "tables": run_tables.in_tables,
         "window": _window,
+        "problems": _problems,
         "rule": lambda run: phrase(f"rule.{run.rule}") if run_tables.headline(run) else None,
         "session": lambda run: (
             phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
@@ -169,7 +167,7 @@ def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
 
 
 def _columns(words: Words, runs: Sequence[Run], columns: Mapping[str, ColumnOfRuns]) -> dict[str, Written]:
-    return {name: _column(map(of, runs), lambda value: _said(words, value)) for name, of in columns.items()}
+    return {name: _column([of(run) for run in runs], partial(_said, words)) for name, of in columns.items()}
 
 
 def _of_headline(of: Callable[[Figure], str | None]) -> ColumnOfRuns:
@@ -185,34 +183,22 @@ def _window(run: Run) -> Text | None:
 def _machines(run: Run) -> Text | None:
     """Return the number of devices with that of machines, where there are several."""
     devices, nodes = run.case.devices, run.case.nodes or 1
-    return phrase("table.machines", devices=devices, nodes=nodes) if nodes > 1 and devices is not None else None
+    return devices_short(devices, nodes) if nodes > 1 and devices is not None else None
 
 
-def _problems(words: Words, runs: Sequence[Run]) -> Written:
-    """Return the problems of each run: in both languages each sentence would be most of a file."""
-    said: dict[tuple[str, ...], int] = {}
-
-    def entry(found: Problem) -> tuple[Hashable, ...]:
-        sentence_parts = coded("problem", found)
-        open_args = {name: f"{{{number}}}" for number, (name, _) in enumerate(sentence_parts.args, 1)}
-        sentence = phrase("explorer.problem", place="{0}", said=phrase(sentence_parts.key, **open_args))
-        place = said.setdefault(tuple(words.say(each, sentence) for each in LANGUAGES), len(said))
-        values = (each if isinstance(each, Phrase | Bilingual) else str(each) for _, each in sentence_parts.args)
-        return (place, plain(run_tables.place(found)), *(_said(words, each) for each in values))
-
-    entries = [tuple(map(entry, run.problems)) or None for run in runs]
-    column = _column(entries, lambda each: each)
-    return {**(column if isinstance(column, dict) else {"of": column, "at": [*range(len(runs))]}), "said": [*said]}
+def _problems(run: Run) -> tuple[Text, ...] | None:
+    """Return the problems of a run, each as a sentence with its place."""
+    said = ((run_tables.place(each), coded("problem", each)) for each in run.problems)
+    return tuple(phrase("explorer.problem", place=place, said=problem) for place, problem in said) or None
 
 
-def _column(values: Iterable[V], shown: Callable[[V], object]) -> Written:
+def _column(values: Sequence[Shown], said: Callable[[Shown], object]) -> Written:
     """Return a column; of values that few runs share, as a list."""
-    listed = list(values)
-    places = {value: place for place, value in enumerate(dict.fromkeys(listed))}
-    of = [shown(each) for each in places]
-    if len(of) > len(listed) / 2 and len(of) > 1:
-        return [of[places[each]] for each in listed]
-    return {"of": of} if len(of) == 1 else {"of": of, "at": [places[each] for each in listed]}
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    of = [said(each) for each in places]
+    if len(of) > len(values) / 2:
+        return [of[places[each]] for each in values]
+    return {"of": of, "at": [places[each] for each in values]}
 
 
 def _options(run: Run) -> Text:

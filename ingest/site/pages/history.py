@@ -121,11 +121,9 @@ def own_table(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> Table | 
 
 def _configuration(suite: Suite, row: Row, varying: set[str]) -> Text:
     """Return the configuration in words, with the options that differ between the rows of the table."""
-    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
     options = {name: value for name, value in row.options.items() if name in varying}
-    return listed(
-        (precision_name(row.precision), verdict_words.devices(row), batch, suite.case_words(row.model, options))
-    )
+    size = verdict_words.devices(row), verdict_words.batch(row.batch_size)
+    return listed((precision_name(row.precision), *size, suite.case_words(row.model, options)))
 
 
 def _when(point: HistoryPoint) -> Cell:
@@ -163,11 +161,10 @@ def _steps(moment: Moment[OwnPoint]) -> Cell:
 
 def _step(found: Judgment[OwnPoint], *marks: Text) -> Entry:
     """Return what the difference is called with the ratio; only the ratio, if the data are too few for a name."""
-    low = found.contrast.low
     if found.word == "insufficient":
-        return Entry(_ratio(found.contrast), None, marks, low=low)
+        return Entry(_ratio(found.contrast), None, marks)
     text = phrase(f"history.word_{found.word}")
-    return Entry(text, None, (_ratio(found.contrast), *marks), tone=_TONES.get(found.word, ""), low=low)
+    return Entry(text, None, (_ratio(found.contrast), *marks), tone=_TONES.get(found.word, ""))
 
 
 def _ratio(found: Contrast) -> str:
@@ -230,14 +227,12 @@ def _printed_line(site: Site, moment: Moment[PrintedPoint], before: PrintedPoint
     """Return a published figure as a row; the hardware is named as its source names it."""
     point, row = moment.point, moment.point.printed
     source = site.published.sources[row.source]
-    on = phrase("round.devices_of", devices=row.devices or "—", hardware=row.hardware)
-    machines = phrase("round.machines_of", nodes=row.nodes) if (row.nodes or 1) > 1 else ""
-    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    on, batch = verdict_words.devices_of(row.devices, row.nodes, row.hardware), verdict_words.batch(row.batch_size)
     return _HistoryRow(
         framework=row.framework,
-        configuration=listed((on, machines, precision_name(row.precision), batch, in_words(row.options))),
+        configuration=listed((on, precision_name(row.precision), batch, in_words(row.options))),
         when=cell(point.date, None, listed((source.title, point.version or row.framework_source))),
-        figure=cell(printed(row), source.address_of(row), row.unit, value=row.value, unit=row.unit),
+        figure=cell(printed(row), source.address_of(row), row.unit, value=row.value),
         previous=cell(_ratio(moment.previous.contrast)) if moment.previous else absent(None),
         changed=Cell(tuple(_notes(site, (row.model, row.framework, row.hardware), before, point))),
     )

@@ -55,18 +55,14 @@ FRONT = 1500
 BACK = 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
-_KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
-_KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
+#: Part of the first and the last line of a private key, whose other lines look like any text.
+_PRIVATE_KEY = b"PRIVATE KEY-----"
 #: Characters that are redacted beyond the shown ones.
 LOOKED_AT = 300
 #: A word that may be cut at the end of a text.
 _CUT_OFF = re.compile(r"(?<![\w.+/-])[\w.+/-]{16,}+\Z")
 #: A word that may be cut at the beginning of a text.
 _CUT_ON = re.compile(r"\A[\w.+/-]+")
-#: Replacement for a private key.
-_HIDDEN = b"<private key>"
-#: Lines of a private key, at most.
-_LONGEST_KEY = 200
 #: Bytes of a piece of a long line.
 _READ = 1 << 14
 #: Last bytes of a long line that stay in memory.
@@ -258,6 +254,8 @@ def visible_log(site: Site, run: Run) -> VisibleLog:
         chosen, total = _chosen_lines(path, {edge for each in marks(run) for edge in (each.first, each.last)})
         picked, taken = _redacted(chosen, names_of(path, run.sha256))
         used, left_out = _records(path, run) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
+    except _PrivateKeyError:
+        return VisibleLog("private_key")
     except (OSError, EOFError, ValueError, ScanError):
         return VisibleLog("unreadable")
     counted = tuple((kind, taken[kind]) for kind in KINDS if kind in taken)
@@ -286,13 +284,17 @@ def _chosen_lines(path: Path, edges: Iterable[int]) -> tuple[list[_Raw], int]:
     tail: deque[_Raw] = deque(maxlen=TAIL)
     short, size, total = True, 0, 0
     with open_log(path) as stream:
-        for each in _without_keys(_raw_lines(stream)):
+        for each in _raw_lines(stream):
             total, size = each.number, size + min(each.size, FRONT + BACK)
             short = short and total <= WHOLE_LINES and size <= WHOLE_BYTES
             whole = [] if not short else whole
             whole += [each] if short else []
             (some if total <= HEAD or total in near else tail).append(each)
     return whole if short else sorted([*some, *tail]), total
+
+
+class _PrivateKeyError(Exception):
+    """A log contains a private key."""
 
 
 class _Raw(NamedTuple):
@@ -305,28 +307,20 @@ class _Raw(NamedTuple):
 
 
 def _raw_lines(stream: IO[bytes]) -> Iterator[_Raw]:
+    """Yield the lines of a log.
+
+    Raises:
+        _PrivateKeyError: the log contains a private key.
+    """
     number = 0
     while piece := stream.readline(_READ):
         number += 1
         front, back, size = piece, b"", len(piece)
         while not piece.endswith(b"\n") and (piece := stream.readline(_READ)):
             back, size = (back + piece)[-_KEPT:], size + len(piece)
+        if _PRIVATE_KEY in front or _PRIVATE_KEY in back:
+            raise _PrivateKeyError
         yield _Raw(number, front, back, size - piece.endswith(b"\n"))
-
-
-def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
-    """Hide private keys: only the first and the last line of a key can be recognised, so count lines in between."""
-    inside = 0
-    for each in given:
-        marked = b"PRIVATE KEY-----" in each.front or b"PRIVATE KEY-----" in each.back
-        ends = marked and any(_KEY_ENDS.search(part) for part in (each.front, each.back))
-        if inside:
-            yield each._replace(front=_HIDDEN, back=b"")
-            inside = 0 if ends else inside - 1
-            continue
-        begins = _KEY_BEGINS.search(each.front) if marked and not ends else None
-        inside = _LONGEST_KEY if begins else 0
-        yield each._replace(front=each.front[: begins.start()] + _HIDDEN, back=b"") if begins else each
 
 
 def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Mapping[str, int]]:
@@ -336,11 +330,9 @@ def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Mapping[
     it, or cut in its middle, is not recognised.
     """
     ends = [_ends(each) for each in given]
-    # Whole private keys are gone already.
-    keys = sum(hidden for hidden, _ in groupby(_HIDDEN in each.front for each in given))
     shown = [redacted_text(lines, names) for lines in zip(*ends, strict=True)] if ends else [([], []), ([], [])]
     (fronts, in_fronts), (backs, in_backs) = shown
-    taken = Counter(each.kind for each in (*in_fronts, *in_backs)) + Counter(key=keys)
+    taken: Counter[str] = Counter(each.kind for each in (*in_fronts, *in_backs))
     return [_line(*each) for each in zip(given, fronts, backs, strict=True)], taken
 
 
@@ -350,7 +342,7 @@ def _ends(raw: _Raw) -> tuple[str, str]:
     if not _is_cut(raw, text):
         return text, ""
     rest = _clean(raw.back) if raw.back else text[FRONT:]
-    return text[: FRONT + LOOKED_AT], _KEY_END.sub(_HIDDEN.decode(), rest[-BACK - LOOKED_AT :])
+    return text[: FRONT + LOOKED_AT], rest[-BACK - LOOKED_AT :]
 
 
 def _line(raw: _Raw, front: str, back: str) -> Line:

@@ -19,6 +19,7 @@ from perfledger.ingest.site.render.text import slug
 from perfledger.ingest.site.run_details import environment_table
 from perfledger.ingest.site.run_tables import log_lines_text, outcome
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.ingest.site.verdict_words import devices_of
 from perfledger.schema.records import ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS
 
@@ -158,9 +159,7 @@ def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table | None:
 
 def _devices_cell(entrant: Entrant) -> Cell:
     row = entrant.row
-    devices = phrase("round.devices_of", devices=row.devices, hardware=named(row.hardware))
-    machines = (phrase("round.machines_of", nodes=row.nodes),) if (row.nodes or 1) > 1 else ()
-    return cell(devices, None, *machines, value=row.devices)
+    return cell(devices_of(row.devices, row.nodes, named(row.hardware)), value=row.devices)
 
 
 def _score_cell(entrant: Entrant, page: str) -> Cell:

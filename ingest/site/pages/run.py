@@ -77,7 +77,7 @@ class RunPage:
     signs: tuple[Step, ...]
     steps: tuple[Step, ...]
     problems: Sequence[tuple[Link, Text]]
-    figures: Table
+    figures: Table | None
     difference: tuple[Phrase, ...]
     metrics: Table | None
     witnesses: Table | None

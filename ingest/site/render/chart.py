@@ -97,14 +97,14 @@ class Axis(Struct, frozen=True, omit_defaults=True):
 
 
 class Level(Struct, frozen=True, omit_defaults=True):
-    """A value of all points, drawn as a dashed line across them."""
+    """A value that points are compared with, drawn as a dashed line across them; it may have no name."""
 
     label: Text
     value: float
 
 
 class Lines(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="lines"):
-    """One quantity over another; `ideal` is drawn dashed. With `near` the axis need not start at zero.
+    """One quantity over another. With `near` the axis need not start at zero.
 
     Places up to `shade` are shaded, and named by its label.
     """
@@ -113,13 +113,22 @@ class Lines(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ki
     unit: Text
     x: Axis
     series: tuple[ChartLine, ...]
-    ideal: float | None = None
     near: bool = False
     levels: tuple[Level, ...] = ()
     shade: Tick | None = None
 
 
 Spec = Dots | Lines
+
+
+def efficiency_lines(title: Text, series: tuple[ChartLine, ...]) -> Lines:
+    """Return lines of the efficiency in percent over the number of devices, with a level at the ideal."""
+    ticks = tuple(
+        Tick(each, written_tick(each)) for each in sorted({point.x for line in series for point in line.points})
+    )
+    axis = Axis(phrase("chart.devices"), log2=True, ticks=ticks)
+    levels = (Level("", 100),)
+    return Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, near=True, levels=levels)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def _panel(data: Dots, panel: Panel, place: _Place, pen: Pen, *, is_last: bool) 
     ticks = [each for each in scale.nice(0, place.most, _count(place.plot, place.most)) if each <= place.most]
     drawn.append(svg.path("pl-rule", *((place.at(tick), top, place.at(tick), bottom) for tick in ticks)))
     if data.against is not None and data.against <= place.most:
-        drawn.append(svg.path("pl-across pl-cut-1", (place.at(data.against), top, place.at(data.against), bottom)))
+        drawn.append(svg.path(_LEVEL, (place.at(data.against), top, place.at(data.against), bottom)))
     if is_last or data.apart:
         bottom += svg.LINE
         drawn += [svg.text(place.at(tick), bottom - 6, scale.written_tick(tick), "pl-tick") for tick in ticks]
@@ -295,7 +295,7 @@ def _frame(data: Lines, ticks: Sequence[float], left: float, right: float) -> _F
 def _span(data: Lines) -> list[float]:
     """Return the ticks of the vertical axis."""
     found = [each for line in data.series for point in line.points for each in (point.y, point.low, point.high)]
-    found += [data.ideal, *(level.value for level in data.levels)]
+    found += [level.value for level in data.levels]
     known = [each for each in found if each is not None] or [0.0, 1.0]
     return scale.nice(min(known) if data.near else 0.0, max(known))
 
@@ -308,7 +308,7 @@ def _names(data: Lines) -> list[_Name]:
         if line.points and line.label
     ]
     last = max((point.x for line in data.series for point in line.points), default=0.0)
-    levels = [_Name(each.value, last, _LEVEL, str(each.label)) for each in data.levels]
+    levels = [_Name(each.value, last, _LEVEL, str(each.label)) for each in data.levels if each.label]
     return sorted([*named, *levels], key=lambda each: -each.value)
 
 
@@ -362,10 +362,7 @@ def _shade(data: Lines, frame: _Frame) -> list[str]:
 
 def _levels(data: Lines, frame: _Frame) -> list[str]:
     start = frame.x(data.shade.at) if data.shade else frame.left
-    levels = [(_LEVEL, each.value, start) for each in data.levels]
-    if data.ideal is not None:
-        levels.append(("pl-across pl-cut-1", data.ideal, frame.left))
-    return [svg.path(kind, (left, frame.y(value), frame.right, frame.y(value))) for kind, value, left in levels]
+    return [svg.path(_LEVEL, (start, frame.y(each.value), frame.right, frame.y(each.value))) for each in data.levels]
 
 
 def _axis(axis: Axis, frame: _Frame, pen: Pen) -> tuple[float, list[str]]:

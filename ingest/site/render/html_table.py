@@ -166,7 +166,7 @@ class Writer:
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
         """Return the values before rounding, which scripts use for sorting."""
-        return "".join(self._value(column, each) + _low_and_unit(each) for each in entries)
+        return "".join(self._value(column, each) for each in entries)
 
     def _first_value(self, column: Column, content: Cell) -> str:
         return next((each for entry in content.entries if (each := self._value(column, entry))), "")
@@ -187,11 +187,6 @@ class Writer:
             return _Room()
         fraction = max((match[2] or "" for match in found), key=len)
         return _Room(max((match[1] for match in found), key=len), _DIGIT.sub("0", fraction))
-
-
-def _low_and_unit(entry: Entry) -> str:
-    low = "" if entry.low is None else f' data-d-low="{written(entry.low)}"'
-    return f'{low} data-s-unit="{escape(entry.unit)}"' if entry.unit else low
 
 
 def attributes(facets: Facets) -> Markup:

@@ -51,7 +51,7 @@ class Entry:
 
     `verdict` is linked and directly after the figure. `caution` is what speaks against it: a dot, with words on hover,
     focus or tap. `value` is the figure before rounding, for sorting and for programs; a plain number's text is its own
-    value. Scripts sort by `low` where there is no value, and `verify` reads `unit`.
+    value.
     """
 
     text: Text
@@ -61,8 +61,6 @@ class Entry:
     best: bool = False
     tone: str = ""
     value: Value | None = None
-    unit: str = ""
-    low: float | None = None
     verdict: Tag | None = None
     caution: Text = ""
 
@@ -126,11 +124,9 @@ class Table:
         return found
 
 
-def cell(
-    text: Text, page: str | None = None, *marks: Text, tone: str = "", value: Value | None = None, unit: str = ""
-) -> Cell:
+def cell(text: Text, page: str | None = None, *marks: Text, tone: str = "", value: Value | None = None) -> Cell:
     """Return a cell with one entry."""
-    return Cell((Entry(text, page, marks, tone=tone, value=value, unit=unit),))
+    return Cell((Entry(text, page, marks, tone=tone, value=value),))
 
 
 def absent(note: Text | None) -> Cell:

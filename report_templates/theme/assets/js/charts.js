@@ -158,14 +158,15 @@
     const room = widest(series.map((line) => line.label)) * BOLD + 24, beside = wide >= ROOMY && room <= wide * ENDS;
     const place = (x) => (spec.x.log2 ? Math.log2(x) : x);
     const xs = points.map((point) => place(point.x)).concat(spec.x.ticks.map((tick) => place(tick.at)));
-    const all = known(points.flatMap((point) => [point.y, point.low, point.high]).concat(spec.ideal));
+    const levels = (spec.levels || []).map((level) => level.value);
+    const all = known(points.flatMap((point) => [point.y, point.low, point.high]).concat(levels));
     const ticks = nice(spec.near ? Math.min(...all) : 0, Math.max(...all)), near = spec.near ? (ticks[ticks.length - 1] - ticks[0]) * 0.08 : 0;
     const left = widest(ticks.map(number)) + 8, right = wide - (beside ? room : 14), low = ticks[0] - near, high = ticks[ticks.length - 1] + near;
     const x0 = Math.min(...xs), x1 = Math.max(...xs);
     const x = (value) => left + INSET + ((place(value) - x0) / (x1 - x0 || 1)) * (right - left - 2 * INSET);
     const y = (value) => BOTTOM - ((value - low) / (high - low)) * (BOTTOM - TOP);
     const drawn = [text(0, 12, spec.unit), ...ticks.flatMap((tick) => [path("pl-rule", left, y(tick), right, y(tick)), text(left - 7, y(tick), number(tick), "pl-tick pl-end")])];
-    if (typeof spec.ideal === "number") drawn.push(path("pl-across pl-cut-1", left, y(spec.ideal), right, y(spec.ideal)));
+    levels.forEach((level) => drawn.push(path("pl-across pl-cut-1", left, y(level), right, y(level))));
     for (const line of series) {
       drawn.push(tag("polyline", { points: line.points.map((point) => `${x(point.x)},${y(point.y)}`).join(" "), class: look(series, line) }));
       for (const point of line.points) {

@@ -98,7 +98,7 @@
       const points = (key) => xs.filter((x) => at.has(key + "\u0000" + x)).map((x) => plottedFigure(at.get(key + "\u0000" + x), Number(x))).filter((each) => each.value !== null);
       const lines = series.map((key) => Object.assign(look(key), { points: points(key) })).filter((each) => each.points.length);
       const isShare = state.choice.metric === "efficiency";
-      return Object.assign(head, { kind: "lines", ideal: isShare ? 100 : null, near: isShare, series: lines, x: { label: words.axis(by), log2: true, ticks: xs.map((x) => ({ at: Number(x), label: placeLabel(first("x", x)) })) } });
+      return Object.assign(head, { kind: "lines", levels: isShare ? [{ value: 100 }] : [], near: isShare, series: lines, x: { label: words.axis(by), log2: true, ticks: xs.map((x) => ({ at: Number(x), label: placeLabel(first("x", x)) })) } });
     }
     const panels = xs.map((x) => ({ label: placeLabel(first("x", x)), rows: figures(x) })).filter((panel) => panel.rows.length);
     const isOne = panels.length > 1 && series.length === 1;

@@ -35,11 +35,9 @@
 
   /** What a column holds of a run: texts are in the page's language, and facts in its words. */
   function reader(column) {
-    const sentence = ([place, ...values]) => filled(inLanguage(column.said[place]), values.map(inLanguage));
-    const own = column.said ? (value) => value && value.map(sentence) : inLanguage;
-    if (Array.isArray(column)) return (index) => own(column[index]);
-    const of = column.of.map(own);
-    return column.at ? (index) => of[column.at[index]] : () => of[0];
+    if (Array.isArray(column)) return (index) => inLanguage(column[index]);
+    const of = column.of.map(inLanguage);
+    return (index) => of[column.at[index]];
   }
 
   function rowsOf(data, count) {
@@ -199,7 +197,7 @@
     arithmetic: (row) => code(row.arithmetic),
     log: (row) => make("div", {}, code(row.log), row.session && make("div", {}, row.session)),
     sha256: (row) => code(row.sha256),
-    problems: (row) => row.problems && make("ul", {}, ...row.problems.map((each) => make("li", {}, each))),
+    problems: (row) => row.problems && make("ul", {}, ...row.problems.split("\n").map((each) => make("li", {}, each))),
     shard: (row) => row.shard && make("a", { href: window.plSite.file("runs/" + row.shard).href }, "data/runs/" + row.shard),
     command: (row) => make("pre", { class: "pl-code", tabindex: 0 }, code(row.command)),
   };

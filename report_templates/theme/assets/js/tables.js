@@ -28,7 +28,6 @@
     if (!cell) return null;
     const stated = cell.dataset.value !== undefined ? cell : cell.querySelector("[data-value]");
     if (stated) return Number(stated.dataset.value);
-    if (cell.dataset.dLow !== undefined) return Number(cell.dataset.dLow); // from the least to the most
     if (cell.querySelector(".pl-absent")) return null;
     return cell.textContent.trim() || null;
   }

@@ -17,7 +17,6 @@ from perfledger.ingest.site import (
     caveats,
     history,
     model_tables,
-    planned,
     published_figures,
     reproduce,
     result_charts,
@@ -29,7 +28,6 @@ from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.machine_tables import machines, software
 from perfledger.ingest.site.model import Page, Site, Suite, framework_of, group_name, hardware_of, named, ordered
 from perfledger.ingest.site.model_answers import Answer, answers
-from perfledger.ingest.site.planned import PlannedCase
 from perfledger.ingest.site.published_figures import PublishedTable
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Facets, Link, Table, Value
@@ -67,14 +65,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Commands:
-    """How the runs of a model are made again, and which planned cases have yet to run."""
+    """How the runs of a model are made again, and the recipes of cases that have yet to run."""
 
     several_machines: int
     reproduce: Sequence[CommandBlock]
     without_command: Sequence[Text]
     plans: Sequence[CommandBlock]
-    pending: Sequence[PlannedCase]
-    pending_table: Table | None
 
 
 @dataclass(frozen=True)
@@ -214,14 +210,11 @@ def _commands(site: Site, suite: Suite) -> Commands:
         each: reproduce.blocks(site, [run for run in published if framework_of(run) == each])
         for each in site.frameworks(suite)
     }
-    pending = planned.planned(site, suite)
     return Commands(
         several_machines=sum((run.case.nodes or 1) > 1 for run in published),
         reproduce=[block for blocks in made.values() for block in blocks],
         without_command=[named(each) for each, blocks in made.items() if not blocks],
         plans=reproduce.of_suite(site, suite),
-        pending=pending,
-        pending_table=planned.table(pending),
     )
 
 

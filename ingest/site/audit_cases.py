@@ -74,6 +74,11 @@ def audit_cases(site: Site, found: Sequence[Audited]) -> tuple[AuditCase, ...]:
     return tuple(_case(site, _finest(group), tuple(each.row for each in group)) for group in groups)
 
 
+def once_each(found: Iterable[Audited]) -> list[Audited]:
+    """Return published figures, once if several places print them."""
+    return [_finest(group) for group in _merged(found)]
+
+
 def facets(row: Published, verdict: str = "") -> Facets:
     """Return names and values that the page's address knows a result by: source and model first."""
     facts = {
@@ -101,8 +106,12 @@ def _size(each: Audited) -> float:
 
 
 def _finest(group: Sequence[Audited]) -> Audited:
-    """Return the figure that is shown and compared with ours: the one with most digits."""
-    return max(group, key=lambda one: len(one.row.printed))
+    """Return the figure that is shown and compared with ours: the one with most digits, or for another case."""
+    return max(group, key=lambda one: (len(one.row.printed), _is_of_another_case(one.row)))
+
+
+def _is_of_another_case(row: Published) -> bool:
+    return bool(row.printed_batch_size or row.printed_precision)
 
 
 def _merged(found: Iterable[Audited]) -> list[list[Audited]]:

@@ -10,11 +10,11 @@ from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import report_verdicts
+from perfledger.ingest.site.audit_cases import once_each
 from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, reason, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_tables import printed
 from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
-from perfledger.ingest.site.report_verdicts import once_each
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -216,15 +215,8 @@ def _options(row: Published, names: Sequence[str]) -> Text:
 
 def _order(row: Published) -> tuple[object, ...]:
     """Sort cases that differ only in their number of devices together, by that number."""
-    options = tuple((name, _rank(value)) for name, value in sorted(row.options.items()))
-    rest = (row.model, row.framework, row.precision, row.batch_size or 0, options)
+    rest = (row.model, row.framework, row.precision, row.batch_size or 0, options_cell(row.options))
     return (*rest, row.devices or 0, row.nodes or 0)
-
-
-def _rank(text: str) -> tuple[bool, float, str]:
-    """Sort numbers by size, then words."""
-    number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text)
-    return (not number, float(text) if number else 0.0, text)
 
 
 def _case(row: Published) -> tuple[object, ...]:

@@ -40,8 +40,8 @@ def line(site: Site, rows: Iterable[Published]) -> VerdictLine | None:
     return VerdictLine(
         phrase("audit.of_model", read=numbers.count(len(found)), printed=numbers.count(len(values))),
         tuple(
-            (_SIGNS.get(each.verdict, ""), Link(each.said, addresses.audit_of(source=source, verdict=each.verdict)))
-            for each in verdict_counts(found)
+            (_SIGNS.get(each, ""), Link(said, addresses.audit_of(source=source, verdict=each)))
+            for each, said in verdict_counts(found).items()
         ),
     )
 
@@ -64,20 +64,6 @@ def of_runs(site: Site) -> Mapping[str, tuple[Audited, ...]]:
         if each.run and each.row.metric == "throughput":
             found[each.run.id] = (*found.get(each.run.id, ()), each)
     return found
-
-
-def once_each(found: Iterable[Audited]) -> list[Audited]:
-    """Return published figures, once if several places print them: with the most digits, or for another case."""
-    rows: list[Audited] = []
-    for each in sorted(found, key=lambda each: (-len(each.row.printed), not _is_of_another_case(each.row))):
-        again = (one for one in rows if (one.row.log, one.verdict) == (each.row.log, each.verdict))
-        if not any(audit.same(one.row, each.row) for one in again):
-            rows.append(each)
-    return rows
-
-
-def _is_of_another_case(row: Published) -> bool:
-    return bool(row.printed_batch_size or row.printed_precision)
 
 
 def verdict_cell(found: Audited | None) -> Cell:

@@ -117,9 +117,9 @@ def command(run: Run) -> str:
     return command_of(recipe.name, recipe.case, run.case.nodes or 1, tool, recipe.data)
 
 
-def explanation(run: Run) -> list[str]:
-    """Return the words of the command that explains the figures of a run."""
-    return [*as_called("python -m ingest explain").split(), run.path]
+def explanation(run: Run) -> str:
+    """Return the command that explains the figures of a run."""
+    return f"{as_called('python -m ingest explain')} {shlex.quote(run.path)}"
 
 
 def command_of(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, data: bool) -> str:

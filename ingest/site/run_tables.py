@@ -19,13 +19,13 @@ from perfledger.ingest.site.model import (
     Site,
     absence,
     named,
-    or_unknown,
     precision_name,
     written,
 )
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import Cell, Facets, Link, Table, absent, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
+from perfledger.ingest.site.verdict_words import batch, devices_on
 from perfledger.schema.records import Case, FactValue, Figure, MetricFigure, Problem, Run, Stated, Witness
 from perfledger.schema.vocabulary import NO_FIGURE, precision_group
 
@@ -75,7 +75,7 @@ def facets_of_run(run: Run) -> Facets:
 def case_text(site: Site, run: Run) -> Text:
     """Return a run's case in one line, on a page that names what its title does."""
     words = site.suite_of[run.id].case_words(run.case.model, run.case.options)
-    return listed((size_text(run.case), precision_name(run.case.precision), words))
+    return listed((*_size(run.case), precision_name(run.case.precision), words))
 
 
 def problem_list(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
@@ -106,7 +106,11 @@ def case_cell(case: Case) -> Cell:
     """Return a cell with the size, precision and options of a case."""
     if case.devices is None and case.batch_size is None and case.precision is None:
         return absent(phrase("site.unknown"))
-    return cell(size_text(case), None, precision_name(case.precision), in_words(case.options))
+    return cell(listed(_size(case)), None, precision_name(case.precision), in_words(case.options))
+
+
+def _size(case: Case) -> tuple[Text, Text]:
+    return devices_on(case.devices, case.nodes or 1), batch(case.batch_size)
 
 
 def outcome_cell(run: Run) -> Cell:
@@ -166,20 +170,10 @@ def figure_cell(found: Figure, *marks: Text) -> Cell:
     return cell(written(found), None, found.unit, *marks, value=found.value)
 
 
-def size_text(case: Case) -> Text:
-    """Return devices and batch size of a case."""
-    return phrase("table.case_of", devices=or_unknown(case.devices), batch_size=or_unknown(case.batch_size))
-
-
-def window_text(first: int | str, last: int | str) -> Text:
-    """Return the numbers of the lines between which the records of a figure are."""
-    return str(first) if first == last else phrase("run.lines", first=first, last=last)
-
-
-def lines_cell(site: Site, run: Run, found: Figure | MetricFigure | Witness) -> Cell:
-    """Return the lines of the log that a figure rests on, linked."""
-    first, last = found.first_line, found.last_line
-    return cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last))
+def lines_cell(site: Site, run: Run, found: Figure | MetricFigure | Witness) -> Cell | None:
+    """Return the lines of the log that a figure rests on, linked; None if it rests on none."""
+    lines = addresses.line_range(found.first_line, found.last_line)
+    return cell(log_lines_text(*lines), addresses.log_lines(site, run, *lines)) if lines else None
 
 
 def stated(run: Run) -> tuple[Text, ...]:

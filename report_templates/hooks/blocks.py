@@ -21,8 +21,6 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.toc import get_toc
 
-from perfledger.ingest.site.render.text import past_markdown
-
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
 _TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
@@ -85,13 +83,10 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
 @event_priority(100)
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Leave out the blanks around line ends, two kilobytes of a page; put the blocks back.
-
-    Signs that only Markdown would have read are written as themselves again.
-    """
+    """Leave out the blanks around line ends, two kilobytes of a page; put the blocks back."""
     parts = _PREFORMATTED.split(output)
     parts[::2] = map(_tight, parts[::2])
-    return past_markdown(_PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts)))
+    return _PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts))
 
 
 def on_post_build(config: Any) -> None:

@@ -273,7 +273,9 @@ def test_each_problem_occurs_and_states_cause_and_remedy(built: tuple[Called, Pa
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_page_of_problems_has_no_unfilled_slot(built: tuple[Called, Path], language: str) -> None:
     page = (built[1] / language / "problems.md").read_text("utf-8")
-    assert not re.search(r"\{\w+\}", page.partition("---\n")[2].replace("{.pl-lead}", ""))
+    # A log that cannot be read has the template of a line in its message.
+    lines = [line for line in page.splitlines() if "unread/" not in line]
+    assert not [line for line in lines if re.search(r"\{\w+\}", line)]
 
 
 def test_every_problem_of_logs_has_an_example() -> None:

@@ -20,7 +20,6 @@ from perfledger.ingest.site import published_figures, report_charts
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.render import drawing
-from perfledger.ingest.site.render.text import past_markdown
 from tests.site.conftest import ROOT
 
 WORDS = words.load()
@@ -172,7 +171,7 @@ def test_dots_say_what_their_panel_does_not() -> None:
     found = of_2021("ResNet-50 v1.5", "amp")
     (chart,) = report_charts.slice_charts(report, [found], found, ())
     rows = {row.text: row.label for panel in chart.said(WORDS, "en").panels for row in panel.rows}
-    drawn = past_markdown(drawing.draw(chart.said(WORDS, "en"), drawing.WIDE, str))
+    drawn = drawing.draw(chart.said(WORDS, "en"), drawing.WIDE, str)
     for text, size in (("9,099.5", 208), ("6,230.1", 248), ("9,765.6", 192), ("31,036.8", 208)):
         (label,) = (label for each, label in rows.items() if each.startswith(text))
         assert label.endswith(f"[BS={size}]")

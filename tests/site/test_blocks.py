@@ -58,13 +58,6 @@ def test_blanks_around_line_ends_are_left_out_but_where_they_show() -> None:
     assert BLOCKS.on_post_page(given, page) == f"<p>\none\ntwo</p>\n{kept[0]}\n{kept[1]}\n<pre>\n  d\n</pre>"
 
 
-def test_signs_that_only_markdown_would_read_are_written_as_themselves() -> None:
-    given = "<p>a&#124;b &#91;c&#93; &#9608; &amp;#42;</p>"
-    page = SimpleNamespace(blocks=["<pre>&#42;&#60;&#10;&#38;&#34;&#39;&#62;&#173;&#55296;</pre>"])
-    made = BLOCKS.on_post_page(f'{given}\n<div data-block="0"></div>', page)
-    assert made == ("<p>a|b [c] \N{FULL BLOCK} &amp;#42;</p>\n<pre>*&#60;&#10;&#38;&#34;'&#62;&#173;&#55296;</pre>")
-
-
 def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """With --strict, warnings of loggers below `mkdocs` fail the build."""
     made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)

@@ -21,7 +21,7 @@ from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.model import Hit, Page
 from perfledger.ingest.site.render import jinja, svg
-from perfledger.ingest.site.render.text import escape, past_markdown, plain, title
+from perfledger.ingest.site.render.text import escape, plain, title
 from perfledger.schema.redaction.redact import redact
 from perfledger.schema.visible import visible
 
@@ -56,7 +56,6 @@ def test_front_matter_gives_each_name_back() -> None:
 def test_html_shows_each_name() -> None:
     for name in names():
         assert html.unescape(escape(name)) == plain(name)
-        assert html.unescape(past_markdown(escape(name))) == plain(name)
 
 
 def test_csv_keeps_each_name_in_its_cell() -> None:
@@ -68,7 +67,7 @@ def test_csv_keeps_each_name_in_its_cell() -> None:
 
 def test_data_of_scripts_give_each_name_back() -> None:
     for name in names():
-        written = past_markdown(jinja._script_data(own(), "en", {"name": name}, []))
+        written = jinja._script_data(own(), "en", {"name": name}, [])
         page = ElementTree.fromstring(f'<form data-config="{written}"/>')
         assert json.loads(page.attrib["data-config"])["name"] == name
 

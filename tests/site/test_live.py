@@ -30,7 +30,7 @@ RUN = "runs/resnet50-pytorch-cpu-n1d1-bs8-fp32-1/"
 WORDS = Path("report_templates/words.toml")
 LANGUAGES = {"": "en", "zh/": "zh"}
 #: A template that writes Markdown.
-PROSE = Path("report_templates/pages/problems.md.j2")
+PROSE = Path("report_templates/pages/data.md.j2")
 TEMPLATES = {"": Path("report_templates/pages/index.md.j2"), "zh/": Path("report_templates/pages/index.md.j2")}
 SUITE = Path("report_templates/suites/resnet50.toml")
 STYLES = Path("report_templates/css/10-base.css")

@@ -104,7 +104,7 @@ def test_runs_without_a_recipe_are_shown_by_their_commands() -> None:
     block = found[1]
     assert said(block.title) == "PyTorch, without a recipe (configurations: 2, runs: 4)"
     assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
-        (f"python train.py --batch-size {size}", [f"1 × {size}, FP32"]) for size in (128, 64)
+        (f"python train.py --batch-size {size}", [f"1 device, batch size {size}, FP32"]) for size in (128, 64)
     ]
     assert (block.setup, block.install) == ("", ())
 

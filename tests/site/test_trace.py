@@ -140,7 +140,7 @@ def test_a_hostile_line_stays_text(shown: Shown, content: bytes) -> None:
     written = text(site, run)
     ours = r'</?(?:pre|code|span|i|b)(?: [a-z]+="[\w :.;-]+")*>'
     inside = re.sub(ours, "", written, flags=re.MULTILINE)
-    assert not set("<>`*{}[]\"'|\\\x02\x03\x1b\x00") & set(inside)
+    assert not set('<>"\x02\x03\x1b\x00') & set(inside)
     assert "--8<--" not in written
     assert written.count('id="L1"') == 1
 

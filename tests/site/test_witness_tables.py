@@ -94,7 +94,7 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
         "400.0 images/s",
         "+20.0%",
         "+ 0.25%: resolution of the timestamps",
-        "3–9",
+        "lines 3–9",
         "made up",
     ]
     disagrees = written(witness_tables.of_run(site(), WITHHELD))[1]

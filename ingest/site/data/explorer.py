@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -154,7 +153,7 @@ def _columns_on_demand(site: Site) -> dict[str, ColumnOfRuns]:
         "arithmetic": _of_headline(lambda figure: figure.arithmetic),
         "sha256": lambda run: run.sha256[:12],
         "shard": lambda run: site.shards.get(run.id),
-        "command": lambda run: shlex.join(reproduce.explanation(run)),
+        "command": reproduce.explanation,
         "title": lambda run: run_names.name(site, run),
         "tables": run_tables.in_tables,
         "window": _window,

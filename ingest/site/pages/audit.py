@@ -101,7 +101,7 @@ def _models(site: Site) -> Iterator[AuditedModel]:
         if found:
             source = site.published.sources[found[0].row.source].title if several else ""
             count = {"read": numbers.count(len(found)), "printed": numbers.count(len(by_model[of]))}
-            verdicts = [each.said for each in verdict_counts(found)]
+            verdicts = [*verdict_counts(found).values()]
             yield AuditedModel(listed((found[0].row.model, source)), phrase("audit.of_model", **count), verdicts, of)
 
 

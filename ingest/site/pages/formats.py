@@ -49,7 +49,7 @@ class FormatPage:
     paragraphs: Paragraphs
     runs: int
     columns: Table | None
-    facts: tuple[str, ...]
+    facts: tuple[Text, ...]
     samples: Table | None
     pauses: Table | None
 
@@ -114,7 +114,7 @@ def described(each: Format, runs: int) -> FormatPage:
         _paragraphs(each.id, each.doc),
         runs,
         table_of("columns", _distinct(each.readings), _COLUMNS),
-        tuple(dict.fromkeys(fact.name for fact in each.facts)),
+        tuple(dict.fromkeys(word_for("fact", fact.name) for fact in each.facts)),
         table_of("samples", samples_of(each.id).line, _SAMPLES),
         table_of("pauses", list(dict.fromkeys(_included_pauses(each))), _PAUSES),
     )

@@ -30,7 +30,7 @@ from perfledger.ingest.read.names import names_of
 from perfledger.ingest.site import addresses, run_names
 from perfledger.ingest.site.model import Site, reason
 from perfledger.ingest.site.render.environment import environment
-from perfledger.ingest.site.render.text import escape, past_markdown, verbatim
+from perfledger.ingest.site.render.text import escape, verbatim
 from perfledger.ingest.site.run_tables import fact_line, outcome
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
@@ -145,7 +145,7 @@ def document(site: Site, words: Words, run: Run) -> bytes:
         title=words.say("en", phrase("title.log", run=run_names.name(site, run))),
         runs=[(language, Markup(address)) for language, address in _run_pages(site, run)],
         log=found,
-        sections=[(each, Markup(past_markdown(html).replace("&#34;", '"'))) for each, html in sections(run, found)],
+        sections=[(each, Markup(html.replace("&#34;", '"'))) for each, html in sections(run, found)],
         # The lines of a log that cannot be shown still need the anchors of the links to them.
         left_out=sorted({each.anchor for each in marked if each.first not in shown}),
         marks=[(alike[0], [each.what for each in alike]) for alike in by_key(marked, _place).values()],

@@ -86,7 +86,7 @@ class RunPage:
     repeats: tuple[Link, ...]
     more_repeats: int
     reproduce: Sequence[CommandBlock]
-    explanation: Sequence[str]
+    explanation: str
     environment: Table | None
     gpus: Table | None
     telemetry: tuple[Text, ...]

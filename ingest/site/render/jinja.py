@@ -20,13 +20,13 @@ from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import CHARTS, Chart
 from perfledger.ingest.site.render.environment import environment, located
 from perfledger.ingest.site.render.html_table import Writer, attributes
-from perfledger.ingest.site.render.text import as_data, code, code_block, command, escape, slug, title
+from perfledger.ingest.site.render.text import as_data, code, code_block, escape, slug, title
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 #: Pages of prose. The templates of all others write HTML, which hooks/blocks.py leads past Markdown.
-OF_MARKDOWN = ("data", "method", "problems", "running", "submitting")
+OF_MARKDOWN = ("data", "method", "running", "submitting")
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # in C where libyaml is there, five times as fast
 _ONE_LINE = 1 << 30
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
@@ -90,10 +90,8 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
         "listed": listed,
         "code": code,
         "code_block": code_block,
-        "command": command,
         "numbers": numbers,
         "slug": slug,
-        "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "chart": chart,
         "page_link": lambda target: Markup(writer.link(target)),
         "script_data": lambda data, tables: _script_data(words, language, data, tables),

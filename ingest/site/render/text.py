@@ -1,8 +1,7 @@
-"""Text that came from outside never becomes markup: one escape for Markdown, HTML and attributes, and safe slugs.
+"""Text that came from outside never becomes markup: one escape for HTML and attributes, and safe slugs.
 
 Everything a template prints goes through `escape` unless we made the markup ourselves (`markupsafe.Markup`).
-Characters become HTML entities and not backslash escapes, since entities mean the same in Markdown, in raw HTML
-blocks, in table cells and in attribute values.
+Names from outside are on pages of HTML only, which Markdown does not read.
 """
 
 from __future__ import annotations
@@ -10,19 +9,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
-_ALWAYS = re.compile(r"[&<>\"\\`*{}\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
+_HTML = str.maketrans({"&": "&#38;", "<": "&#60;", ">": "&#62;", '"': "&#34;"})
 _TITLE = str.maketrans({"<": "‹", ">": "›", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
 #: An ampersand before a space begins no entity: `Wide & Deep` stays as it is.
 _ENTITY = re.compile(r"&(?! )")
-#: A sign of Markdown or of a log as a reference. Those of HTML and ends of lines stay; attributes are in double quotes.
-_REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|60|62);)(\d{2,6});")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -34,14 +29,14 @@ def plain(text: object) -> str:
 
 
 def escape(text: object) -> Markup:
-    """Return text as Markdown and HTML that shows exactly that text; markup of our own passes."""
+    """Return text as HTML that shows exactly that text; markup of our own passes."""
     return text if isinstance(text, Markup) else _escaped(str(text))
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def _escaped(text: str) -> Markup:
     """Escape a text. Cached, since pages repeat their texts: in both languages, in rows, and from run to run."""
-    return Markup(_AT_START.sub(_entities, _ALWAYS.sub(_entities, plain(text))))
+    return as_data(plain(text))
 
 
 def title(text: object) -> str:
@@ -50,7 +45,7 @@ def title(text: object) -> str:
 
 
 def code(text: object) -> Markup:
-    """Return inline code as HTML, since a backtick in the text would end Markdown code."""
+    """Return inline code."""
     return Markup(f"<code>{escape(text)}</code>")
 
 
@@ -59,7 +54,7 @@ def code_block(lines: str) -> Markup:
 
     It is not searched: every page loads the index, which would consist mostly of samples of logs.
     """
-    # &#10; instead of line breaks: a blank line would end the HTML block.
+    # &#10; instead of line breaks, since pages are written without blank lines.
     body = "&#10;".join(verbatim(line) for line in lines.splitlines() or [""])
     return Markup(f'<pre class="pl-code" data-search-exclude><code>{body}</code></pre>')
 
@@ -73,17 +68,7 @@ def verbatim(line: str) -> Markup:
 
 def as_data(text: str) -> Markup:
     """Return text for an attribute that a script reads: the script gets the same characters."""
-    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, text))
-
-
-def past_markdown(html: str) -> str:
-    """Return HTML that Markdown does not read any more, with the signs of Markdown as themselves: a byte for six."""
-    return _REFERENCE.sub(lambda found: sign if (sign := chr(int(found[1]))).isprintable() else found[0], html)
-
-
-def command(argv: Sequence[object]) -> Markup:
-    """Return a command line that can be pasted into a shell."""
-    return code_block(shlex.join(str(each) for each in argv))
+    return Markup(text.translate(_HTML))
 
 
 def slug(text: str) -> str:
@@ -116,10 +101,6 @@ def file_slug(identifier: str) -> str:
 def digest(text: str) -> str:
     """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _entities(match: re.Match[str]) -> str:
-    return "".join(f"&#{ord(each)};" for each in match.group())
 
 
 def _visible(character: str) -> str:

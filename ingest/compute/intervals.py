@@ -75,8 +75,6 @@ class Intervals:
     @cached_property
     def pace(self) -> Column:
         """Seconds per sample of each interval; NaN or infinite if it covers none."""
-        import numpy as np
-
         with np.errstate(all="ignore"):
             return self.seconds / self.samples
 
@@ -98,8 +96,6 @@ class Intervals:
 
     def prints(self, *names: str) -> bool:
         """Return whether the lines print one of some columns; a dialect may leave it out of all of them."""
-        import numpy as np
-
         return any(name in self.printed and bool(np.isfinite(self.printed[name]).any()) for name in names)
 
     def lines(self, indices: Iterable[int]) -> list[int]:

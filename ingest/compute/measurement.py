@@ -15,7 +15,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.equations import EQUATIONS, OF_FEW, OF_SUMMARY, TOLERANCE, Given, check
 from perfledger.ingest.compute.equations.evaluation import least_alike
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import missing
+from perfledger.ingest.compute.refusals import NoFigureError, missing
 from perfledger.ingest.compute.resumed import counts_more
 from perfledger.ingest.compute.throughput import computed_once
 from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
@@ -54,6 +54,13 @@ class Measurement:
     def headline(self) -> Figure | NoFigure:
         """The headline figure, or the reason for its absence."""
         return self.figures[self.rule]
+
+    def intervals(self) -> Intervals | None:
+        """Return the intervals of the session; None if it has none, or their samples are not known."""
+        try:
+            return self.given()
+        except NoFigureError:
+            return None
 
     @property
     def slower(self) -> float:

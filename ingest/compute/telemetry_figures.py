@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec.structs import replace
 
 from perfledger.ingest.common.numbers import shortened
+from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.telemetry import Recording
 from perfledger.schema.machine import Sampled
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
 
 PEAKS: Mapping[str, str] = {
     "memory_peak_mib": "memory_used",
@@ -67,8 +62,6 @@ def figures(given: Recording, devices: int | None) -> Sampled:
         given: the samples.
         devices: number of devices of the job, None if unknown.
     """
-    import numpy as np
-
     rows = [given.device == each for each in range(len(given.devices))] or [np.ones(len(given), dtype=np.bool_)]
     found = {key: _peak(given.values.get(name)) for key, name in PEAKS.items()}
     if not given.format.peaks:
@@ -96,24 +89,18 @@ def completed(found: Sampled, other: Sampled) -> Sampled:
 
 def extent(given: Recording) -> tuple[float, float] | None:
     """Return first and last clock of the samples; None if they have none."""
-    import numpy as np
-
     known = given.time[np.isfinite(given.time)]
     return (float(known.min()), float(known.max())) if len(known) else None
 
 
 def _peak(column: Column | None) -> float | None:
     """Return the largest known value."""
-    import numpy as np
-
     known = column[np.isfinite(column)] if column is not None else np.empty(0)
     return float(known.max()) if len(known) else None
 
 
 def _mean(values: Column | Sequence[float | None]) -> float | None:
     """Return the mean of the known values."""
-    import numpy as np
-
     column = np.array(values, dtype=np.float64)
     known = column[np.isfinite(column)]
     return float(known.mean()) if len(known) else None
@@ -134,8 +121,6 @@ def _number(value: float | None) -> float | int | None:
 
 def _integral(time: Column, power: Column) -> float | None:
     """Return joules of one device by the trapezoidal rule; None if its clock or the gaps between samples forbid it."""
-    import numpy as np
-
     stamps = time[np.isfinite(time)]
     known = np.isfinite(time) & np.isfinite(power)
     time, power = time[known], power[known]
@@ -159,8 +144,6 @@ def within(given: Recording, first: float, last: float) -> Recording:
 
 def side_by_side(given: Sequence[Recording]) -> Recording:
     """Return the samples of several machines as one recording; devices of one name differ by their machine."""
-    import numpy as np
-
     if len(given) == 1:
         return given[0]
     first = np.cumsum([0, *(len(each.devices) for each in given)])
@@ -181,8 +164,6 @@ def side_by_side(given: Sequence[Recording]) -> Recording:
 
 def iso(seconds: float) -> str:
     """Format a clock in the host's local time."""
-    import numpy as np
-
     return str(np.datetime64(round(seconds * 1000), "ms"))
 
 

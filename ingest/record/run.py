@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -12,8 +11,8 @@ from msgspec.structs import replace
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.numbers import shortened
-from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.measurement import Measurement, measured
+from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.read import environment_json, facts
 from perfledger.ingest.read.beside import path_facts
@@ -27,7 +26,7 @@ from perfledger.ingest.record.run_problems import JudgedSession, LogFile
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Figure, Figures, NoFigure, Problem, Run, text_of
+from perfledger.schema.records import Figure, Figures, NoFigure, Problem, Run, RunProgress, text_of
 from perfledger.schema.redaction.redact import redact_record
 from perfledger.schema.run_json import RunJson
 
@@ -107,62 +106,50 @@ def _run(started: Run, file: LogFile, log: Log, session: Session, extra_rules: S
         extra_rules: rules of figures for the audit.
     """
     merged = run_facts.facts_of(session, file.run_json, file.path_facts)
-    case = merged.for_rules()
-    found = measured(session, case, merged.of_records)
-    beside = metrics(session, case, found.headline, found.slower, found.untimed)
+    facts_of_rules, case = merged.for_rules(), merged.case()
+    found = measured(session, facts_of_rules, merged.of_records)
+    beside = metrics(session, facts_of_rules, found.headline, found.slower, found.untimed)
     judged = JudgedSession(file, log, session, merged, found.headline, beside)
     details, unread = environment_json.details_of(file.given, file.run_json)
     of_file, of_session = run_problems.of_file(file), run_problems.of_session(judged)
     sound = run_problems.is_sound(judged, [*of_file, *of_session])
-    of_case = merged.case()
-    audited = {name: rules.figure(name, session, case) for name in extra_rules}
+    audited = {name: rules.figure(name, session, facts_of_rules) for name in extra_rules}
+    outcome, ending, counted = judged.outcome, session.ending, session.counters
+    intervals = found.intervals()
     return replace(
         started,
         session=session.number,
         sessions=len(log.sessions),
-        case=of_case,
+        format=session.format.id,
+        unproven=session.format.unproven or UNSET,
+        outcome=outcome,
+        outcome_line=ending.line if outcome in (ending.outcome, "missed") else 0,
+        progress=RunProgress(counted.unit, counted.done, counted.total) if counted else None,
+        observations=judged.observations,
+        case=case,
         facts=dict(merged.stated),
         environment=run_facts.environment_of(session, file.run_json, file.path_facts),
         environment_details=details,
+        figures=_rounded(found.figures),
+        rule=found.rule,
+        witnesses=found.witnesses,
         metrics=beside,
         audit=_rounded(audited) if audited else UNSET,
+        trace=None if intervals is None else run_facts.trace_of(intervals),
+        pauses=None if intervals is None else window.pauses(intervals),
+        evenness=None if intervals is None else window.evenness(intervals),
         # Problems of the file are reported once, by its first session.
         problems=(*of_file, *unread, *of_session) if session.number == 1 else tuple(of_session),
-        repeat=_repeat(file, merged),
-        suite=suites.suite_of_name(of_case.model) if of_case.model is not None else None,
+        repeat=document.repeat if (document := file.run_json.document) and document.repeat else merged.value("repeat"),
+        suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound and not judged.missing and not started.disturbed,
         sound=sound,
         missing=judged.missing or UNSET,
         origin=file.path_facts.origin or UNSET,
         fingerprint=None if file.run_json.tells_the_run else fingerprint(session),
-        **_observed(judged),
-        **_figures(found),
+        clock=run_facts.clock_of(session),
+        measured_clock=None if intervals is None else run_facts.measured_clock_of(intervals, found.headline),
     )
-
-
-def _observed(judged: JudgedSession) -> dict[str, Any]:
-    """Return what the log itself shows of its run, by fields of `Run`."""
-    session, outcome = judged.session, judged.outcome
-    return {
-        "format": session.format.id,
-        "unproven": session.format.unproven or UNSET,
-        "outcome": outcome,
-        "outcome_line": session.ending.line if outcome in (session.ending.outcome, "missed") else 0,
-        "progress": run_facts.progress_of(session),
-        "observations": judged.observations,
-        "clock": run_facts.clock_of(session),
-    }
-
-
-def _figures(found: Measurement) -> dict[str, Any]:
-    """Return the figures of throughput and what supports them, by fields of `Run`."""
-    return {
-        "figures": _rounded(found.figures),
-        "rule": found.rule,
-        "witnesses": found.witnesses,
-        "measured_clock": run_facts.measured_clock_of(found.given, found.headline),
-        **run_facts.curve_of(found.given),
-    }
 
 
 def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
@@ -173,8 +160,3 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
             for rule, each in found.items()
         }
     )
-
-
-def _repeat(file: LogFile, merged: facts.Merged) -> Any:
-    document = file.run_json.document
-    return document.repeat if document and document.repeat else merged.value("repeat")

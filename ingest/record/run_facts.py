@@ -5,16 +5,16 @@ They come from run.json, the log, files next to it and its path, and from the re
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute import window
 from perfledger.ingest.compute.chain import intervals_of
 from perfledger.ingest.compute.intervals import TIMED, Intervals
 from perfledger.ingest.compute.metrics import has_tf32
-from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.ingest.compute.telemetry_figures import iso
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.beside import PathFacts
@@ -24,13 +24,9 @@ from perfledger.parsers.engine.clock import DATELESS_BEFORE
 from perfledger.parsers.engine.read import Log
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
-from perfledger.schema.records import FactValue, Figure, NoFigure, RunProgress, Stated
+from perfledger.schema.records import FactValue, Figure, NoFigure, Stated
 from perfledger.schema.vocabulary import UNITS
 from perfledger.schema.window import Trace
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Most points of a curve.
 TRACE_POINTS = 400
@@ -84,8 +80,6 @@ def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
 
 def _batch_of_records(session: Session) -> dict[str, FactValue]:
     """Return the batch size, of a device or the job, from all speeds times their seconds."""
-    import numpy as np
-
     counted = next((each for each in session.records if len(each) and each.reading.span != "run"), session.main)
     products = _batch_products(counted)
     if products is None or UNITS[counted.reading.unit].counts != "sample":
@@ -140,8 +134,6 @@ def clock_of(session: Session) -> tuple[str, str] | None:
 
     Seconds since 1970 do not count: they do not state the time zone of the host.
     """
-    import numpy as np
-
     columns = [each["clock"] for each in session.records if "clock" in each.reading.columns and "clock" in each]
     stamps = np.concatenate(columns) if columns else np.empty(0)
     stamps = stamps[np.isfinite(stamps)]
@@ -150,20 +142,14 @@ def clock_of(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
-def measured_clock_of(series: Callable[[], Intervals], headline: Figure | NoFigure) -> tuple[str, str] | None:
+def measured_clock_of(given: Intervals, headline: Figure | NoFigure) -> tuple[str, str] | None:
     """Return the clock of the record before those that the headline counts, where one begins, and of their last.
 
     It is that of their lines, in the host's local time; None where these have no date and time.
     """
-    import numpy as np
-
     if not isinstance(headline, Figure) or headline.first_line is None or headline.last_line is None:
         return None
-    try:
-        records = series().records
-    except NoFigureError:
-        return None
-    stamps = records.stamps()
+    records, stamps = given.records, given.records.stamps()
     before, known = records.before(headline.first_line), np.isfinite(stamps)
     counted = known & ~before & records.before(headline.last_line + 1)
     if not counted.any() or float(stamps[counted].min()) < DATELESS_BEFORE:
@@ -192,23 +178,8 @@ def _outcome_by_log(session: Session) -> str:
     return "missed" if 0.0 in reached else "completed"
 
 
-def progress_of(session: Session) -> RunProgress | None:
-    """Return how far the run came, if the log counts it."""
-    found = session.counters
-    return RunProgress(found.unit, found.done, found.total) if found else None
-
-
-def curve_of(series: Callable[[], Intervals]) -> dict[str, Any]:
-    """Return what a run keeps of its series."""
-    try:
-        given = series()
-    except NoFigureError:
-        return {}
-    return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
-
-
-def _trace(given: Intervals) -> Trace:
-    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+def trace_of(given: Intervals) -> Trace:
+    """Return at most TRACE_POINTS of the intervals; of every bin its extremes, so that no outlier is lost."""
     shown, begin = _bins(given), window.begin(given)
     steps, values = (column[shown].tolist() for column in (given.step, given.speed))
     return Trace(
@@ -220,8 +191,6 @@ def _trace(given: Intervals) -> Trace:
 
 
 def _bins(given: Intervals) -> list[int]:
-    import numpy as np
-
     count = len(given)
     if count <= TRACE_POINTS:
         return list(range(count))

@@ -14,7 +14,7 @@ from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute import window
 from perfledger.ingest.compute.chain import intervals_of
 from perfledger.ingest.compute.intervals import TIMED, Intervals
-from perfledger.ingest.compute.metrics import has_tf32
+from perfledger.ingest.compute.peaks import has_tf32
 from perfledger.ingest.compute.telemetry_figures import iso
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.beside import PathFacts

@@ -19,7 +19,7 @@ from msgspec.structs import asdict, replace
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import is_as_stated
 from perfledger.ingest.compute import energy
-from perfledger.ingest.compute.metrics import SLICE
+from perfledger.ingest.compute.peaks import SLICE
 from perfledger.ingest.compute.telemetry_figures import completed, figures, seconds_of, side_by_side, within
 from perfledger.ingest.read import run_json
 from perfledger.ingest.read.walk import Input

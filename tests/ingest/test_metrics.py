@@ -10,7 +10,7 @@ import pytest
 from made_logs import clas_static, nlp_bert, pytorch_bert, seg
 from made_sessions import made
 
-from perfledger.ingest.compute import metrics, results, rules
+from perfledger.ingest.compute import metrics, peaks, results, rules
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import MetricFigure, Reason, Run
@@ -196,7 +196,7 @@ def test_mixed_8_bit_precision_has_no_share_of_a_peak(tmp_path: Path) -> None:
     ],
 )
 def test_devices_have_their_peaks(hardware: str | None, precision: str, peak: float | None) -> None:
-    assert metrics.peak_of(hardware, precision) == peak
+    assert peaks.peak_of(hardware, precision) == peak
 
 
 def test_every_metric_has_a_direction() -> None:

@@ -13,7 +13,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, unpacked, write_run
 
-from perfledger.ingest.compute.metrics import peak_of
+from perfledger.ingest.compute.peaks import peak_of
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.compute.telemetry_figures import KEYS
 from perfledger.ingest.read import environment_json

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_trees import Called, write_run
 
-from perfledger.ingest.compute.metrics import has_tf32, peak_of
+from perfledger.ingest.compute.peaks import has_tf32, peak_of
 from perfledger.schema.vocabulary import PRECISION_GROUPS
 
 PARAMETERS = (

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.compute.equations.evaluation import Given, Sides
-from perfledger.ingest.compute.metrics import highest_peak, peak_of
+from perfledger.ingest.compute.peaks import highest_peak, peak_of
 from perfledger.ingest.compute.refusals import not_stated
 from perfledger.schema.records import Facts
 from perfledger.schema.vocabulary import PRECISION_GROUPS, UNITS

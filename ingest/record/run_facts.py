@@ -35,8 +35,8 @@ _PUBLISHABLE = (None, "completed", "truncated", "missed", "oom")
 #: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.
 _ALLOWS_TF32 = "NGC "
 _OVERRIDE = "NVIDIA_TF32_OVERRIDE"
-#: Facts that state the batch size of a device, or that a step is not one batch of each.
-_NO_BATCH_OF_RECORDS = frozenset({"batch_size", "accumulation", *facts.CUTS})
+#: Facts that state a batch size, or that a step is not one batch of each device.
+_NO_BATCH_OF_RECORDS = frozenset({"batch_size", "batch_size_of_job", "accumulation", *facts.CUTS})
 #: Largest relative distance of a product of two printed figures from a whole batch.
 _ROUNDED = 0.005
 
@@ -47,7 +47,7 @@ def facts_of(session: Session, run_json: RunJsonFile, path_facts: PathFacts) -> 
     implied, said = {"framework": session.format.framework or within}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, path_facts, implied, said)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
-        merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
+        merged = merged.with_facts_of_records(_batch_of_records(session))
     return _with_tf32(merged, run_json)
 
 
@@ -93,16 +93,6 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
     name = "batch_size" if counted.reading.scope == "device" else "batch_size_of_job"
     return {name: FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
-
-
-def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str, FactValue]:
-    """Add the number of devices that share the stated batch of the job, if one of the two is not stated."""
-    job, each = merged.stated.get("batch_size_of_job"), found.get("batch_size")
-    if job is None:
-        return found
-    if each is None or "devices" in merged.stated or job.value % each.value:
-        return {}
-    return {**found, "devices": facts.computed(job.value // each.value, batch_size_of_job=job, batch_size=each)}
 
 
 def _batch_products(records: SessionRecords) -> NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -23,14 +23,12 @@ from msgspec import Struct
 from perfledger import PACKAGES, project_folder
 from perfledger.ingest.common import sources, suites
 from perfledger.ingest.common.cache import Cache, key_of
-from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import absolute, file_hash, is_settled, stamp
 from perfledger.ingest.read import layout as layouts
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record import telemetry
 from perfledger.ingest.record.run import runs_of
-from perfledger.parsers.engine.registry import formats, telemetry_formats
-from perfledger.parsers.engine.telemetry import claimant
+from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Problem, Run
 from perfledger.schema.redaction.redact import redact_record, redacted
 
@@ -100,25 +98,21 @@ class LogFiles:
     layout: str = "perfledger"
     extra_rules: ExtraRules = no_extra_rules
 
-    def folders(self, cached: Cache) -> tuple[list[LocalFolder], tuple[Problem, ...]]:
-        """Return the folders of the logs, and problems of files that belong to no log."""
+    def folders(self, cached: Cache) -> list[LocalFolder]:
+        """Return the folders of the logs and of the files next to them, by name."""
         hashes = _hashes([*self.logs, *self.beside], cached)
-        found = telemetry.sort_out(self.logs, self.beside, partial(_kind, hashes, cached, code_of(self.layout)))
-        by_folder: dict[str, list[Input]] = defaultdict(list)
-        for each in found.logs:
-            by_folder[folder_of(each.name, beside_run=each.run_json.is_file())].append(each)
-        return [
-            self._folder(name, tuple(logs), found.in_folders_of(logs), hashes)
-            for name, logs in sorted(by_folder.items())
-        ], found.problems
+        names = {each.folder: folder_of(each.name, beside_run=each.run_json.is_file()) for each in self.logs}
+        logs, beside = defaultdict[str, list[Input]](list), defaultdict[str, list[Input]](list)
+        for each in self.logs:
+            logs[names[each.folder]].append(each)
+        for each in self.beside:
+            beside[names.get(each.folder) or folder_of(each.name, beside_run=False)].append(each)
+        return [self._folder(name, tuple(logs[name]), tuple(beside[name]), hashes) for name in sorted({*logs, *beside})]
 
-    def _folder(
-        self, name: str, logs: tuple[Input, ...], samples: tuple[telemetry.File, ...], hashes: Hashes
-    ) -> LocalFolder:
+    def _folder(self, name: str, logs: tuple[Input, ...], beside: tuple[Input, ...], hashes: Hashes) -> LocalFolder:
         rules = {each.name: found for each in logs if (found := self.extra_rules(each.name))}
-        paths = {str(path) for path in _paths((*logs, *(each.given for each in samples)))}
-        mine = {path: hashes.get(path, "") for path in sorted(paths)}
-        made = LocalFolder(name, logs, samples, self.layout, rules, mine)
+        mine = {path: hashes.get(path, "") for path in sorted({str(path) for path in _paths((*logs, *beside))})}
+        made = LocalFolder(name, logs, beside, self.layout, rules, mine)
         # A file that cannot be read now may be readable later, without a change of its time or size.
         is_readable = all(sha256 or not os.path.lexists(path) for path, sha256 in mine.items())
         return replace(made, key=key_of("runs", code_of(self.layout), made.content())) if is_readable else made
@@ -128,13 +122,13 @@ class LogFiles:
 class LocalFolder:
     """The logs of one folder of this machine, a job for a reader.
 
-    `folder` is its name in the ledger, `samples` the telemetry next to its logs, and `hashes` those of all its files.
-    `key` is empty if a file cannot be read.
+    `folder` is its name in the ledger, `beside` are files that are not logs by their names and may be telemetry, and
+    `hashes` those of all its files. `key` is empty if a file cannot be read.
     """
 
     folder: str
     inputs: tuple[Input, ...]
-    samples: tuple[telemetry.File, ...]
+    beside: tuple[Input, ...]
     layout: str
     extra_rules: Mapping[str, tuple[str, ...]]
     hashes: Hashes
@@ -147,8 +141,8 @@ class LocalFolder:
 
     @property
     def files_beside(self) -> tuple[str, ...]:
-        """Names of its telemetry."""
-        return tuple(each.given.name for each in self.samples)
+        """Names of the files that may be telemetry."""
+        return tuple(each.name for each in self.beside)
 
     @property
     def size(self) -> int:
@@ -156,9 +150,9 @@ class LocalFolder:
         return sum(COST_OF_LOG + (at[0] if (at := stamp(log.path)) else 0) for log in self.inputs)
 
     def of(self, logs: Collection[str], *, beside: bool = True) -> LocalFolder:
-        """Return the folder with some of its logs, and with its telemetry if `beside`."""
+        """Return the folder with some of its logs, and with the files next to them if `beside`."""
         inputs = tuple(each for each in self.inputs if each.name in logs)
-        return replace(self, inputs=inputs, samples=self.samples if beside else ())
+        return replace(self, inputs=inputs, beside=self.beside if beside else ())
 
     def content(self) -> str:
         """Return what its runs depend on, besides code."""
@@ -167,21 +161,22 @@ class LocalFolder:
             [each.name, absolute(each.path), self.extra_rules.get(each.name), self._hashes_of(each), _stated(each)]
             for each in self.inputs
         ]
-        samples = [[each.given.name, each.format_id, self._hash_of(each.given)] for each in self.samples]
-        return json.dumps([logs, samples], sort_keys=True)
+        beside = [[each.name, self._hash_of(each)] for each in self.beside]
+        return json.dumps([logs, beside], sort_keys=True)
 
     def read(self) -> FolderRead:
         """Return the runs of its logs."""
         layout = layouts.load(self.layout)
         formats()  # A mistake in one of them is no log's fault, and ends the command here.
+        files = telemetry.sort_out(self.inputs, self.beside)
         found = [
             (each, runs_of(each, layout, self._hash_of(each), self.extra_rules.get(each.name, ())))
-            for each in self.inputs
+            for each in files.logs
         ]
-        hashes = {each.given.name: self._hash_of(each.given) for each in self.samples}
-        runs = telemetry.attach([(given, mine) for given, mine in found if mine], self.samples, hashes)
+        hashes = {each.given.name: self._hash_of(each.given) for each in files.telemetry}
+        runs = telemetry.attach([(given, mine) for given, mine in found if mine], files.telemetry, hashes)
         names = (each.name for each, mine in found if not mine)
-        return FolderRead({self.folder: runs}, passed_over=[redacted(each) for each in names])
+        return FolderRead({self.folder: runs} if runs else {}, files.problems, [redacted(each) for each in names])
 
     def lost(self, problem: Problem) -> FolderRead:
         """Return the run of a log that cannot be read."""
@@ -190,14 +185,13 @@ class LocalFolder:
 
     def confirmed(self, found: FolderRead, cached: Cache) -> FolderRead:
         """Replace the runs of logs that changed, or have a file next to them that changed, since they were hashed."""
-        samples = [each.given for each in self.samples]
-        after = _hashes([*self.inputs, *samples], cached)
+        after = _hashes([*self.inputs, *self.beside], cached)
 
         def is_same(given: Input) -> bool:
             return all(self.hashes.get(str(path), "") == after.get(str(path), "") for path in given.files)
 
         # Telemetry may belong to any of the logs.
-        changed = [each for each in self.inputs if not is_same(each)] if all(map(is_same, samples)) else self.inputs
+        changed = [each for each in self.inputs if not is_same(each)] if all(map(is_same, self.beside)) else self.inputs
         if changed:
             found = found.without({redacted(each.name) for each in changed})
         for each in changed:
@@ -250,26 +244,6 @@ def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
         return file_hash(path)
     except OSError:
         return ""
-
-
-def _kind(hashes: Hashes, cached: Cache, code: str, given: Input) -> str | Problem:
-    """Return the id of the telemetry format that claims a file, empty if none does; or a fault of ours."""
-    sha256 = hashes.get(str(given.path), "")
-    key = key_of("telemetry", code, given.path.name, sha256) if sha256 else ""
-    known = cached.get(key) if key else None
-    if known is not None and (found := known.decode("ascii", "replace")) in _kinds():
-        return found
-    if not sha256 and not stamp(given.path):
-        return ""
-    kind = guarded(given.name, given.path, lambda: claimant(given.path))
-    if key and isinstance(kind, str):
-        cached.put(key, kind.encode())
-    return kind
-
-
-@cache
-def _kinds() -> frozenset[str]:
-    return frozenset({"", *(each.id for each in telemetry_formats())})
 
 
 def code_of(layout: str) -> str:

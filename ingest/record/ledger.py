@@ -87,8 +87,7 @@ def collect(
         reader: reads logs; one process of this machine if None.
         progress: called with the number of logs read.
     """
-    folders, problems = logs.folders(cached)
-    jobs = [*folders, *stored]
+    jobs = [*logs.folders(cached), *stored]
     many = sum(len(each.logs) for each in jobs) > MANY_LOGS or not store.is_of_pages
     kept = Kept(cached, Slimmer() if many else None)
     read, read_logs = kept.read(jobs, reader or Processes(), progress)
@@ -108,7 +107,7 @@ def collect(
     shards = {run.id: name for name, mine in by_file.items() for run in mine}
     paths = {run.path for run in runs}
     passed_over = tuple(each for each in read.passed_over if each not in paths)
-    return Ledger(runs, files, read_logs, (*problems, *read.problems), shards, passed_over, many)
+    return Ledger(runs, files, read_logs, tuple(read.problems), shards, passed_over, many)
 
 
 def _marked(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[Run]]:

@@ -111,8 +111,8 @@ class StoredFolder:
         logs, beside = ([each for each in some if each.name in own] for some in (found.inputs, found.beside))
         files = LogFiles(logs, beside, self.layout, lambda name: self.extra_rules.get(name, ()))
         with Cache(root / "cache.sqlite", read_only=True) as nothing:
-            folders, problems = files.folders(nothing)
-        read = FolderRead({}, [*(each for each in found.problems if each.code != "no_logs"), *problems])
+            folders = files.folders(nothing)
+        read = FolderRead({}, [each for each in found.problems if each.code != "no_logs"])
         return sum((each.read() for each in folders), read)
 
     def _lost_beside(self, name: str, error: Exception) -> FolderRead:

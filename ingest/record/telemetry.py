@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 
 from msgspec import UNSET, UnsetType
@@ -26,7 +26,7 @@ from perfledger.ingest.read.walk import Input
 from perfledger.parsers.contract.telemetry import Fault, Recording
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.scan import ScanError, check
-from perfledger.parsers.engine.telemetry import read_telemetry, unread_samples
+from perfledger.parsers.engine.telemetry import claimant, read_telemetry, unread_samples
 from perfledger.parsers.engine.unpack import plain_name
 from perfledger.schema.machine import Sampled, Telemetry, TelemetryFile
 from perfledger.schema.records import MetricFigure, Problem, Run, text_of
@@ -53,55 +53,45 @@ class File:
 
 @dataclass(frozen=True)
 class Sorted:
-    """The files that may be logs, those that are telemetry, and what is wrong."""
+    """Files that may be logs, files that are telemetry, and what is wrong."""
 
-    logs: tuple[Input, ...]
-    files: tuple[File, ...]
-    problems: tuple[Problem, ...]
-
-    @cached_property
-    def _by_folder(self) -> Mapping[Path, Sequence[File]]:
-        found: dict[Path, list[File]] = defaultdict(list)
-        for each in self.files:
-            found[each.given.folder].append(each)
-        return found
-
-    def in_folders_of(self, logs: Sequence[Input]) -> tuple[File, ...]:
-        """Return the telemetry in the folders of some logs."""
-        folders = dict.fromkeys(each.folder for each in logs) if self.files else {}
-        return tuple(each for folder in folders for each in self._by_folder.get(folder, ()))
+    logs: list[Input] = field(default_factory=list)
+    telemetry: list[File] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
-def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Input], str | Problem]) -> Sorted:
+def sort_out(inputs: Sequence[Input], beside: Sequence[Input]) -> Sorted:
     """Separate telemetry from logs.
 
     Args:
         inputs: files that may be logs.
         beside: files that are not logs by their names, and may be telemetry.
-        kind: returns the id of the telemetry format that claims a file, empty where none does; or why it is not known.
     """
-    told = {each.name: kind(each) for each in (*inputs, *beside)}
-    faults = [each for each in told.values() if isinstance(each, Problem)]
-    found = {name: each for name, each in told.items() if isinstance(each, str)}
-    inputs, beside = ([each for each in files if each.name in found] for files in (inputs, beside))
-    files = tuple(File(each, found[each.name]) for each in (*inputs, *beside) if found[each.name])
-    logs = tuple(each for each in inputs if not found[each.name])
-    folders = {each.folder for each in logs}
-    alone = [_unassigned(each, 0) for each in files if each.given.folder not in folders]
-    problems = [*faults, *alone, *_unknown(each for each in beside if not found[each.name])]
-    return Sorted(logs, files, tuple(problems))
+    found = Sorted()
+    for number, each in enumerate((*inputs, *beside)):
+        kind = guarded(each.name, each.path, partial(claimant, each.path))
+        if isinstance(kind, Problem):
+            found.problems.append(kind)
+        elif kind:
+            found.telemetry.append(File(each, kind))
+        elif number < len(inputs):
+            found.logs.append(each)
+        else:
+            found.problems.extend(_unknown(each))
+    folders = {each.folder for each in found.logs}
+    found.problems.extend(_unassigned(each, 0) for each in found.telemetry if each.given.folder not in folders)
+    return found
 
 
 def _unassigned(file: File, runs: int) -> Problem:
     return Problem("telemetry_unassigned", file.given.name, args={"runs": runs})
 
 
-def _unknown(others: Iterable[Input]) -> Iterator[Problem]:
-    """Yield problems of files that are named like telemetry, or contain samples, and are not understood."""
-    for each in others:
-        line = unread_samples(each.path, named=bool(_OF_DEVICES.search(each.path.name)))
-        if line or each.path.name == NAME:
-            yield _not_understood(each, line)
+def _unknown(given: Input) -> Iterator[Problem]:
+    """Yield the problem of a file that is named like telemetry, or contains samples, and is not understood."""
+    line = unread_samples(given.path, named=bool(_OF_DEVICES.search(given.path.name)))
+    if line or given.path.name == NAME:
+        yield _not_understood(given, line)
 
 
 def _not_understood(given: Input, line: int) -> Problem:

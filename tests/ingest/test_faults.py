@@ -18,8 +18,8 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.explain import text
 from perfledger.ingest.read import environment_json, layout
 from perfledger.ingest.read import run_json as run_json_reader
-from perfledger.ingest.record import folders, telemetry
 from perfledger.ingest.record import run as record_run
+from perfledger.ingest.record import telemetry
 from perfledger.parsers.contract import FormatError
 from perfledger.schema.records import MetricFigure
 
@@ -116,8 +116,8 @@ def test_a_fault_in_a_companion_file_names_the_file(
 def test_a_fault_while_telemetry_is_recognised_names_the_file(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = folders.claimant
-    monkeypatch.setattr(folders, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
+    real = telemetry.claimant
+    monkeypatch.setattr(telemetry, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
     with_parts(tree, telemetry=TELEMETRY)
     called = ingest(tree, "--json")
     assert [each.partition(": ")[0] for each in called.problems] == ["logs/bad/1/telemetry.csv"]

@@ -14,7 +14,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, unpacked, write_run
 
-from perfledger.ingest.record import folders, telemetry
+from perfledger.ingest.record import telemetry
 from perfledger.ingest.record.telemetry import bare, stem
 from perfledger.ingest.site import pages
 from perfledger.ingest.site.pages import formats
@@ -312,7 +312,7 @@ def test_telemetry_is_read_again_only_if_it_changes(
     root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked, read = (root.parent / name for name in ("looked", "read"))
-    for module, name, notes in ((folders, "claimant", looked), (telemetry, "read_telemetry", read)):
+    for module, name, notes in ((telemetry, "claimant", looked), (telemetry, "read_telemetry", read)):
         real = getattr(module, name)
         notes.touch()
 
@@ -348,7 +348,7 @@ def test_telemetry_is_read_again_only_if_it_changes(
     assert (noted_since(looked), noted_since(read)) == ([], [])
     samples.write_text(csv().replace("2400 MiB", "2500 MiB"))
     assert "2 logs read" in ingest(root, "--out", out).out
-    assert (noted_since(looked), peaks()) == (["telemetry.csv"], [2500, None])
+    assert (noted_since(looked), peaks()) == (["telemetry.csv", "train.log", "train.log"], [2500, None])
     (root / "a/b/c/2/gpu.csv").write_text(csv())
     ingest(root, "--out", out)
     assert peaks() == [2500, 2400]

@@ -6,7 +6,7 @@ An equation that disagrees withholds the figure, unless the reading declares whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -15,9 +15,9 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.equations import EQUATIONS, OF_FEW, OF_SUMMARY, TOLERANCE, Given, check
 from perfledger.ingest.compute.equations.evaluation import least_alike
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import NoFigureError, missing
+from perfledger.ingest.compute.refusals import missing, required
 from perfledger.ingest.compute.resumed import counts_more
-from perfledger.ingest.compute.throughput import computed_once
+from perfledger.ingest.compute.throughput import throughput_or_reason
 from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
@@ -39,14 +39,14 @@ class Measurement:
     Attributes:
         figures: the figures by their rules.
         witnesses: the verdicts.
-        given: returns the intervals, or raises NoFigureError.
+        given: the intervals, or the reason for their absence.
         rule: the rule of the headline.
         of_steps: the verdict of the clock on the seconds per step, if the samples of a step are unknown.
     """
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
-    given: Callable[[], Intervals]
+    given: Intervals | Reason
     rule: str = rules.HEADLINE
     of_steps: Witness | None = None
 
@@ -55,12 +55,10 @@ class Measurement:
         """The headline figure, or the reason for its absence."""
         return self.figures[self.rule]
 
+    @property
     def intervals(self) -> Intervals | None:
-        """Return the intervals of the session; None if it has none, or their samples are not known."""
-        try:
-            return self.given()
-        except NoFigureError:
-            return None
+        """The intervals of the session; None if it has none, or their samples are not known."""
+        return None if isinstance(self.given, Reason) else self.given
 
     @property
     def slower(self) -> float:
@@ -90,25 +88,25 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         case: facts of the case, as the rules get them.
         of_records: those of them that follow from the intervals themselves, and cannot prove these.
     """
-    series = computed_once(session, case)
-    found = rules.figures(session, case, series)
+    given = throughput_or_reason(session, case)
+    found = rules.figures(session, case, given)
     headline, summary = found[rules.HEADLINE], found[rules.SUMMARY]
-    if isinstance(headline, Figure) and (reason := too_few(series()) or not_settled(series())):
+    if isinstance(headline, Figure) and (reason := too_few(required(given)) or not_settled(required(given))):
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
     is_doubtful = isinstance(headline, NoFigure) or _is_faster(summary, headline)
     if isinstance(summary, Figure) and is_doubtful and (why := counts_more(session, stated)):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if isinstance(headline, Figure):
-        return _checked(Measurement(found, (), series), check(Given(session, stated, headline, series), EQUATIONS))
+        return _checked(Measurement(found, (), given), check(Given(session, stated, headline, given), EQUATIONS))
     few = headline.reason.code in TOO_FEW
     if not _replaces(summary, headline, few and session.ending.outcome == "completed"):
-        return Measurement(found, (), series, of_steps=_clock_of_steps(session, case, headline))
-    alone, own = Measurement(found, (), series, rules.SUMMARY), found[rules.SUMMARY]
+        return Measurement(found, (), given, of_steps=_clock_of_steps(session, case, headline))
+    alone, own = Measurement(found, (), given, rules.SUMMARY), found[rules.SUMMARY]
     if not isinstance(own, Figure):
         return alone
-    given = Given(session, stated, own, series, is_summary=True)
-    return _checked(alone, check(given, OF_FEW if few else OF_SUMMARY))
+    compared = Given(session, stated, own, given, is_summary=True)
+    return _checked(alone, check(compared, OF_FEW if few else OF_SUMMARY))
 
 
 def _clock_of_steps(session: Session, case: Facts, headline: NoFigure) -> Witness | None:
@@ -116,11 +114,11 @@ def _clock_of_steps(session: Session, case: Facts, headline: NoFigure) -> Witnes
     if missing(headline.reason) not in _UNCOUNTED_STEPS:
         return None
     of_one = dict.fromkeys(("devices", "batch_size", "accumulation", "sequence_length"), 1) | dict(case)
-    series = computed_once(session, of_one)
-    figure = rules.figure(rules.HEADLINE, session, of_one, series)
+    given = throughput_or_reason(session, of_one)
+    figure = rules.figure(rules.HEADLINE, session, of_one, given)
     if isinstance(figure, NoFigure):
         return None
-    return check(Given(session, of_one, figure, series), EQUATIONS[:1])[0]
+    return check(Given(session, of_one, figure, given), EQUATIONS[:1])[0]
 
 
 def _is_faster(summary: Figure | NoFigure, headline: Figure) -> bool:

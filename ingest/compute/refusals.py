@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from perfledger.schema.records import NoFigure, Reason
 #: Numbers beyond these are garbled; their square or their share of another figure may overflow.
 SMALLEST = 1e-100
 LARGEST = 1e100
+Known = TypeVar("Known")
 
 
 @dataclass
@@ -26,6 +27,13 @@ class NoFigureError(Exception):
     def figure(self) -> NoFigure:
         """Return the record that replaces the figure."""
         return NoFigure(self.reason)
+
+
+def required(found: Known | Reason) -> Known:
+    """Return what was found, or raise NoFigureError with the reason why it was not."""
+    if isinstance(found, Reason):
+        raise NoFigureError(found)
+    return found
 
 
 def no_figure(code: str, **args: Any) -> NoFigureError:

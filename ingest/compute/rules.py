@@ -7,9 +7,8 @@ The house window drops the first fifth of the records, `max(1, n // 5)`, none wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -18,15 +17,15 @@ from perfledger.ingest.common.numbers import decimals, printed_decimals
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.publisher_windows import OF_FORMATS, PUBLISHERS, Window
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, refuse_impossible, required
 from perfledger.ingest.compute.samples import samples_per_step, scoped
-from perfledger.ingest.compute.throughput import computed_once, throughput
+from perfledger.ingest.compute.throughput import throughput, throughput_or_reason
 from perfledger.ingest.compute.window import too_short, training, warm_up
 from perfledger.parsers.contract import Column, Indices, Scope
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
 from perfledger.parsers.engine.table import SessionRecords
-from perfledger.schema.records import Facts, Figure, NoFigure
+from perfledger.schema.records import Facts, Figure, NoFigure, Reason
 
 HEADLINE = "sustained"
 #: The headline of a log that gives one final figure only.
@@ -71,7 +70,7 @@ def parse(name: str) -> Rule:
 
 
 def figure(
-    rule: Rule | str, session: Session, case: Facts, given: Callable[[], Intervals] | None = None
+    rule: Rule | str, session: Session, case: Facts, given: Intervals | Reason | None = None
 ) -> Figure | NoFigure:
     """Return the figure of a session under a rule, or the reason for its absence.
 
@@ -79,10 +78,9 @@ def figure(
         rule: a rule or its written form.
         session: what the log states.
         case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used if a rule needs them.
-        given: a function that returns the session's throughput, if it is computed already.
+        given: the session's throughput, or the reason for its absence, if it is computed already.
     """
     rule = parse(rule) if isinstance(rule, str) else rule
-    given = given or partial(throughput, session, case)
     try:
         with np.errstate(all="ignore"):  # Overflows are detected afterwards.
             found = _computed(rule, session, case, given)
@@ -93,27 +91,26 @@ def figure(
     return found
 
 
-def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Intervals]) -> Figure:
+def _computed(rule: Rule, session: Session, case: Facts, given: Intervals | Reason | None) -> Figure:
     name = rule.statistic
     if name == SUMMARY or name.startswith(f"{SUMMARY}-"):
         return _reported(session, case, int(name.removeprefix(f"{SUMMARY}-")) if name != SUMMARY else 1)
-    if name in PUBLISHERS:
-        return _window_of(PUBLISHERS[name].window, given(), whole=True)
-    if not name.startswith("dlperf"):
-        return _steady(rule, given())
     window = OF_FORMATS.get(session.format.id, {}).get(name)
-    if window is None:
+    if window is None and name.startswith("dlperf"):
         raise no_figure("no_window", rule=name)
-    return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
+    if window and window.of == "clock":
+        return _clock_window(window, session, case)
+    intervals = throughput(session, case) if given is None else required(given)
+    if name in PUBLISHERS:
+        return _window_of(PUBLISHERS[name].window, intervals, whole=True)
+    return _window_of(window, intervals) if window else _steady(rule, intervals)
 
 
-def figures(
-    session: Session, case: Facts, given: Callable[[], Intervals] | None = None
-) -> dict[str, Figure | NoFigure]:
+def figures(session: Session, case: Facts, given: Intervals | Reason | None = None) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
     further = {f"{SUMMARY}-{number}" for number in range(2, len(summaries(session)) + 1)}
     more = sorted({*OF_FORMATS.get(session.format.id, {}), *further} - set(NAMES))
-    given = given or computed_once(session, case)
+    given = throughput_or_reason(session, case) if given is None else given
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 

@@ -5,7 +5,6 @@ A format quotes speeds, seconds or clocks of some scope; here they become sample
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -49,19 +48,12 @@ def throughput(session: Session, case: Facts) -> Intervals:
     raise no_figure("no_records")
 
 
-def computed_once(session: Session, case: Facts) -> Callable[[], Intervals]:
-    """Return a function that returns the throughput of a session, or raises the reason for none, computed once."""
+def throughput_or_reason(session: Session, case: Facts) -> Intervals | Reason:
+    """Return the throughput of a session, or the reason for its absence."""
     try:
-        found: Intervals | Reason = throughput(session, case)
+        return throughput(session, case)
     except NoFigureError as error:
-        found = error.reason
-
-    def given() -> Intervals:
-        if isinstance(found, Reason):
-            raise NoFigureError(found)
-        return found
-
-    return given
+        return error.reason
 
 
 def _by_speed(given: Intervals, session: Session, case: Facts) -> Intervals:

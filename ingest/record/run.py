@@ -115,7 +115,7 @@ def _run(started: Run, file: LogFile, log: Log, session: Session, extra_rules: S
     sound = run_problems.is_sound(judged, [*of_file, *of_session])
     audited = {name: rules.figure(name, session, facts_of_rules) for name in extra_rules}
     outcome, ending, counted = judged.outcome, session.ending, session.counters
-    intervals = found.intervals()
+    intervals = found.intervals
     return replace(
         started,
         session=session.number,

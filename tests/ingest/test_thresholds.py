@@ -277,9 +277,9 @@ def run_of(folder: Path, steps: Mapping[str, Values], whole: Mapping[str, Values
 
 def verdict(kind: str, session: Session) -> str:
     """Return the verdict of an equation on the headline, or the reason's code if the verdict is unknown."""
-    series = throughput.computed_once(session, ONE)
-    figure = rules.figure("sustained", session, ONE, series)
-    (found,) = (each for each in check(Given(session, ONE, figure, series), EQUATIONS) if each.kind == kind)
+    given = throughput.throughput_or_reason(session, ONE)
+    figure = rules.figure("sustained", session, ONE, given)
+    (found,) = (each for each in check(Given(session, ONE, figure, given), EQUATIONS) if each.kind == kind)
     return found.reason.code if found.verdict == "silent" else found.verdict
 
 

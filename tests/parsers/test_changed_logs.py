@@ -12,7 +12,6 @@ import pytest
 
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.one_run import one_run
-from perfledger.ingest.compute.refusals import NoFigureError
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
@@ -136,10 +135,7 @@ def answers(data: bytes, case: dict[str, int], path: Path) -> list[Answer]:
 def answer_of(session: Session, case: dict[str, int]) -> Answer:
     found = measured(session, {name: fact.value for name, fact in session.facts.items()} | case)
     other = one_run(session)
-    try:
-        values = found.given().speed
-    except NoFigureError:
-        values = np.array([])
+    values = np.array([]) if found.intervals is None else found.intervals.speed
     values = values[np.isfinite(values)]
     slowest, fastest = (float(values.min()), float(values.max())) if len(values) else (np.inf, -np.inf)
     figure, reason = None, ""

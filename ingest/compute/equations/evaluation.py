@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from perfledger.ingest.compute.intervals import Intervals
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
+from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, required
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, Reason, Witness
 
@@ -30,20 +30,20 @@ class Given:
         session: what the log states.
         case: facts of the case that do not follow from the intervals themselves.
         figure: the headline.
-        series: returns the intervals, or raises NoFigureError.
+        found: the intervals, or the reason for their absence.
         is_summary: whether the figure is the trainer's own, since the intervals give none.
     """
 
     session: Session
     case: Facts
     figure: Figure
-    series: Callable[[], Intervals]
+    found: Intervals | Reason
     is_summary: bool = False
 
     @property
     def intervals(self) -> Intervals:
         """The intervals of the session."""
-        return self.series()
+        return required(self.found)
 
 
 @dataclass(frozen=True)

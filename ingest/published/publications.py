@@ -30,7 +30,7 @@ from perfledger.ingest.common import frame, suites, toml_file
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
 from perfledger.ingest.common.frame import DataColumn
 from perfledger.ingest.common.grouping import by_key
-from perfledger.ingest.common.toml_file import FileError, did_you_mean, one_of
+from perfledger.ingest.common.toml_file import did_you_mean, one_of, read_if_there
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute import rules
 from perfledger.ingest.read.walk import PUBLISHED_FOLDER, SOURCES
@@ -293,7 +293,9 @@ def read(found: Sequence[Path]) -> Publications:
     sources: dict[str, Publisher] = {}
     digest = hashlib.sha256()
     for folder in found:
-        sources |= _sources(folder / SOURCES, problems)
+        # None of the sources of a wrong file counts.
+        file = read_if_there(folder / SOURCES, _SourcesFile, problems)
+        sources |= {each.name: each for each in file.data.source} if file else {}
         for path in sorted(folder.glob("*.csv")):
             rows += _table(path, sources, problems)
         for path in sorted((folder / RECOMPUTED).glob("*.jsonl")):
@@ -408,15 +410,6 @@ def _content(path: Path) -> bytes:
 
 class _SourcesFile(Struct, frozen=True, forbid_unknown_fields=True):
     source: tuple[Publisher, ...]
-
-
-def _sources(path: Path, problems: list[Problem]) -> dict[str, Publisher]:
-    """Return the sources by name; a file with a fault in it is a problem, and none of its sources counts."""
-    try:
-        return {each.name: each for each in toml_file.read(path, _SourcesFile).data.source}
-    except FileError as error:
-        problems.append(_problem("wrong_file", path, error.line, cause=error.what))
-        return {}
 
 
 def _problem(code: str, path: Path, line: int, **args: Any) -> Problem:

@@ -7,7 +7,6 @@ results, and says when and where its figures were looked up.
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.ingest.common.toml_file import FileError, read
+from perfledger.ingest.common.toml_file import read_if_there
 from perfledger.schema.records import Problem, WrongValueError
 
 FILE = "accelerators.toml"
@@ -70,13 +69,8 @@ def found(paths: Iterable[Path]) -> Accelerators:
     A file with a fault is a problem, and is not used.
     """
     entries: dict[str, Accelerator] = {}
-    problems = []
+    problems: list[Problem] = []
     for path in (each / FILE for each in paths):
-        if not os.path.lexists(path):
-            continue
-        try:
-            entries |= {name.casefold(): each for name, each in read(path, dict[str, Accelerator]).data.items()}
-        except FileError as error:
-            place = f"{path.parent.name}/{path.name}"
-            problems.append(Problem("wrong_file", place, error.line, {"cause": error.what}))
+        if file := read_if_there(path, dict[str, Accelerator], problems):
+            entries |= {name.casefold(): each for name, each in file.data.items()}
     return Accelerators(entries, tuple(problems))

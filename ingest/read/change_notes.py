@@ -6,7 +6,6 @@ The file is append-only: an entry says what was known when it was written, and i
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from msgspec import Meta, Struct
 
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.suites import folded
-from perfledger.ingest.common.toml_file import FileError, read
+from perfledger.ingest.common.toml_file import read_if_there
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.schema.records import Problem, WrongValueError
 
@@ -74,12 +73,8 @@ def found(paths: Iterable[Path]) -> ChangeNotes:
     A file with a fault is a problem, and is not used.
     """
     notes: list[ChangeNote] = []
-    problems = []
+    problems: list[Problem] = []
     for path in (each / FILE for each in paths):
-        if not os.path.lexists(path):
-            continue
-        try:
-            notes += read(path, ChangesFile).data.change
-        except FileError as error:
-            problems.append(Problem("wrong_file", f"{path.parent.name}/{path.name}", error.line, {"cause": error.what}))
+        if file := read_if_there(path, ChangesFile, problems):
+            notes += file.data.change
     return ChangeNotes(tuple(notes), tuple(problems))

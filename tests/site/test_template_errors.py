@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from perfledger.ingest.common import toml_file, words
 from perfledger.ingest.site.render.environment import TemplateError, located
+from perfledger.schema.records import WrongValueError
 from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -305,7 +306,7 @@ class Inner(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.count == 13:
-            raise toml_file.WrongValueError(("count",), "13 is unlucky")
+            raise WrongValueError(("count",), "13 is unlucky")
 
 
 class Outer(Struct, frozen=True, forbid_unknown_fields=True):

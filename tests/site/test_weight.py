@@ -22,7 +22,7 @@ TALL = 6000
 RESNET = 2750
 #: Lists, which are as long as what they list, and the one text that is read from its beginning to its end.
 #: Reports have every table of their source open.
-MAY_BE_TALLER = re.compile(r"(method|problems)/|.*(runs|log|changes)/|reports/")
+MAY_BE_TALLER = re.compile(r"(data|method|problems)/|.*(runs|log|changes)/|reports/")
 INDEX = 100_000
 
 

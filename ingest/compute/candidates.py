@@ -44,17 +44,19 @@ class Grouping(Protocol):
 
 def measured(runs: Runs, row: Result, view: str) -> Measured | None:
     """Return a result's throughput or other metric with its repeats, or None."""
-    stated, repeats = row if view == THROUGHPUT else row.metrics.get(view), [runs[each] for each in row.run_ids]
+    repeats, stated = [runs[each] for each in row.run_ids], row.metrics.get(view)
+    if view == THROUGHPUT:
+        return measured_in(repeats, row)
     if stated is None or stated.value is None or not numbers.known(stated.value):
         return None
-    value, ends = stated.value, (stated.low, stated.high)
-    low, high = (each if each is not None and numbers.known(each) else value for each in ends)
-    found = Measured(value, low, high, stated.repeats, stated.spread, stated.unit)
-    if view == THROUGHPUT:
-        return replace(found, groups=results.groups(repeats, row.rule), rules=results.by_rule(repeats, row.rule))
+    low, high = (
+        each if each is not None and numbers.known(each) else stated.value for each in (stated.low, stated.high)
+    )
     # A score is not a median of its runs.
     groups = () if stated.rule else results.groups(repeats, row.rule, view)
-    return replace(found, groups=groups, sources=tuple(sources(repeats, view)))
+    return Measured(
+        stated.value, low, high, stated.repeats, stated.spread, stated.unit, tuple(sources(repeats, view)), groups
+    )
 
 
 def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:

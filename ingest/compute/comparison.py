@@ -22,11 +22,10 @@ from perfledger.ingest.compute.comparison_levels import (
     DEFAULT,
     Level,
     Values,
-    allows,
-    allows_more,
     coarse,
     coarse_option,
     is_tuning,
+    level_rank,
     tolerant,
 )
 from perfledger.ingest.compute.contrast import Contrast, Grade, Measured, contrast
@@ -337,8 +336,8 @@ def judged(found: Sequence[Difference], axis: str, differs: bool, level: Level) 
             unknown.append(each)
     own = _without_consequences(besides)
     return Comparability(
-        tuple(each for each in own if not allows(level, each.tolerated)),
-        tuple(each for each in own if allows(level, each.tolerated)),
+        tuple(each for each in own if level_rank(each.tolerated) > level_rank(level)),
+        tuple(each for each in own if level_rank(each.tolerated) <= level_rank(level)),
         tuple(unknown),
         tuple(follows),
     )
@@ -356,7 +355,7 @@ def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]
 
     def follows(each: Difference) -> bool:
         named = (causes.get(fact) for axis, fact in AXES.items() if each.name in FOLLOWS[axis])
-        return any(cause is not None and not allows_more(cause.tolerated, each.tolerated) for cause in named)
+        return any(cause is not None and level_rank(cause.tolerated) >= level_rank(each.tolerated) for cause in named)
 
     return tuple(each for each in found if not follows(each))
 

@@ -71,11 +71,6 @@ def tolerant(name: str, first: Values, second: Values) -> Level | None:
     return "workload" if first and first == second else "everything"
 
 
-def allows(level: Level, tolerated: Level | None) -> bool:
-    """Return whether a level allows what is tolerated from another on."""
-    return tolerated is not None and LEVELS.index(level) >= LEVELS.index(tolerated)
-
-
-def allows_more(tolerated: Level | None, other: Level | None) -> bool:
-    """Return whether more levels allow the first of two differences than the other."""
-    return sum(allows(each, tolerated) for each in LEVELS) > sum(allows(each, other) for each in LEVELS)
+def level_rank(level: Level | None) -> int:
+    """Return the place of the level from which on a difference is tolerated; the last for one that never is."""
+    return len(LEVELS) if level is None else LEVELS.index(level)

@@ -69,12 +69,10 @@ def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:
     )  # fmt: skip
 
 
-def candidates(
-    runs: Runs, rows: Sequence[Result], view: str = THROUGHPUT, *, axis: str = "framework"
-) -> list[Candidate]:
-    """Return the results that have a figure in a view, with that figure, as entrants of an axis."""
-    found = ((row, measured(runs, row, view)) for row in rows)
-    return [Candidate(row, figure, tuple(runs[each] for each in row.run_ids), axis) for row, figure in found if figure]
+def candidates(runs: Runs, rows: Sequence[Result], axis: str = "framework") -> list[Candidate]:
+    """Return the results that have a throughput, with that figure, as entrants of an axis."""
+    of_rows = ((row, tuple(runs[each] for each in row.run_ids)) for row in rows)
+    return [Candidate(row, figure, of, axis) for row, of in of_rows if (figure := measured_in(of, row))]
 
 
 def sections(rows: Sequence[Result]) -> list[Section]:
@@ -106,7 +104,7 @@ def judged(
 
     First is the case that most entrants ran, then that with the largest batch size, then the fastest.
     """
-    of_cases = [candidates(runs, case, axis=axis) for case in cases]
+    of_cases = [candidates(runs, case, axis) for case in cases]
     by_speed = sorted(
         ((number, each) for number, case in enumerate(of_cases) for each in case),
         key=lambda of: (-of[1].figure.value, of[1].result.run_ids),
@@ -114,7 +112,7 @@ def judged(
     found: list[JudgedCase] = []
     for number, (rows, case) in enumerate(zip(cases, of_cases, strict=True)):
         others = [each for other, each in by_speed if other != number]
-        said = comparison.verdict(case, "higher", suite.workload, level)
+        said = comparison.verdict(case, suite.workload, level)
         found.append((rows, _with_left_out(said, others, suite.workload, level) if said.ranked else said))
     return sorted(found, key=_weight, reverse=True)
 

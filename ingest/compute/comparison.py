@@ -395,19 +395,18 @@ def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
     return list(filter(is_contradicted, names))
 
 
-def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, level: Level = DEFAULT) -> Verdict:
+def verdict(candidates: Sequence[Candidate], workload: Workload, level: Level = DEFAULT) -> Verdict:
     """Return what can be said of the entrants of one case, such as the frameworks.
 
     The best and the next are compared, unless another is too close to the best to call: repeats of the third may reach
     into those of the best where those of the second do not.
 
     Args:
-        candidates: figures of one case; those in another unit than that of most entrants are not ranked.
-        better: `higher` or `lower`.
+        candidates: throughputs of one case; those in another unit than that of most entrants are not ranked.
         workload: the options that make another workload.
         level: how alike two must be for a ratio.
     """
-    unit, ranked = rank(candidates, better)
+    unit, ranked = rank(candidates)
     if not ranked:
         return Verdict("none")
     if len(ranked) == 1:
@@ -419,18 +418,17 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, le
 
     if (said := compared(ranked[1])).reasons:
         return Verdict("conditions", unit, ranked, ranked[:2], said.reasons, said.besides)
-    rival = _rival(ranked, [each for each in candidates if not compared(each).reasons], better)
-    found, said = ahead(ranked[0].figure, rival.figure, better), compared(rival)
+    rival = _rival(ranked, [each for each in candidates if not compared(each).reasons])
+    found, said = contrast(ranked[0].figure, rival.figure), compared(rival)
     return Verdict(
         found.grade, unit, ranked, (ranked[0], rival), tolerated=said.besides, follows=said.follows, contrast=found
     )
 
 
-def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:
+def rank(candidates: Sequence[Candidate]) -> tuple[str, tuple[Candidate, ...]]:
     """Return the unit that most entrants count in, and the best candidate of each of these, the best first."""
-    sign = -1 if better == "higher" else 1
     by_unit: dict[str, dict[str, Candidate]] = {}
-    for each in sorted(candidates, key=lambda each: (sign * each.figure.value, each.result.run_ids)):
+    for each in sorted(candidates, key=lambda each: (-each.figure.value, each.result.run_ids)):
         by_unit.setdefault(each.figure.unit, {}).setdefault(each.entrant, each)
     if not by_unit:
         return "", ()
@@ -438,19 +436,12 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
     return unit, tuple(by_unit[unit].values())
 
 
-def _rival(ranked: Sequence[Candidate], comparable: Sequence[Candidate], better: str) -> Candidate:
+def _rival(ranked: Sequence[Candidate], comparable: Sequence[Candidate]) -> Candidate:
     """Return the candidate that the first is compared with: the next, unless another is too close to call."""
     first, second = ranked[:2]
     others = [each for each in comparable if each.entrant != first.entrant]
 
     def is_close(other: Candidate) -> bool:
-        mine, theirs = first.figure, other.figure
-        leads = mine.value > theirs.value if better == "higher" else mine.value < theirs.value
-        return not leads or ahead(mine, theirs, better).grade == "close"
+        return first.figure.value <= other.figure.value or contrast(first.figure, other.figure).grade == "close"
 
     return next(filter(is_close, (*(each for each in ranked[1:] if each in others), *others)), second)
-
-
-def ahead(first: Measured, other: Measured, better: str) -> Contrast:
-    """Return what two figures say of each other, as a ratio above 1 where the first is ahead."""
-    return contrast(first, other) if better == "higher" else contrast(other, first)

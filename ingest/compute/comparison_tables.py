@@ -22,14 +22,13 @@ from perfledger.ingest.compute.comparison import (
     Difference,
     Statement,
     Workload,
-    ahead,
     differences,
     differs_in,
     judged,
     statement_of_record,
 )
 from perfledger.ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
-from perfledger.ingest.compute.contrast import Grade, Measured, written
+from perfledger.ingest.compute.contrast import Grade, Measured, contrast, written
 from perfledger.schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
@@ -235,17 +234,17 @@ def _ahead(records: Sequence[ResultRecord], metric: str, known: Figures) -> Iter
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
             others = [each for each in members if each.framework != first.framework]
-            found = {each.id: _lead(figures[first.id], figures[each.id], better) for each in others}
+            found = {each.id: lead(figures[first.id], figures[each.id], better) for each in others}
             if leads := {name: each for name, each in found.items() if each}:
                 yield first.id, leads
 
 
-def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
+def lead(first: Measured, other: Measured, better: str) -> Lead | None:
     """Return the lead over another figure of the same unit; None where the other is ahead."""
     behind = first.value < other.value if better == "higher" else first.value > other.value
     if behind or first.unit != other.unit:
         return None
-    found = ahead(first, other, better)
+    found = contrast(first, other) if better == "higher" else contrast(other, first)
     return Lead(found.grade, *written(found), found.more)
 
 

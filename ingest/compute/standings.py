@@ -30,8 +30,7 @@ S = TypeVar("S", bound=Grouping)
 class Standing(Generic[S]):
     """One comparison along an axis.
 
-    `group` is the group of precisions, empty if precisions are compared. `rows` are the results of the case, and
-    `others` is the number of cases of the same place that it was chosen from.
+    `group` is the group of precisions, empty if precisions are compared. `rows` are the results of the case.
     """
 
     suite: S
@@ -40,7 +39,6 @@ class Standing(Generic[S]):
     group: str
     rows: tuple[Result, ...]
     verdict: Verdict
-    others: int
 
     @property
     def is_compared(self) -> bool:
@@ -67,7 +65,7 @@ def _of_suite(suite: S, results: Sequence[Result], runs: Runs, axis: str) -> Ite
         for place in _places(suite, axis, [row for row in rows if axis == FRAMEWORK or entrant(row, axis)]):
             cases = _cases(suite, axis, place)
             case, verdict = judged(runs, suite, cases, axis=axis)[0]
-            yield Standing(suite, hardware, axis, group, tuple(case), verdict, len(cases) - 1)
+            yield Standing(suite, hardware, axis, group, tuple(case), verdict)
 
 
 def _sections(results: Sequence[Result], axis: str) -> list[Section]:

@@ -101,6 +101,6 @@ def _of_standing(site: Site, standing: SuiteStanding) -> Iterator[Placing]:
     of_case = candidates(site.by_id, standing.rows)
     for mine in verdict.ranked:
         two = [each for each in of_case if each.framework in (first.framework, mine.framework)]
-        found = verdict if mine is first else comparison.verdict(two, "higher", standing.suite.workload)
+        found = verdict if mine is first else comparison.verdict(two, standing.suite.workload)
         if found.contrast is not None:
             yield Placing(standing, _KINDS[mine is first, found.kind], mine, second if mine is first else first)

@@ -10,12 +10,12 @@ from perfledger.ingest.compute.comparison import (
     CONDITIONS,
     Candidate,
     Statement,
-    ahead,
     comparability,
     contradicted,
     verdict,
 )
 from perfledger.ingest.compute.comparison_levels import LEVELS
+from perfledger.ingest.compute.comparison_tables import lead
 from perfledger.ingest.compute.contrast import Grade, Measured
 from perfledger.schema.records import Result, from_json
 
@@ -181,14 +181,14 @@ def of(framework: str, value: float, **facts: Any) -> Candidate:
     [("identical", "conditions", []), ("workload", "likely", ["precision"]), ("everything", "likely", ["precision"])],
 )
 def test_a_verdict_lists_the_differences_that_its_level_tolerates(level: Any, kind: str, tolerated: list[str]) -> None:
-    found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], "higher", {}, level)
+    found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], {}, level)
     assert (found.kind, [each.name for each in found.tolerated]) == (kind, tolerated)
 
 
 def test_incomparable_results_do_not_reduce_the_lead() -> None:
-    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0), of("B", 119.0, batch_size=1)], "higher", {})
+    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0), of("B", 119.0, batch_size=1)], {})
     assert found.kind == "conditions"
-    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0, batch_size=1)], "higher", {})
+    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0, batch_size=1)], {})
     assert (found.kind, [each.framework for each in found.pair]) == ("likely", ["A", "B"])
 
 
@@ -221,7 +221,10 @@ def test_facts_that_neither_states_are_unknown() -> None:
     ],
 )
 def test_the_grade_of_a_lead_depends_on_direction_and_spread(other: Measured, better: str, expected: Grade) -> None:
-    assert ahead(Measured(100.0, 99.0, 101.0, 3), other, better).grade == expected
+    found = lead(Measured(100.0, 99.0, 101.0, 3), other, better)
+    assert found is not None
+    assert found.grade == expected
+    assert lead(other, Measured(100.0, 99.0, 101.0, 3), better) is None
 
 
 def row(framework: str, **options: Any) -> Result:

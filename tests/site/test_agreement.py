@@ -16,7 +16,7 @@ from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import comparison, results
-from perfledger.ingest.compute.candidates import candidates, verdicts
+from perfledger.ingest.compute.candidates import JudgedCase, candidates, verdicts
 from perfledger.ingest.compute.candidates import places as places_of
 from perfledger.ingest.compute.comparison import Candidate
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
@@ -38,8 +38,6 @@ from tests.site.shown import shown as shown_on
 
 DATA = ROOT / "docs" / "data"
 NONE: Figures = MappingProxyType({})
-#: The figures that the page of comparisons can show, and which direction of each is better.
-VIEWS = {"throughput": "higher", "latency": "lower", "memory": "lower"}
 
 
 def of_repository() -> list[Run]:
@@ -102,30 +100,22 @@ def opened(visit: Callable[..., Any], home: str, found: Sequence[ResultRecord], 
     return page
 
 
-def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
-    """Return the rows that clearly lead in a figure."""
-    found = []
+def leading(site: Site) -> list[tuple[Suite, Row]]:
+    """Return the rows that clearly lead."""
+    found = ((suite, verdict) for suite, of_place in places_of_site(site) for _, verdict in of_place)
+    return [(suite, each.pair[0].result) for suite, each in found if each.kind == "clear"]
+
+
+def places_of_site(site: Site) -> Iterator[tuple[Suite, list[JudgedCase]]]:
     for suite in site.shown:
         for _, _, rows in sections(site, suite):
-            if view == "throughput":
-                said = [
-                    verdict for place in places_of(suite, rows) for _, verdict in verdicts(site.by_id, suite, place)
-                ]
-            else:
-                cases = comparison.cases(rows, suite.row_key)
-                said = [
-                    comparison.verdict(candidates(site.by_id, case, view), VIEWS[view], suite.workload)
-                    for case in cases
-                ]
-            found += [(suite, each.pair[0].result) for each in said if each.kind == "clear"]
-    return found
+            yield from ((suite, verdicts(site.by_id, suite, place)) for place in places_of(suite, rows))
 
 
 def test_only_clear_leads_of_the_made_up_results_are_leads() -> None:
     site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
     found = {(row.hardware, row.framework) for _, row in leading(site)}
     assert found == {(f"Device {name}", "PyTorch") for name in ("clear", "five", "third single")}
-    assert leading(site, "latency")
 
 
 def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Site) -> None:
@@ -141,7 +131,8 @@ def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Sit
             named = {each.first for each in standings if each.kind == "clear"}
             # A page of a model shows cases that the front page only counts.
             assert named <= here, (suite.id, hardware)
-            assert named == here or any(each.standing.others for each in standings), (suite.id, hardware)
+            several = any(of == suite and len(cases) > 1 for of, cases in places_of_site(results_site))
+            assert named == here or several, (suite.id, hardware)
 
 
 def test_the_models_tables_call_the_leaders_clear_and_no_others(results_site: Site) -> None:
@@ -263,9 +254,9 @@ def pairs_of_front(site: Site, level: Level = DEFAULT) -> Iterator[tuple[Suite, 
     for suite in site.shown:
         for rows in places(site, suite, level):
             for case in comparison.cases(rows, lambda row, of=suite: (of.variant(row), of.row_key(row)), level):
-                _, ranked = comparison.rank(candidates(site.by_id, case), "higher")
+                _, ranked = comparison.rank(candidates(site.by_id, case))
                 for first, second in itertools.combinations(ranked, 2):
-                    found = comparison.verdict([first, second], "higher", suite.workload, level)
+                    found = comparison.verdict([first, second], suite.workload, level)
                     yield suite, (first, second), told(found)
 
 

@@ -11,9 +11,16 @@ import msgspec
 from msgspec import Struct, structs
 
 from perfledger.runners.display import complain
-from perfledger.runners.earlier import SETTLED_OUTCOMES, FinishedRun, finished_runs
+from perfledger.runners.folders import (
+    LAUNCH_JSON,
+    SETTLED_OUTCOMES,
+    AnyTarget,
+    FinishedRun,
+    SupervisedError,
+    finished_runs,
+    unfinished,
+)
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, SupervisedError, unfinished
 from perfledger.runners.run import UNFINISHED, Supervision, collect_run, launch, pause
 from perfledger.runners.transport import UnreachableError
 from perfledger.schema.figures import CaseFigure, FiguresFound

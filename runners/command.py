@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.cases import RecipeCase, case_choices, case_folder
-from perfledger.runners.earlier import next_repeat
+from perfledger.runners.folders import next_repeat
 from perfledger.runners.job import (
     NCCL_VARIABLES,
     OF_INTERFACE,

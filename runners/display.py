@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from perfledger import as_called
-from perfledger.runners import earlier, ingest_link
+from perfledger.runners import ingest_link
+from perfledger.runners.folders import Launch, finished_run, how_it_ended
 from perfledger.runners.job import RunnerError
-from perfledger.runners.launch_json import Launch
 from perfledger.runners.nodes import LOG, printable
 from perfledger.schema.figures import FiguresFound, RunFigure
 from perfledger.schema.vocabulary import OPTIONS
@@ -79,9 +79,9 @@ def figure_text(folder: Path, figures: dict[Path, FiguresFound], alone: FiguresF
 
     `alone` are the figures of its log without other repeats.
     """
-    run = earlier.finished_run(folder)
+    run = finished_run(folder)
     if run.outcome in ("failed", "oom"):
-        return f" ({earlier.how_it_ended(folder)})"
+        return f" ({how_it_ended(folder)})"
     if run.smoke:
         read = "".join(map(_smoke_figure, alone.runs[:1])) if run.outcome == "completed" else ""
         return f"{read}; a smoke run, which no result counts"

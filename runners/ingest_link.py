@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from perfledger import PROJECT_VARIABLE, TOP, project_folder
-from perfledger.runners.earlier import RUN_JSON
+from perfledger.runners.folders import RUN_JSON
 from perfledger.runners.job import RequiredRecords, RunnerError
 from perfledger.runners.nodes import LOG
 from perfledger.schema.figures import FiguresFound

@@ -18,10 +18,9 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from perfledger.runners.display import complain
-from perfledger.runners.earlier import RUN_JSON, Facts
+from perfledger.runners.folders import LAUNCH_JSON, RUN_JSON, Facts, Launch
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
-from perfledger.runners.launch_json import LAUNCH_JSON, Launch
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings, numbered
 from perfledger.schema.figures import FiguresFound

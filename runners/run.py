@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Literal
+from typing import Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from perfledger.runners import earlier
 from perfledger.runners.display import Progress, complain, disturbed_text, figure_text
-from perfledger.runners.earlier import RUN_JSON
+from perfledger.runners.folders import (
+    RUN_JSON,
+    AnyTarget,
+    Launch,
+    finished_run,
+    open_launch,
+    remove_refused,
+    run_folder,
+)
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.launch_json import LAUNCH_JSON, AnyTarget, Launch, lock, open_launch, planned_launch
-from perfledger.runners.nodes import LOG
 from perfledger.runners.record import Lost, finish, note_failure
 from perfledger.runners.transport import Job, JobState, Target, UncertainStartError, Warnings
 from perfledger.schema.figures import FiguresFound
@@ -277,7 +278,7 @@ def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervi
 def _finished(folder: Path, launched: Launch, lost: Lost | None, supervision: Supervision) -> str:
     """Finish a run whose files are here, and print its outcome and figure."""
     alone = finish(folder, launched, lost)
-    found = earlier.finished_run(folder)
+    found = finished_run(folder)
     _print_warnings(folder, launched, Warnings(found.warnings, found.disturbances or ()), supervision)
     supervision.progress.end(folder, f"{found.outcome}{figure_text(folder, supervision.figures, alone)}")
     return found.outcome
@@ -288,70 +289,3 @@ def _print_warnings(folder: Path, launched: Launch, found: Warnings, supervision
         supervision.progress.once(f"{folder}: warning: {warning}")
     for disturbance in found.disturbances:
         supervision.progress.once(f"{folder}: {disturbed_text(launched, disturbance)}")
-
-
-# --- The folder of a run ----------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def run_folder(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, Launch]]:
-    """Make the folder of a run, with its `launch.json` in it, and lock the run.
-
-    Yields the run with its final number: the next free one if another runner took the planned one.
-
-    Raises:
-        RunnerError: the folder cannot be made.
-    """
-    launched = planned_launch(target, run)
-    try:
-        while not _is_made(run.folder):
-            number = earlier.next_repeat(run.folder.parent)
-            run = replace(run, record=replace(run.record, repeat=number), folder=run.folder.parent / str(number))
-        launched = replace(launched, plan=run.record)
-        file = _locked_launch(run.folder, launched)
-    except (OSError, RunnerError) as error:
-        remove_refused(run.folder)
-        if isinstance(error, RunnerError):
-            raise
-        raise RunnerError(
-            f"{run.folder}: it cannot be made: {error.strerror}; make room there, or choose another with --raw-logs"
-        ) from error
-    with file:
-        yield run, launched
-
-
-def _is_made(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _locked_launch(folder: Path, launched: Launch) -> IO[str]:
-    """Write `launch.json`, and return it locked."""
-    # Under its name once it is complete and locked, or another runner could take the run.
-    partial = folder / f".{LAUNCH_JSON}"
-    file = partial.open("w", encoding="utf-8")
-    lock(file, folder)
-    json.dump(msgspec.to_builtins(launched), file, indent=1, ensure_ascii=False)
-    file.flush()
-    os.fsync(file.fileno())
-    partial.rename(folder / LAUNCH_JSON)
-    return file
-
-
-def remove_refused(folder: Path) -> None:
-    """Remove the folder of a refused run, and those around it that are empty then, unless it has a log.
-
-    No log is ever deleted.
-    """
-    if any(path.stat().st_size for path in folder.rglob(LOG)):
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    # Those of its case, its framework, its suite, and of all logs.
-    for parent in folder.parents[:4]:
-        try:
-            parent.rmdir()
-        except OSError:
-            return

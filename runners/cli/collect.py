@@ -9,8 +9,8 @@ import click
 from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, STOPPED
 from perfledger.runners.cli.options import raw_logs_option
 from perfledger.runners.display import complain
+from perfledger.runners.folders import unfinished
 from perfledger.runners.job import RunnerError
-from perfledger.runners.launch_json import unfinished
 from perfledger.runners.run import collect_run, supervise
 
 

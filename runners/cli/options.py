@@ -15,8 +15,8 @@ from msgspec import Struct
 from perfledger.runners import recipes
 from perfledger.runners.batch import MANY, MOST_REPEATS, Wanted
 from perfledger.runners.cases import Choices, RecipeCase, select_cases
+from perfledger.runners.folders import AnyTarget
 from perfledger.runners.job import RunnerError
-from perfledger.runners.launch_json import AnyTarget
 from perfledger.runners.recipes import VARIABLE, LaunchRecipe, secret_fault
 from perfledger.runners.settings import IfBusy, Settings
 from perfledger.runners.slurm import PARTITION, Partition, own_job

@@ -13,10 +13,9 @@ from perfledger.runners.batch import COMPLETED, MANY
 from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import aligned, counted
-from perfledger.runners.earlier import finished_runs
+from perfledger.runners.folders import AnyTarget, finished_runs
 from perfledger.runners.ingest_link import ask_ingest, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.launch_json import AnyTarget
 from perfledger.runners.run import supervise
 from perfledger.runners.slurm import Partition, Slurm
 from perfledger.schema.figures import FiguresFound

@@ -14,8 +14,8 @@ from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import Chosen, case_options, raw_logs_option, round_option, settings_options
 from perfledger.runners.cli.text import case_argument
 from perfledger.runners.command import Labels, plan_run
+from perfledger.runners.folders import planned_launch
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.launch_json import planned_launch
 from perfledger.runners.settings import Settings
 from perfledger.runners.transport import Job, Local
 

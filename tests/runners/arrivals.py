@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.command import plan_run
-from perfledger.runners.earlier import next_repeat
-from perfledger.runners.launch_json import LAUNCH_JSON, Launch, open_launch, planned_launch
+from perfledger.runners.folders import LAUNCH_JSON, Launch, next_repeat, open_launch, planned_launch
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local

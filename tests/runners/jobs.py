@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from perfledger.runners import recipes
 from perfledger.runners.cases import select_cases
 from perfledger.runners.command import plan_run
+from perfledger.runners.folders import AnyTarget
 from perfledger.runners.job import JobSpec, PlannedRun
-from perfledger.runners.launch_json import AnyTarget
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Job, JobState, Warnings

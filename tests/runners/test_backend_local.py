@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from perfledger.runners.folders import open_launch, planned_launch
 from perfledger.runners.job import RunnerError
-from perfledger.runners.launch_json import open_launch, planned_launch
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local

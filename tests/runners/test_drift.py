@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perfledger.runners.earlier import finished_runs
+from perfledger.runners.folders import finished_runs
 from perfledger.runners.record import COMPARED, drift_between_nodes, finish
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfledger.runners import launch_json, nodes, record
+from perfledger.runners import folders, nodes, record
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import Question
 from perfledger.runners.ssh import Ssh
@@ -191,7 +191,7 @@ def test_a_run_among_the_logs_of_others_cannot_write_elsewhere(write_recipe, tmp
 @pytest.mark.parametrize(("place", "refused"), [("raw/evil/ssh_config", True), ("mine/ssh_config", False)])
 def test_an_ssh_configuration_among_the_logs_is_not_used(place, refused, write_recipe, tmp_path):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
-    path = folder / launch_json.LAUNCH_JSON
+    path = folder / folders.LAUNCH_JSON
     found = json.loads(path.read_text())
     found["target"]["config"] = str(tmp_path / place)
     path.write_bytes(msgspec.json.encode(found))

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from perfledger.runners import launch_json, recipes
+from perfledger.runners import folders, recipes
 from perfledger.runners.batch import settled_counts
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
@@ -76,11 +76,11 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
 
 def test_a_runner_waits_a_moment_for_a_lock(tmp_path):
     """So does the copy of a killed runner that was about to become another program."""
-    (tmp_path / launch_json.LAUNCH_JSON).touch()
-    with (tmp_path / launch_json.LAUNCH_JSON).open() as held, (tmp_path / launch_json.LAUNCH_JSON).open() as file:
+    (tmp_path / folders.LAUNCH_JSON).touch()
+    with (tmp_path / folders.LAUNCH_JSON).open() as held, (tmp_path / folders.LAUNCH_JSON).open() as file:
         fcntl.flock(held, fcntl.LOCK_EX)
         Timer(0.3, held.close).start()
-        launch_json.lock(file, tmp_path)
+        folders.lock(file, tmp_path)
 
 
 def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path):
@@ -206,7 +206,7 @@ def test_an_invalid_launch_json_is_refused(tmp_path, text):
     (tmp_path / "launch.json").write_text(text)
     with (
         pytest.raises(RunnerError, match=r"launch\.json: it is not a launch\.json of this"),
-        launch_json.open_launch(tmp_path),
+        folders.open_launch(tmp_path),
     ):
         pass
 
@@ -215,7 +215,7 @@ def test_nothing_starts_on_a_file_system_without_locks(write_recipe, tmp_path, m
     def refuse(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(launch_json.fcntl, "flock", refuse)
+    monkeypatch.setattr(folders.fcntl, "flock", refuse)
     assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
     assert "its file system does not support locks: No locks available; choose another" in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()

@@ -18,7 +18,7 @@ from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, 
 from perfledger.runners.matrix import SLOT, filled_word, slot_alone, text_of
 from perfledger.runners.recipes import Image, LaunchRecipe
 
-#: The container's name, by which the agent finds and ends a leftover one.
+#: The container's name. The agent ends a leftover container of this name.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
 
 _ON_NODES = {name: NodeVariable(name) for name in NODE_VARIABLES}

@@ -73,7 +73,6 @@ class RunPage:
     chart_of_run: Chart | None
     model: Link
     original: Link | None
-    placing: Text
     signs: tuple[Step, ...]
     steps: tuple[Step, ...]
     problems: Sequence[tuple[Link, Text]]
@@ -133,7 +132,6 @@ def _content(site: Site, run: Run, others: Sequence[Run], original: Run | None) 
         chart_of_run=trace_chart(run),
         model=Link(site.suite_of[run.id].title, addresses.model_page_of(site, run)),
         original=Link(run_names.name(site, original), site.page(original)) if original else None,
-        placing=in_tables(run),
         signs=tuple(signs(site, run)),
         steps=tuple(steps(site, run)),
         problems=problem_list(site, run.problems),

@@ -8,14 +8,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from msgspec import structs
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own, phrase
-from perfledger.ingest.site.render import drawing, scale, table
+from perfledger.ingest.site.pages import guides
+from perfledger.ingest.site.render import drawing, jinja, scale, table
 from perfledger.ingest.site.render.chart import (
     Axis,
     Chart,
@@ -73,6 +74,17 @@ def test_escape_leaves_nothing_to_html() -> None:
     text = 'a|b <g> &amp; "i"'
     assert not re.search(r'[<>"]', escape(text))
     assert html.unescape(escape(text)) == text
+
+
+def test_pages_of_prose_print_no_text_from_outside() -> None:
+    """Markdown reads them, for which nothing is escaped: they print numbers, and tables as HTML."""
+    made = {
+        "data": guides.DataPage, "method": guides.MethodPage, "running": guides.RunningPage,
+        "submitting": guides.SubmittingPage,
+    }  # fmt: skip
+    assert set(jinja.OF_MARKDOWN) == made.keys()
+    for kind in made.values():
+        assert {*get_type_hints(kind).values()} <= {int, float, table.Table, table.Table | None}
 
 
 def test_control_and_direction_characters_become_visible() -> None:

@@ -25,7 +25,8 @@ from perfledger.ingest.site.render.text import as_data, code, code_block, escape
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: Pages of prose. The templates of all others write HTML, which hooks/blocks.py leads past Markdown.
+#: Pages of prose, which print numbers and tables only: nothing is escaped for Markdown. The templates of all others
+#: write HTML, which hooks/blocks.py leads past Markdown.
 OF_MARKDOWN = ("data", "method", "running", "submitting")
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # in C where libyaml is there, five times as fast
 _ONE_LINE = 1 << 30

@@ -27,7 +27,7 @@ from perfledger.ingest.site.answer_marks import (
 )
 from perfledger.ingest.site.cards import Card, cards, lead_in_words
 from perfledger.ingest.site.chips import Chip, ChipGroup, Selection, chip_group, facets_of
-from perfledger.ingest.site.hardware_names import by_interest, is_accelerator, newest_first, product, raw
+from perfledger.ingest.site.hardware_names import by_interest, is_accelerator, newest_first, product
 from perfledger.ingest.site.model import (
     Hit,
     Row,
@@ -138,7 +138,7 @@ class AxisTable:
 
 @dataclass(frozen=True)
 class Machine:
-    """One hardware: `key` is its name in ids, and `stated` that in the logs. `is_published`: only others measured it.
+    """One hardware: `key` is its name in ids. `is_published`: only others measured it.
 
     `tables` is empty if each result has a card and none has a rival. `axis` is the axis that a reader sees first:
     frameworks if several are compared, or else the one with most comparisons.
@@ -147,7 +147,6 @@ class Machine:
     key: str
     hardware: str
     name: Text
-    stated: str
     page: str | None
     is_published: bool
     cards: tuple[Card, ...]
@@ -192,7 +191,6 @@ def _machine(site: Site, hardware: str) -> Machine:
         key=f"on-{site.hardware_slugs[hardware]}",
         hardware=hardware,
         name=product(hardware),
-        stated=raw(hardware),
         page=addresses.hardware_page(site, hardware),
         is_published=False,
         cards=found_cards,
@@ -208,7 +206,7 @@ def _published_only(site: Site, hardware: str, key: str) -> Machine:
     note = phrase("front.no_throughput", metrics=metrics) if not table.lines else phrase("front.only_published")
     count = sum(row.hardware == hardware and row.value is not None for row in site.published.rows)
     return Machine(
-        key, hardware, named(hardware), "", None, True, (), (table,) if table.lines else (), FRAMEWORK, count, note,
+        key, hardware, named(hardware), None, True, (), (table,) if table.lines else (), FRAMEWORK, count, note,
         () if table.lines else models,
     )  # fmt: skip
 
@@ -402,7 +400,7 @@ def hardware_chips(found: Sequence[Machine], shown: Sequence[Machine]) -> ChipGr
             each.hardware,
             each.name,
             fixed_count=numbers.count(each.count),
-            about=phrase("front.only_others") if each.is_published else each.stated,
+            about=phrase("front.only_others") if each.is_published else "",
             page=None if each in shown else each.page,
             is_outlined=each.is_published,
         )

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,19 +211,13 @@ def refusal(sender: Sender) -> str:
 
 
 def read_batch(jobs: Sequence[ReadingJob], sender: Sender) -> list[FolderRead]:
-    """Return what each job gives; called on a worker.
+    """Return what each job gives; called on a worker, which may have joined after the comparison.
 
     Raises:
-        UsageError: the worker has another version; no log can cause this.
+        UsageError: the worker cannot read the logs of the sender.
     """
+    if why := refusal(sender):
+        raise UsageError(f"a worker {why}")
     # Logs in stores need no folder that all workers share.
     folder = sender.folder if Path(sender.folder).is_dir() else None
-    work = partial(_read_by_same_code, sender.layout, sender.code)
-    return [*Processes(1, fresh=True, folder=folder, work=work).read(jobs)]
-
-
-def _read_by_same_code(layout: str, code: str, job: ReadingJob) -> FolderRead:
-    """Read a job, unless the worker has other code: it may have joined after the comparison."""
-    if code_of(layout) != code:
-        raise UsageError("a worker has another version of Perfledger, or of the layout; install the same")
-    return job.read()
+    return [*Processes(1, fresh=True, folder=folder).read(jobs)]

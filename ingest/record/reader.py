@@ -37,13 +37,12 @@ class Processes:
     """Reads in processes of this machine.
 
     `most` is the largest number of processes. `fresh` starts Python again for each, in `folder`, instead of copying
-    this process. `work` reads a job; by default `read_job`.
+    this process.
     """
 
     most: int = 1
     fresh: bool = False
     folder: str | None = None
-    work: Callable[[ReadingJob], FolderRead] | None = None
 
     def read(self, jobs: Sequence[ReadingJob]) -> Iterator[FolderRead]:
         """Yield what each job gives, in their order."""
@@ -75,7 +74,7 @@ class Processes:
                 worker.close()
 
     def _started(self) -> Worker:
-        return Worker(self.work or read_job, anew=self.fresh, folder=self.folder)
+        return Worker(read_job, anew=self.fresh, folder=self.folder)
 
     def _read_alone(self, job: ReadingJob) -> FolderRead | Death:
         with closing(self._started()) as worker:

@@ -149,7 +149,7 @@ def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
 
 def test_a_worker_without_the_folder_reads_logs_in_stores() -> None:
     sender = replace(cluster.sender_of("perfledger", []), folder="/no/such/folder")
-    assert cluster.read_batch([EMPTY], sender) == [FolderRead({"": []})]
+    assert cluster.read_batch([EMPTY], sender) == [FolderRead({})]
 
 
 def start(*arguments: object) -> subprocess.Popen[bytes]:

@@ -75,7 +75,7 @@ def _slower(found: MetricFigure | None, ratio: float) -> MetricFigure | None:
     """Return a time by the clock, where the printed one is known to leave something out."""
     if found is None or found.value is None or ratio == 1.0:
         return found
-    return replace(found, value=_digits(found.value * ratio), arithmetic=f"{found.arithmetic} × {ratio:.6g}")
+    return replace(found, value=shortened(found.value * ratio), arithmetic=f"{found.arithmetic} × {ratio:.6g}")
 
 
 def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed: Reason | None) -> MetricFigure | None:
@@ -140,7 +140,7 @@ def _per_step(given: Intervals, case: Facts) -> MetricFigure | None:
         return None
     first, last = given.lines([used[0], used[-1]])
     arithmetic = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
-    return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, arithmetic)
+    return MetricFigure(shortened(1000 * took / done), METRICS["latency"].unit, "log", first, last, arithmetic)
 
 
 def _memory(session: Session) -> MetricFigure | None:
@@ -152,7 +152,7 @@ def _memory(session: Session) -> MetricFigure | None:
                 continue
             line = records.lines([row])[0]
             arithmetic = f"max of {len(values)}"
-            return MetricFigure(_digits(values[row]), METRICS["memory"].unit, "log", line, line, arithmetic)
+            return MetricFigure(shortened(values[row]), METRICS["memory"].unit, "log", line, line, arithmetic)
     return None
 
 
@@ -185,7 +185,7 @@ def _is_mixed(precision: str | None) -> bool:
 
 def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> MetricFigure:
     """Return a metric that follows from another one of the same lines."""
-    return replace(found, value=_digits(value), unit=METRICS[name].unit, arithmetic=arithmetic)
+    return replace(found, value=shortened(value), unit=METRICS[name].unit, arithmetic=arithmetic)
 
 
 def _printed_median(session: Session, name: str) -> MetricFigure | None:
@@ -195,7 +195,7 @@ def _printed_median(session: Session, name: str) -> MetricFigure | None:
             kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
             value = median(printed[kept])
             first, last = records.lines([int(kept[0]), int(kept[-1])])
-            return MetricFigure(_digits(value), METRICS[name].unit, "log", first, last, f"median of {len(kept)}")
+            return MetricFigure(shortened(value), METRICS[name].unit, "log", first, last, f"median of {len(kept)}")
     return None
 
 
@@ -217,7 +217,7 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
     value = each * headline.value / devices / 1e12
     arithmetic = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
     first, last = headline.first_line, headline.last_line
-    return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, arithmetic)
+    return MetricFigure(shortened(value), METRICS["flops"].unit, "formula", first, last, arithmetic)
 
 
 def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, MetricFigure]:
@@ -241,7 +241,7 @@ def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, Metri
         found["samples_to_train"] = MetricFigure(None, METRICS["samples_to_train"].unit, reason=headline.reason)
     elif counted:
         found["samples_to_train"] = _of_run(
-            counted, "samples_to_train", _digits(float(counted["target_samples"][-1])), ""
+            counted, "samples_to_train", shortened(float(counted["target_samples"][-1])), ""
         )
     return found
 
@@ -284,8 +284,4 @@ def _steps(session: Session) -> list[SessionRecords]:
 
 
 def _finite(value: float) -> float | None:
-    return _digits(value) if math.isfinite(value) else None
-
-
-def _digits(value: float) -> float:
-    return shortened(value)
+    return shortened(value) if math.isfinite(value) else None

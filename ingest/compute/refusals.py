@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perfledger.parsers.contract import Column
 from perfledger.parsers.engine.table import SessionRecords
-from perfledger.schema.records import NoFigure, Reason
+from perfledger.schema.records import Reason
 
 #: Numbers beyond these are garbled; their square or their share of another figure may overflow.
 SMALLEST = 1e-100
@@ -23,10 +23,6 @@ class NoFigureError(Exception):
     """A figure is absent, for this reason."""
 
     reason: Reason
-
-    def figure(self) -> NoFigure:
-        """Return the record that replaces the figure."""
-        return NoFigure(self.reason)
 
 
 def required(found: Known | Reason) -> Known:

@@ -86,8 +86,8 @@ def figure(
             found = _computed(rule, session, case, given)
         if not (math.isfinite(found.value) and found.value > 0):
             raise no_figure("impossible_figure", line=found.first_line, count=found.used)
-    except NoFigureError as reason:
-        return reason.figure()
+    except NoFigureError as error:
+        return NoFigure(error.reason)
     return found
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated, required
 from perfledger.parsers.engine.session import Session
@@ -134,12 +135,8 @@ def judged(kind: str, sides: Sides) -> Witness:
     is_close = 100 * (max(share, 1 / share) - 1) <= TOLERANCE[kind] + sides.rounding
     verdict = sides.verdict or ("agrees" if is_close else "disagrees")
     return Witness(
-        kind, verdict, value=_digits(value), against=_digits(printed), unit=sides.unit,
+        kind, verdict, value=shortened(value), against=shortened(printed), unit=sides.unit,
         difference=round(100 * (printed / value - 1), 3), resolution=round(sides.rounding, 3),
         tolerance=TOLERANCE[kind], first_line=sides.lines[0], last_line=sides.lines[1], arithmetic=sides.arithmetic,
         reason=None if verdict == "disagrees" else sides.agrees,
     )  # fmt: skip
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.10g}")

@@ -55,7 +55,7 @@ def test_the_example_of_a_recipe_has_two_cases(tmp_path: Path) -> None:
 
 def test_the_example_of_a_layout_states_facts(tmp_path: Path) -> None:
     path = written("contributing/layout", tmp_path)
-    assert layout.load(str(path)).facts("/a/lab/results/b200x8/bert/result_3.txt")
+    assert layout.load(str(path)).match("/a/lab/results/b200x8/bert/result_3.txt")
 
 
 def test_the_example_of_telemetry_reads_samples() -> None:

@@ -112,7 +112,8 @@ def merge(
     differences += [each for each in found if each not in contradictions]
     if of_path.reader:
         by_reader = _derived(of_path.reader, format_id)
-        filled, more = _merged([*sources, _open_facts(by_reader, merged)], format_id)
+        open_facts = {name: each for name, each in by_reader.items() if name not in merged}
+        filled, more = _merged([*sources, open_facts], format_id)
         new = [each for each in more if each not in found]
         differences += new or _differences(merged, by_reader)
         merged = merged if new else filled
@@ -139,11 +140,6 @@ def _merged(
                 merged[name] = stated
     _derive_missing(merged, {name for each in sources for name in each})
     return merged, [*contradictions, *_machines(merged), *_batches(merged)]
-
-
-def _open_facts(by_reader: Mapping[str, FactValue], merged: Mapping[str, FactValue]) -> dict[str, FactValue]:
-    """Return the facts of the reader that other sources leave open."""
-    return {name: each for name, each in by_reader.items() if name not in merged}
 
 
 def _differences(merged: Mapping[str, FactValue], by_reader: Mapping[str, FactValue]) -> list[Contradiction]:
@@ -262,19 +258,17 @@ def _derived(facts: Mapping[str, FactValue], format_id: str) -> dict[str, FactVa
     found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
     if options := facts.get("options"):
         found |= {name: _with(options, value) for name, value in options.value.items()}
-    found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
-    if "model" in found:
-        found["model"] = _with(found["model"], _model(found["model"], format_id))
+    printed = {name: each for name, each in found.items() if name in OPTIONS}
+    found |= {name: _with(each, _SWITCHES.get(str(each.value).lower(), each.value)) for name, each in printed.items()}
+    if model := found.get("model"):
+        spelled = str(model.value)
+        of_log = model.source == "log"
+        found["model"] = _with(model, suites.model_printed(format_id, spelled) if of_log else suites.model(spelled))
     names = [each for each in (found.pop("hardware", None), facts.get("gpu")) if each and hardware(str(each.value))]
     if names:
         found["hardware"] = _with(names[0], hardware(str(names[0].value)))
     _devices(found)
     return found
-
-
-def _model(stated: FactValue, format_id: str) -> str:
-    spelled = str(stated.value)
-    return suites.model_printed(format_id, spelled) if stated.source == "log" else suites.model(spelled)
 
 
 def _devices(found: dict[str, FactValue]) -> None:
@@ -306,10 +300,6 @@ def computed(value: Any, **origins: FactValue) -> FactValue:
     """
     stated = (each.where if each.source == DERIVED else f"{name} ({each.where})" for name, each in origins.items())
     return FactValue(value, DERIVED, ", ".join(dict.fromkeys(stated)))
-
-
-def _switch(printed: Any) -> Any:
-    return _SWITCHES.get(str(printed).lower(), printed)
 
 
 def agree(name: str, known: FactValue, other: FactValue) -> bool:

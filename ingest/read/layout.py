@@ -84,11 +84,6 @@ class Layout:
         own = self.of(path)
         return Origin(own.title, own.source) if own.source else None
 
-    def facts(self, path: str) -> Mapping[str, Plain] | None:
-        """Return the facts that a log's absolute path states; None if no template matches."""
-        found = self.match(path)
-        return found.facts if found else None
-
     def match(self, path: str) -> Match | None:
         """Match a log's absolute path by the first template that fits; None if no template does.
 

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from made_logs import run_json, seg
 from pyarrow import parquet
 
 from perfledger.ingest.common import words
+from perfledger.ingest.read.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,3 +113,9 @@ def make_tree(root: Path) -> Path:
             )
     write_run(root, "seg/paddleseg/fast/1", seg([9.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
     return root
+
+
+def facts_of_path(layout: Layout, path: str) -> Mapping[str, Any] | None:
+    """Return the facts that a layout reads from a path; None if no template matches."""
+    found = layout.match(path)
+    return found.facts if found else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from made_logs import seg
-from made_trees import Called
+from made_trees import Called, facts_of_path
 
 from perfledger.ingest.read import layout
 
@@ -259,14 +259,14 @@ LAMBDA = "lambda-deeplearning-benchmark"
     ],
 )
 def test_lambdas_folders_state_facts(path: str, facts: dict[str, object]) -> None:
-    found = layout.load(LAMBDA).facts(f"/any/where/results/{path}")
+    found = facts_of_path(layout.load(LAMBDA), f"/any/where/results/{path}")
     assert found is not None
     assert {name: found.get(name) for name in facts} == facts
 
 
 @pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
 def test_other_folders_do_not_fit_lambdas_layout(path: str) -> None:
-    assert layout.load(LAMBDA).facts(path) is None
+    assert facts_of_path(layout.load(LAMBDA), path) is None
 
 
 @pytest.mark.parametrize(
@@ -275,6 +275,6 @@ def test_other_folders_do_not_fit_lambdas_layout(path: str) -> None:
 )
 @pytest.mark.parametrize("folder", ["A/results/s1/bert", "mlperf-v5.1/A/results/s1/bert", "A/results/s1/strong/bert"])
 def test_names_of_mlperf_results_may_have_text_after_their_number(folder: str, name: str, repeat: int) -> None:
-    found = layout.load("mlperf").facts(f"/any/where/{folder}/{name}")
+    found = facts_of_path(layout.load("mlperf"), f"/any/where/{folder}/{name}")
     assert found is not None
     assert (found["submitter"], found["system"], found["benchmark"], found["repeat"]) == ("A", "s1", "bert", repeat)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from made_logs import seg
-from made_trees import Called, write_run
+from made_trees import Called, facts_of_path, write_run
 
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute.results import results
@@ -70,7 +70,7 @@ def devices_of(facts: Mapping[str, Any]) -> int:
 def test_every_path_of_the_tree_is_read(prefix: str) -> None:
     named = layout.load("paddle-perf")
     for path in tree_paths():
-        facts, folder = named.facts(prefix + path), path.partition("/")[0]
+        facts, folder = facts_of_path(named, prefix + path), path.partition("/")[0]
         assert facts is not None, path
         assert facts["model"] == MODELS[folder]
         assert facts["framework"] == framework_of(path)
@@ -103,7 +103,7 @@ def test_every_template_matches_a_path() -> None:
     for template in named.templates:
         others = [each for each in named.templates if each is not template]
         without = layout.Layout(named.name, named.title, named.source, tuple(others))
-        if all(named.facts(path) == without.facts(path) for path in paths):
+        if all(facts_of_path(named, path) == facts_of_path(without, path) for path in paths):
             idle.add(template.written)
     assert named.templates
     assert idle == set()
@@ -118,7 +118,7 @@ def test_every_template_matches_a_path() -> None:
     ],
 )
 def test_other_paths_are_not_read(path: str) -> None:
-    assert layout.load("paddle-perf").facts(path) is None
+    assert facts_of_path(layout.load("paddle-perf"), path) is None
 
 
 RN50, BERT, GPT = {"model": "ResNet-50 v1.5"}, {"model": "BERT-base"}, {"model": "GPT"}
@@ -179,7 +179,7 @@ SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers"
     ],
 )
 def test_names_and_folders_of_dlperf_state_facts(path: str, facts: dict[str, object]) -> None:
-    found = layout.load("dlperf").facts(path)
+    found = facts_of_path(layout.load("dlperf"), path)
     assert found is not None
     assert {name: found[name] for name in facts} == facts
     assert ("partial_fc" in found) == ("partial_fc" in facts)
@@ -190,7 +190,7 @@ def test_names_and_folders_of_dlperf_state_facts(path: str, facts: dict[str, obj
     ["1n8gx2/rn50_b32_fp32_1.log", "1n8g/rn50_b32_fp64_1.log", "1n8g/unknown_b32_fp32_1.log", "rn50_b32_fp32_1.log"],
 )
 def test_other_names_do_not_fit_dlperfs_layout(path: str) -> None:
-    assert layout.load("dlperf").facts(path) is None
+    assert facts_of_path(layout.load("dlperf"), path) is None
 
 
 @pytest.mark.parametrize("name", sorted(each.stem for each in layout.LAYOUTS.glob("*.toml")))
@@ -425,7 +425,9 @@ def test_a_hostile_template_cannot_hang(
 
 
 def test_facts_of_number_slots_are_numbers() -> None:
-    found = layout.load("paddle-perf").facts("Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log")
+    found = facts_of_path(
+        layout.load("paddle-perf"), "Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log"
+    )
     assert found is not None
     assert all(isinstance(found[name], int) for name in COUNTS & found.keys())
     assert found["sequence_length"] == 128
@@ -442,7 +444,7 @@ def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
 
 
 def test_our_own_layout_states_only_the_repeat() -> None:
-    found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
+    found = facts_of_path(layout.load(OWN), "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
     assert found == {"repeat": 2}
 
 
@@ -466,4 +468,4 @@ def test_each_sign_of_a_template_works(
     tmp_path: Path, template: str, path: str, facts: dict[str, object] | None
 ) -> None:
     (tmp_path / "own.toml").write_text(f'[[path]]\ntemplate = "{template}"\n')
-    assert layout.load(str(tmp_path / "own.toml")).facts(f"/any/where/{path}") == facts
+    assert facts_of_path(layout.load(str(tmp_path / "own.toml")), f"/any/where/{path}") == facts

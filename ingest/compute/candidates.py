@@ -54,9 +54,7 @@ def measured(runs: Runs, row: Result, view: str) -> Measured | None:
     )
     # A score is not a median of its runs.
     groups = () if stated.rule else results.groups(repeats, row.rule, view)
-    return Measured(
-        stated.value, low, high, stated.repeats, stated.spread, stated.unit, tuple(sources(repeats, view)), groups
-    )
+    return Measured(stated.value, low, high, stated.repeats, stated.spread, stated.unit, groups=groups)
 
 
 def measured_in(runs: Sequence[Run], row: Result) -> Measured | None:

@@ -167,8 +167,8 @@ class Candidate:
 
     @cached_property
     def statement(self) -> Statement:
-        """The statements about the figure."""
-        return statement(self.result, self.figure, conditions_of(self.runs))
+        """The statements about the result."""
+        return statement(self.result, conditions_of(self.runs))
 
 
 @dataclass(frozen=True)
@@ -223,11 +223,11 @@ def entrant(result: Result, axis: str) -> str:
     return "" if value is None else _text(value)
 
 
-def statement(result: Result, figure: Measured, conditions: Conditions) -> Statement:
-    """Return what a measured result states, for the comparison of one of its figures."""
+def statement(result: Result, conditions: Conditions) -> Statement:
+    """Return what a measured result states, for the comparison of its throughput."""
     case = {name: getattr(result, name) for name in _CASE}
     manner = {"framework_version": result.version, "round": result.round, "rule": result.rule}
-    return _statement({**case, **manner, "unit": figure.unit}, figure.sources, result.options, conditions)
+    return _statement(case | manner, (), result.options, conditions)
 
 
 def statement_of_record(record: ResultRecord, metric: str = "throughput") -> Statement:

@@ -81,10 +81,6 @@ def _job(point: PrintedPoint) -> tuple[Hashable, ...]:
     return (row.model, library(row.framework), row.nodes or 1, row.devices, row.unit)
 
 
-def _higher(known: PrintedPoint | None, other: PrintedPoint) -> PrintedPoint:
-    return other if known is None or other.figure.value > known.figure.value else known
-
-
 def _by_options(points: Sequence[PrintedPoint]) -> list[list[PrintedPoint]]:
     """Return points grouped by their options, one for each date.
 
@@ -110,10 +106,9 @@ def _told_by_absence(points: Sequence[PrintedPoint], stated: Sequence[Options]) 
 
 
 def _by_date(points: Iterable[PrintedPoint]) -> list[PrintedPoint]:
-    found: dict[str, PrintedPoint] = {}
-    for each in points:
-        found[each.date] = _higher(found.get(each.date), each)
-    return list(found.values())
+    """Return the highest figure of each date."""
+    of_date = by_key(points, lambda each: each.date)
+    return [max(some, key=lambda each: each.figure.value) for some in of_date.values()]
 
 
 def _options(row: Published) -> Options:

@@ -210,7 +210,6 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     year: int | None = None
     edition: WordsEntry | None = None
     commit: str = ""
-    licence: str = ""
     page: PathAddress = ""
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()

@@ -123,13 +123,11 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     found = Cut(tuple(tuple(slices(block, rows)) if block.rows else () for block in report.blocks), ())
     used = found.rows
     shared = common_notes(used)
-    apart = tuple(tuple(_without(part, shared) for part in parts) for parts in found.slices)
+    apart = tuple(
+        tuple(replace(part, notes=tuple(each for each in part.notes if each not in shared)) for part in parts)
+        for parts in found.slices
+    )
     return Cut(apart, common(used), shared)
-
-
-def _without(part: Slice, shared: Sequence[PublishedNote]) -> Slice:
-    """Return a slice without the notes that are stated of the whole page."""
-    return replace(part, notes=tuple(each for each in part.notes if each not in shared))
 
 
 def common_notes(rows: Iterable[Published]) -> tuple[PublishedNote, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from perfledger.ingest.common import suites
@@ -64,14 +64,6 @@ class Merged:
         if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
             options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
         return Case(**found, options=dict(sorted(options.items())))
-
-    def with_facts_of_records(self, more: Mapping[str, FactValue]) -> Merged:
-        """Return these facts and some that follow from the records themselves."""
-        return replace(self, stated={**self.stated, **more}, of_records=frozenset(more))
-
-    def with_fact(self, name: str, value: FactValue) -> Merged:
-        """Return these facts with another value of one."""
-        return replace(self, stated={**self.stated, name: value})
 
     def _parts_cases(self, name: str, value: Any) -> bool:
         """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""

@@ -5,6 +5,7 @@ They come from run.json, the log, files next to it and its path, and from the re
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -47,7 +48,8 @@ def facts_of(session: Session, run_json: RunJsonFile, path_facts: PathFacts) -> 
     implied, said = {"framework": session.format.framework or within}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, path_facts, implied, said)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
-        merged = merged.with_facts_of_records(_batch_of_records(session))
+        more = _batch_of_records(session)
+        merged = replace(merged, stated={**merged.stated, **more}, of_records=frozenset(more))
     return _with_tf32(merged, run_json)
 
 
@@ -75,7 +77,7 @@ def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
     if forbidden or not (by_default or allowed):
         return merged
     found = facts.computed("tf32", **used, tf32=allowed) if allowed else facts.computed("fp32_tf32", **used)
-    return merged.with_fact("precision", found)
+    return replace(merged, stated={**merged.stated, "precision": found})
 
 
 def _batch_of_records(session: Session) -> dict[str, FactValue]:

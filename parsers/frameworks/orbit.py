@@ -14,7 +14,10 @@ import numpy as np
 from perfledger.parsers.contract import Columns, Fact, Format, Pause, Reading, fine, up_to
 from perfledger.parsers.frameworks import TENSORFLOW
 
-_STAMP = rb"[IWE](?P<clock>(?:[0-9]{4} )?+[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] "
+_STAMP = (
+    rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
+    rb"[0-9]++ [\w.-]++:[0-9]++\] "
+)
 _DAY = 86_400.0
 _PARAMETER = rb"'%s': "
 
@@ -24,7 +27,7 @@ def _by_the_clock(columns: Columns) -> Columns:
     step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
     # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.
     step = step[np.maximum.accumulate(np.where(np.isnan(step), 0, np.arange(len(step))))]
-    at = columns["clock"]
+    at = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
     took, steps = np.diff(at, prepend=at[:1]) % _DAY, np.diff(step, prepend=step[:1])
     rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
     trained = at[rows[:1]] + np.cumsum(took[rows]) - took[rows[:1]]

@@ -59,11 +59,6 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
         for each in self.regexes:
             yield from each.finditer(text, begin, end, timeout=seconds)
 
-    @cached_property
-    def outlined(self) -> re.Pattern[str]:
-        """The outline, compiled."""
-        return re.compile(self.outline, re.MULTILINE)
-
     def hidden(self, match: Any) -> Iterator[tuple[int, int, str]]:
         """Yield begin, end and group of each part of a match that is removed; without a group it is the whole match."""
         spans = [(*span, name) for name in _GROUPS & match.re.groupindex.keys() for span in match.spans(name)]
@@ -147,7 +142,7 @@ class RuleSet:
     def likely(self, text: str) -> set[str]:
         """Return the ids of the rules whose hint a text contains, or whose outline its distinct lines contain."""
         distinct = distinct_lines(text.encode("utf-8", "replace")).decode("utf-8", "replace").lower()
-        found = {rule.id for rule, begin, end in self._lines(distinct) if rule.outlined.search(distinct, begin, end)}
+        found = {rule.id for rule, at, end in self._lines(distinct) if re.search(rule.outline, distinct[at:end], re.M)}
         return found | {rule.id for rule, hint in self._hints if hint.search(text)}
 
 

@@ -8,7 +8,6 @@ the line of its key.
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,6 @@ from msgspec import inspect
 
 from perfledger.ingest.common.documents import DocumentError, read_text
 from perfledger.ingest.common.errors import UsageError
-from perfledger.schema.records import Problem
 
 Keys = tuple[str | int, ...]
 Record = TypeVar("Record")
@@ -161,17 +159,6 @@ def read(path: Path, kind: type[Record]) -> TomlFile[Record]:
     """
     tables = read_tables(path)
     return tables.decoded(tables.data, kind)
-
-
-def read_if_there(path: Path, kind: type[Record], problems: list[Problem]) -> TomlFile[Record] | None:
-    """Read a file next to logs; None if there is none, or if it is wrong, which is added to the problems."""
-    if not os.path.lexists(path):
-        return None
-    try:
-        return read(path, kind)
-    except FileError as error:
-        problems.append(Problem("wrong_file", f"{path.parent.name}/{path.name}", error.line, {"cause": error.what}))
-        return None
 
 
 def record(data: object, kind: type[Record]) -> Record:

@@ -30,7 +30,8 @@ from perfledger.ingest.common import frame, suites, toml_file
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
 from perfledger.ingest.common.frame import DataColumn
 from perfledger.ingest.common.grouping import by_key
-from perfledger.ingest.common.toml_file import did_you_mean, one_of, read_if_there
+from perfledger.ingest.common.optional_file import read_if_there
+from perfledger.ingest.common.toml_file import did_you_mean, one_of
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute import rules
 from perfledger.ingest.read.walk import PUBLISHED_FOLDER, SOURCES

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from perfledger.ingest.common.toml_file import read_if_there
+from perfledger.ingest.common.optional_file import read_if_there
 from perfledger.schema.records import Problem, WrongValueError
 
 FILE = "accelerators.toml"

@@ -14,8 +14,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from perfledger.ingest.common import suites
+from perfledger.ingest.common.optional_file import read_if_there
 from perfledger.ingest.common.suites import folded
-from perfledger.ingest.common.toml_file import read_if_there
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.schema.records import Problem, WrongValueError
 

@@ -16,7 +16,7 @@ from made_trees import ROOT, Called, write_run
 from perfledger.ingest import accept, against
 from perfledger.ingest.common import documents, files, sources, suites, toml_file
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.read import layout, plans, power
+from perfledger.ingest.read import layout, plans
 from perfledger.ingest.read.walk import COMPANIONS
 from perfledger.ingest.record.store import FolderStore
 
@@ -198,12 +198,6 @@ OWN: Mapping[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("kind", OWN)
 def test_optional_files_are_ignored_unless_they_are_regular(kind: str, fault: str, tmp_path: Path) -> None:
     assert not OWN[kind](put(tmp_path / "plans" / "a.json", fault))
-
-
-@pytest.mark.parametrize("fault", [*TEXTS, *THINGS])
-def test_a_bad_power_log_gives_no_mean(fault: str, tmp_path: Path) -> None:
-    with pytest.raises(power.PowerError):
-        power.watts([put(tmp_path / "power.txt", fault, ":::MLLOG ")])
 
 
 @pytest.mark.parametrize("fault", ["empty", "pipe", "device", "dangling", "huge"])

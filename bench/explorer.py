@@ -25,6 +25,8 @@ _FRAMEWORKS = ("PyTorch", "TensorFlow", "PaddlePaddle", "MindSpore", "OneFlow")
 _HARDWARE = tuple(f"Made-up accelerator {number}" for number in range(1, 21))
 _MODELS = tuple(f"Made-up net {number}" for number in range(1, 41))
 _STATUS = "document.getElementById('pl-explore-shown').textContent"
+#: The field that chooses a model.
+_MODEL = ".pl-chips [data-name=model] select"
 #: The page's status when it shows all runs.
 _ALL = f"({_STATUS} === '{{all}} of {{all}} runs')"
 
@@ -134,12 +136,12 @@ def _times(browser: Any, address: str, count: int) -> dict[str, float]:
     rows = "document.querySelectorAll('#pl-explore-table .tabulator-row').length > 0"
     every = _ALL.format(all=f"{count:,}")
     found = {"first rows": _until(page, rows), "all rows": _until(page, every)}
-    found["a filter"] = _act(page, "model.selectedIndex = 1", f"!({every})")
-    found["all again"] = _act(page, "model.selectedIndex = 0", every)
+    found["a filter"] = _act(page, _MODEL, "model-made-up-net-1", f"!({every})")
+    found["all again"] = _act(page, _MODEL, "all", every)
     for column in ("throughput", "hardware"):
-        sorts = f"document.querySelector('[tabulator-field={column}]').ariaSort === 'ascending'"
-        found[f"a sort by {column}"] = _act(page, f"sort.value = '{column}'", sorts)
-    found["a search"] = _act(page, "text.value = 'case77'", f"!({every})", "input")
+        sorts = f"document.querySelector('[tabulator-field={column}]').ariaSort !== 'none'"
+        found[f"a sort by {column}"] = _act(page, "#pl-explore [name=sort]", column, sorts)
+    found["a search"] = _act(page, "#pl-explore [name=text]", "case77", f"!({every})", "input")
     page.context.close()
     return found
 
@@ -150,15 +152,15 @@ def _until(page: Any, test: str) -> float:
     return float(page.evaluate(f"() => new Promise(done => {{ {look} }})")) / 1000
 
 
-def _act(page: Any, act: str, test: str, event: str = "change") -> float:
-    """Return seconds between a choice in the form and the frame that shows it."""
+def _act(page: Any, field: str, value: str, test: str, event: str = "change") -> float:
+    """Return seconds between a choice in a field, by its selector, and the frame that shows it."""
     before = page.evaluate(
-        f"""() => {{
-          const form = document.getElementById("pl-explore"), field = form.{act.split(".", 1)[0]};
-          form.{act};
-          const before = performance.now();
-          field.dispatchEvent(new Event("{event}", {{ bubbles: true }}));
+        """([selector, value, event]) => {
+          const field = document.querySelector(selector), before = performance.now();
+          field.value = value;
+          field.dispatchEvent(new Event(event, { bubbles: true }));
           return before;
-        }}"""
+        }""",
+        [field, value, event],
     )
     return _until(page, test) - float(before) / 1000

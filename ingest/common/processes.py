@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn
 
 from perfledger import TOP
 from perfledger.ingest.common.errors import UsageError
@@ -152,13 +152,22 @@ def _started(connection: Connection, folder: str | None) -> subprocess.Popen[byt
     )
 
 
-def _serve(connection: Connection, work: Callable[[Any], Any], parent: int) -> None:
+def _serve(connection: Connection, work: Callable[[Any], Any], parent: int) -> NoReturn:
     keep_objects()
     Thread(target=_end_with, args=[parent], daemon=True).start()
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt)
     with suppress(EOFError, OSError, KeyboardInterrupt):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         while True:
             connection.send(_done(work, connection.recv()))
+    os._exit(0)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    """Interrupt the work once: Ctrl-C reaches all processes, and then `close` interrupts this one again."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _done(work: Callable[[Any], Any], task: object) -> tuple[bool, Any]:
@@ -179,7 +188,6 @@ def _end_with(parent: int) -> None:
 def _main() -> None:
     connection = Connection(int(sys.argv[1]))
     _serve(connection, connection.recv(), int(sys.argv[2]))
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The page of all runs with a hundred thousand of them, in Chromium: how much it loads, and how fast it answers.
 
-The runs are made up: good for measuring time and bytes and for nothing else. Of their pages, only that one is built.
+The runs are made up, so that only times and bytes mean something. No other page of theirs is built.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ALL = f"({_STATUS} === '{{all}} of {{all}} runs')"
 
 
 def explorer(folder: Path, count: int = RUNS) -> list[Row]:
-    """Measure bytes and times of the page of all runs; return nothing if there is no browser."""
+    """Measure bytes and times of the page of all runs; without a browser, return an empty list."""
     executable = chromium("explorer")
     if executable is None:
         return []

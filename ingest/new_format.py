@@ -146,7 +146,7 @@ def _names(proposal: Proposal, ask: Ask) -> list[str]:
         if not number.isdigit() or not 1 <= int(number) <= len(proposed) or name not in {*COLUMNS, SKIPPED}:
             raise UsageError(f"new-format: {word!r} is not NUMBER=NAME, with one of these numbers and names")
         corrected[int(number) - 1] = name
-    # A corrected name is not also that of the number for which it was proposed.
+    # If a name was proposed for another number, the correction takes it from there.
     others = (SKIPPED if each in corrected.values() else each for each in proposed)
     names = [corrected.get(at, each) for at, each in enumerate(others)]
     named = [each for each in names if each != SKIPPED]

@@ -172,7 +172,7 @@ def commit_of(files: Iterable[Path]) -> str:
     return _git(paths[0], "rev-parse", "HEAD") or ""
 
 
-#: Asked once, for files may change under a long series.
+#: Computed once, since files may change during a long series.
 _commit = functools.cache(commit_of)
 
 

@@ -40,7 +40,7 @@ _LAST_BYTES = 1 << 16
 _LAST_LINE = 200
 #: The targets that `launch.json` can name.
 AnyTarget = Local | Ssh | Slurm
-#: How often a lock that another process has is tried.
+#: Attempts to get a lock that another process has.
 _LOCK_ATTEMPTS = 5
 #: Seconds between two attempts.
 _LOCK_SECONDS = 0.2
@@ -101,7 +101,7 @@ def open_launch(folder: Path) -> Iterator[Launch]:
 
 
 def _read(path: Path, file: IO[str]) -> Launch:
-    # The file is not trusted, since the logs may come from someone else: each type checks its own values.
+    # Logs may come from someone else, so each type checks its values.
     try:
         found = msgspec.json.decode(file.read(), type=Launch)
         _refuse_what_came_with_it(path.parent, found.target)

@@ -16,9 +16,9 @@ from perfledger.ingest.common.documents import DocumentError, read_bytes
 
 #: Logs up to which data are written as JSON lines, whose changes git shows; Parquet files are a tenth as large.
 MANY_LOGS = 5_000
-#: Time after which another change of a file has another time, on file systems that count whole seconds, at most by two.
+#: Nanoseconds from a change until later changes have a different time, if file times are whole seconds, or even ones.
 _COARSE_NS = 2_000_000_000
-#: The same on other file systems, which count at least a hundred times a second.
+#: The same where times have fractions of a second; such file systems count in steps of at most 0.01 s.
 _FINE_NS = 50_000_000
 #: Beginning and end of the names of unfinished files, which a killed run leaves.
 _UNFINISHED = ".perfledger-", ".new"
@@ -37,12 +37,12 @@ def stamp(path: Path) -> list[int] | None:
 
 
 def settled_at(change: int) -> int:
-    """Return from when on, in ns, another change of a file has another time than this one."""
+    """Return the time in ns after which a later change of a file has a different time."""
     return change + (_FINE_NS if change % 1_000_000_000 else _COARSE_NS)
 
 
 def is_settled(at: Sequence[int]) -> bool:
-    """Return whether another change would change the stamp; never, if a clock was set back since the last one."""
+    """Return whether a change from now on would change the stamp. It is False after a clock was set back."""
     return settled_at(at[2]) < time.time_ns()
 
 

@@ -13,7 +13,7 @@ Record = TypeVar("Record")
 
 
 def read_if_there(path: Path, kind: type[Record], problems: list[Problem]) -> TomlFile[Record] | None:
-    """Read a file next to logs; None if there is none, or if it is wrong, which is added to the problems."""
+    """Read a file next to logs. If it is absent, return None; if it is wrong, add a problem and return None."""
     if not os.path.lexists(path):
         return None
     try:

@@ -26,7 +26,7 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 
 def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
-    """Return the fingerprint of all files, and from when on, in ns, it shows a further change.
+    """Return the fingerprint of all files, and the time in ns after which it shows each further change.
 
     The fingerprint includes the time of each file's last change of any kind, which a program cannot set back.
     """

@@ -50,7 +50,7 @@ AXES: Mapping[str, str] = {
     "round": "round",
 }
 _BUILD = ("image", "python", "cuda", "cudnn", "nccl")
-#: Conditions that differ as soon as an axis differs, and are not a reason of their own.
+#: Conditions that usually change with the fact of an axis. They do not forbid a comparison along this axis.
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "framework": ("framework_version", *_BUILD),
     "version": _BUILD,
@@ -320,7 +320,7 @@ def comparability(a: Statement, b: Statement, axis: str, workload: Workload, lev
 
 
 def judged(found: Sequence[Difference], axis: str, differs: bool, level: Level) -> Comparability:
-    """Return what some differences forbid along an axis, whose fact differs or not."""
+    """Return whether some differences permit a comparison along an axis; `differs` is whether its own fact differs."""
     compared = AXES[axis]
     excused = FOLLOWS[axis] if differs else ()
     besides, unknown, follows = [], [], []

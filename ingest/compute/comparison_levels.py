@@ -72,5 +72,5 @@ def tolerant(name: str, first: Values, second: Values) -> Level | None:
 
 
 def level_rank(level: Level | None) -> int:
-    """Return the place of the level from which on a difference is tolerated; the last for one that never is."""
+    """Return the place of the strictest level that tolerates a difference; `len(LEVELS)` if no level does."""
     return len(LEVELS) if level is None else LEVELS.index(level)

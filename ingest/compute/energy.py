@@ -46,7 +46,7 @@ def metrics(run: Run, telemetry: Telemetry) -> Mapping[str, MetricFigure]:
 
 
 def _power(run: Run, telemetry: Telemetry) -> float | str:
-    """Return the mean watts of all devices while the records that count, or the code of the reason for its absence."""
+    """Return the watts of all devices, a mean over the time of the records that count, or the code of a reason."""
     if not telemetry.measured or run.measured_clock is None:
         return "energy_clock"
     found, devices = telemetry.measured, run.case.devices
@@ -55,7 +55,7 @@ def _power(run: Run, telemetry: Telemetry) -> float | str:
     if not found.samples or found.samples < _FEWEST * devices or not found.seconds:
         return "energy_few"
     begin, end = map(seconds_of, run.measured_clock)
-    # Samples may end as far within the window as they are apart: none is missing there.
+    # The first and the last sample may each be one gap inside the window without a missing sample.
     gap = found.seconds / (found.samples / devices - 1)
     if found.seconds + 2 * gap < _COVERED * (end - begin):
         return "energy_clock"

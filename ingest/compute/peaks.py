@@ -34,7 +34,7 @@ def has_tf32(hardware: str) -> bool:
 
 
 def _listed(hardware: str, names: Iterable[str]) -> str | None:
-    """Return the longest name that is the beginning of a device's, by whole words; None without one."""
+    """Return the longest listed name whose words begin the name of the device, or None."""
     folded = hardware.lower().replace(" ", "-")
     found = [name for name in names if folded == name or folded.startswith(f"{name}-")]
     return max(found, key=len, default=None)

@@ -101,7 +101,7 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
 
 
 def repeats(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs of each result, of those that count, in the order of their first runs.
+    """Return the runs that count, in one list per result, in the order of their first runs.
 
     Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
     neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.

@@ -293,7 +293,7 @@ def read(found: Sequence[Path]) -> Publications:
     sources: dict[str, Publisher] = {}
     digest = hashlib.sha256()
     for folder in found:
-        # None of the sources of a wrong file counts.
+        # A wrong file adds no source.
         file = read_if_there(folder / SOURCES, _SourcesFile, problems)
         sources |= {each.name: each for each in file.data.source} if file else {}
         for path in sorted(folder.glob("*.csv")):

@@ -219,7 +219,7 @@ def _nested_without_nulls(value: Any) -> Any:
 
 
 def _further_facts(document: Mapping[str, Any]) -> dict[str, Plain]:
-    """Return the known facts in the case that are not among those that most cases have.
+    """Return the facts of the case that the vocabulary knows and `Case` has no field for.
 
     Raises:
         ValueError: one has a wrong value, or belongs elsewhere.

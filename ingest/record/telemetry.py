@@ -220,7 +220,7 @@ def _read(run: Run, files: Sequence[File], hashes: Mapping[str, str]) -> tuple[T
             measured=_measured(run, recordings),
         )
     )
-    text_of(found)  # A number that is none fails here, and not where all runs are written.
+    text_of(found)  # NaN fails here, where the file is known, and not when all runs are written.
     return found, problems
 
 
@@ -259,7 +259,7 @@ def _sampled(run: Run, recordings: Sequence[Recording]) -> Sampled:
 
 
 def _measured(run: Run, recordings: Sequence[Recording]) -> Sampled | UnsetType:
-    """Return the figures while the records that count."""
+    """Return the figures of the time in which the records that count were printed."""
     if run.measured_clock is None:
         return UNSET
     begin, end = map(seconds_of, run.measured_clock)

@@ -50,14 +50,14 @@ COMPARISONS = "data/comparisons.json"
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.LINES)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
-#: Folders with our files that are not committed; they may also contain files of others.
+#: Folders with files that we write and do not commit; others may write there, too.
 FOLDERS = ("en", "zh", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER)
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
-#: By which files of ours are known, in folders that others may write into as well.
+#: Text by which our files are recognized there.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log'}
 
-#: Endings of files of ours in folders of their own, by the name of the folder.
+#: Endings of our files, by the name of a folder that only we write to.
 KINDS = {share.FOLDER: ".png", Path(explorer.FOLDER).name: ".gz"}
 #: Further attributes of a page in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")

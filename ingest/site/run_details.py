@@ -197,7 +197,7 @@ def _gpu_column(key: str) -> ColumnOf[Mapping[str, Plain]]:
 
 
 def telemetry_table(found: Telemetry) -> Table | None:
-    """Return every telemetry figure, and the same while the records that the headline counts."""
+    """Return every telemetry figure of the run, and of the time of the records that the headline counts."""
     parts = {"table.value": found, "telemetry.measured": found.measured}
     columns = [
         ColumnOf[str](phrase("telemetry.quantity"), lambda key: phrase(f"telemetry.{key}")),
@@ -212,7 +212,7 @@ def _known(found: Telemetry) -> list[str]:
 
 
 def _statistic(found: Telemetry, key: str) -> str:
-    """Return the name of how a figure follows from its samples."""
+    """Return the name of the statistic that makes a figure of the samples."""
     over = "host" if key.startswith(_OF_HOST) else "devices" if found.devices else "samples"
     return f"{'sum' if key == ENERGY else 'peak' if key in PEAKS else 'mean'}_of_{over}"
 

@@ -105,7 +105,7 @@ def only(*names: str, **least: float) -> Verb:
 
 
 def only_if(condition: Callable[[Columns], bool], met: bool = True) -> Verb:
-    """Keep all rows if they meet a condition, or if they do not, and else none: of two readings of a line, one has rows."""
+    """Keep all rows if the condition is `met` (or not, if that is False), else drop all: a choice of two readings."""
     return lambda columns: columns.take(slice(None if condition(columns) == met else 0))
 
 

@@ -12,7 +12,7 @@ from perfledger.parsers.contract import Columns, Fact, Format, Reading, only_if
 
 
 def _of_first_batches(columns: Columns) -> bool:
-    """Return whether all records are of the first of several batches."""
+    """Return whether every record is of the first batch, and an epoch has several."""
     return len(columns["step"]) > 1 and bool((columns["step"] == 0).all() and (columns["total_steps"] > 1).all())
 
 

@@ -24,7 +24,7 @@ DESCRIBED = 24  # values read out to those who cannot see the chart
 
 
 class ChartMark(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a chart says of one value: its range over `n` repeats (None where unknown), the value as it is written,
+    """One value of a chart: its range over `n` repeats (None where unknown), the value as it is written,
     its configuration, and the page that shows where it comes from. A value that is not ranked has an outline."""
 
     low: float | None = None

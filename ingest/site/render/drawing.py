@@ -27,7 +27,7 @@ from perfledger.ingest.site.render.chart import (
 WIDE = 880
 #: Width of a chart on a phone.
 NARROW = 345
-#: Width from which names have room next to what they name.
+#: Least width of a chart that has names next to its lines and rows.
 _ROOMY = 560
 #: Share of the width that names of lines take at most.
 _ENDS = 0.36
@@ -88,7 +88,7 @@ def draw(spec: Spec, width: int, say: Say, description: str = "") -> str:
 
 
 def _marked(mark: ChartMark, lines: Sequence[Text], pen: Pen, ink: str, *shapes: str) -> str:
-    """Return the shapes of a value, which says more to who points at it and leads to where it comes from."""
+    """Return the shapes of a value; pointing at it shows its words, and its link leads to its source."""
     kind = f"pl-mark pl-ink-{ink}" if ink else "pl-mark"
     said = svg.words("title", *map(pen.say, lines))
     return svg.tag("a" if mark.href else "g", said, *shapes, kind=kind, href=mark.href)

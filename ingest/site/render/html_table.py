@@ -90,7 +90,7 @@ class Writer:
         return escape(self.words.say(self.language, text))
 
     def caution(self, text: Text) -> Markup:
-        """Return a dot whose words appear for who points at it, or reaches it by a tap or the keyboard."""
+        """Return a dot whose words appear on hover, tap or keyboard focus."""
         dot = '<span class="pl-caution" tabindex="0" role="img" aria-label="{}"></span>'
         return Markup(dot).format(self.say(text))
 

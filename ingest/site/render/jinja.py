@@ -51,7 +51,7 @@ def relative(page_path: str, target: str) -> str:
     """Return a relative link from one page to another; an address of another site stays as it is."""
     if target.startswith("https://"):
         return quote(target, safe="/:#?&=%")
-    # Below a folder that stands for that of the language: what both languages share lies outside of it.
+    # `language` replaces the folder of a language; files that both languages share are outside of it.
     return posixpath.relpath(f"/language/{target}", posixpath.dirname(f"/language/{page_path}"))
 
 

@@ -67,7 +67,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cell:
-    """The content of a cell: entries one below the other, and a note on them, or on why there is none."""
+    """The content of a cell: entries one below the other, and a note: about them, or why the cell is empty."""
 
     entries: tuple[Entry, ...] = ()
     note: Text | None = None

@@ -56,7 +56,8 @@ def status(page: Any) -> str:
 
 
 def alert(page: Any) -> str:
-    until(page, "document.querySelector('#pl-explore-said').textContent")
+    """Its text as laid out, which comes a moment after the text itself."""
+    until(page, "document.querySelector('#pl-explore-said').innerText")
     return str(page.locator("#pl-explore-said").inner_text())
 
 

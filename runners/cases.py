@@ -56,7 +56,7 @@ def select_cases(recipe: LaunchRecipe, choices: Choices) -> list[RecipeCase]:
         RunnerError: the recipe does not have such a key, the key cannot have such a value, or the command does not use
             it.
     """
-    tables = [_with_common_values(recipe, axes) for axes in recipe.matrix]
+    tables = [_with_common_values(recipe, axes) for axes in recipe.tables]
     keys = ("nodes", "devices", *(key for key in tables[0] if key != "shape"))
     for key in choices:
         if key not in keys:
@@ -118,7 +118,7 @@ def _same_command(recipe: LaunchRecipe, cases: Iterable[RecipeCase]) -> str:
 
 def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
-    varied = {*IDENTITY, *(key for axes in recipe.matrix for key in axes)}
+    varied = {*IDENTITY, *(key for axes in recipe.tables for key in axes)}
     usual = {"iterations": recipe.iterations, **recipe.options}
     # A site adds options that are not keys of the recipe.
     given = [key for key in case.options if key in case.slots]

@@ -96,7 +96,7 @@ def plan_run(
         every_node=launcher.every_node,
         timeout_seconds=recipe.timeout_seconds,
         variables=words.variables(),
-        files={name: _content(recipe, path) for name, path in recipe.files.items()},
+        files={name: _content(recipe, path) for name, path in recipe.sent.items()},
         container=container,
         programs=_programs(words.trainer()[0], launch, settings.place.prefix) if container is None else (),
         python=recipe.setup.python,
@@ -201,7 +201,7 @@ def _record(
     recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, labels: Labels, repeat: int
 ) -> PlannedRecord:
     repository = recipe.source.repository
-    version = recipe.source.commit or (repository and _commit(tuple(recipe.files.values())))
+    version = recipe.source.commit or (repository and _commit(tuple(recipe.sent.values())))
     return PlannedRecord(
         schema=RUN_SCHEMA,
         suite=recipe.suite,

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec import Struct
 
 from perfledger.runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word
-from perfledger.runners.toml_errors import FaultError, Keys, Table, nearest, wrong
+from perfledger.runners.toml_errors import FaultError, Keys, nearest, wrong
 from perfledger.schema.vocabulary import PRECISIONS
 
 #: Keys that every case has by itself; an option cannot have these names.
 COMPUTED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
 SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
+#: A table of the matrix as its file states it: a value or several by key of the case.
+Table = dict[str, Scalar | tuple[Scalar, ...]]
 #: Values to combine, by key of the case.
 Axes = Mapping[str, tuple[Scalar, ...]]
+#: A table of `[slots]`: `by`, a key of the case, and a text or a list of words for each of its values.
+Lookup = dict[str, str | int | tuple[str, ...]]
 
 
 def text_of(value: Scalar) -> str:
@@ -28,18 +29,11 @@ def text_of(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def scalar(keys: Keys, value: object) -> Scalar:
-    """Return a value of a recipe; raise unless it is a text, a number or a truth value."""
-    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-        raise wrong(keys, value, "must be a string, a number or a truth value")
-    return value
-
-
-def check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
+def check_name(keys: Keys, taken: Collection[str]) -> None:
     """Raise unless `{key}` is a slot that can only mean this value."""
     key = str(keys[-1])
     if not _KEY.fullmatch(key) or key in {*taken, *COMPUTED, *NODE_VARIABLES}:
-        raise wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")
+        raise wrong(keys, "is taken, or is not a name: use a-z, 0-9 and '_', and another word")
 
 
 def case_value_fault(key: str, value: Scalar) -> str:
@@ -53,41 +47,35 @@ def case_value_fault(key: str, value: Scalar) -> str:
     return ""
 
 
-def read_matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
+def read_matrix(stated: Table | Sequence[Table], options: Collection[str]) -> tuple[Axes, ...]:
     """Read `matrix`, one table or several; a key of one table must be in all of them or in `options`."""
-    tables = stated if isinstance(stated, list) else [stated]
-    if not tables or not all(isinstance(each, dict) for each in tables):
-        raise wrong(("matrix",), stated, "must be a table or several: [matrix], or [[matrix]] more than once")
+    tables = (stated,) if isinstance(stated, Mapping) else stated
     found = tuple(_axes(table, ("matrix", number)) for number, table in enumerate(tables))
+    if not found:
+        raise wrong(("matrix",), "is empty; state at least `batch_size` and `precision`")
     for key in dict.fromkeys(key for axes in found for key in axes):
         for number, axes in enumerate(found):
             if key not in axes and key not in options:
-                what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
-                raise FaultError(("matrix", number), what)
+                raise wrong(("matrix", number, key), "is in one table and not in all; add it to them or to `options`")
     return found
 
 
 def _axes(table: Table, keys: Keys) -> Axes:
     for key in ("batch_size", "precision"):
-        if key not in table:
-            similar = difflib.get_close_matches(key, table, n=1)
-            remedy = f"is `{similar[0]}` a misspelling of it?" if similar else "state at least one value"
-            raise FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
-    axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
-    return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
+        if table.get(key, ()) == ():
+            raise wrong((*keys, key), "is missing or empty; state at least one value")
+    return {"shape": ("1n1d",), **{key: _axis((*keys, key), value) for key, value in table.items()}}
 
 
-def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
+def _axis(keys: Keys, value: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:
     """Read the values of a key."""
-    check_name(keys, value, ())
-    values = tuple(scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
-    if not values:
-        raise FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
-    if len({text_of(each) for each in values}) < len(values):
-        raise wrong(keys, value, "states a value twice")
+    check_name(keys, ())
+    values = value if isinstance(value, tuple) else (value,)
+    if not values or len({text_of(each) for each in values}) < len(values):
+        raise wrong(keys, "states no value, or one twice")
     for each in values:
         if fault := case_value_fault(str(keys[-1]), each):
-            raise wrong(keys, each, fault)
+            raise wrong(keys, f"is {each!r}, but {fault}")
     return values
 
 
@@ -154,21 +142,14 @@ def value_of(recipe: str, tables: Sequence[Axes], key: str, text: str) -> Scalar
 def _converted(recipe: str, key: str, text: str, example: Scalar) -> Scalar:
     kind = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[type(example)]
     try:
-        return scalar((key,), msgspec.convert(text, type(example), strict=False))
-    except (msgspec.ValidationError, FaultError):
+        return msgspec.convert(text, type(example), strict=False)
+    except msgspec.ValidationError:
         what = f"{key}={text!r} must be {kind}, like its {text_of(example)}"
         raise RunnerError(f"recipe {recipe}: {what}") from None
 
 
 #: A slot in a text, or a brace that is written twice and means one.
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
-
-
-class Lookup(Struct, frozen=True):
-    """A table of `[slots]`: texts or lists of words by the value of one key of the case."""
-
-    by: str
-    values: Mapping[str, str | tuple[str, ...]]
 
 
 def slot_alone(text: str) -> str:
@@ -193,36 +174,11 @@ def filled_word(text: str, value: Callable[[str], Word]) -> Word:
     return tuple(merged) or ("",)
 
 
-def read_slots(table: Table, keys: Collection[str]) -> dict[str, Lookup]:
-    """Read `[slots]`; `keys` are those of the recipe's matrix and options."""
-    for name, value in table.items():
-        check_name(("slots", name), value, keys)
-        if not isinstance(value, dict):
-            raise wrong(("slots", name), value, "must be a table: `by`, and a text or a list for each of its values")
-    return {name: _lookup(name, value, keys) for name, value in table.items()}
-
-
-def _lookup(name: str, table: Table, keys: Collection[str]) -> Lookup:
-    by, known = table.get("by"), sorted({*keys, *COMPUTED} - {"shape", "data"})
-    if by not in known:
-        raise wrong(("slots", name, "by"), by, f"must be one of {', '.join(known)}")
-    return Lookup(
-        str(by), {key: _slot_texts(("slots", name, key), value) for key, value in table.items() if key != "by"}
-    )
-
-
-def _slot_texts(keys: tuple[str, ...], value: object) -> str | tuple[str, ...]:
-    if not isinstance(value, list):
-        return text_of(scalar(keys, value))
-    if not all(isinstance(each, str) for each in value):
-        raise wrong(keys, value, "must be a list of texts")
-    return tuple(value)
-
-
 def texts_of(slot: Lookup) -> Iterator[str]:
     """Yield the texts of a slot, for whatever value of its key."""
-    for each in slot.values.values():
-        yield from [each] if isinstance(each, str) else each
+    for key, each in slot.items():
+        if key != "by":
+            yield from each if isinstance(each, tuple) else [str(each)]
 
 
 def check_texts(keys: tuple[str, ...], texts: Iterable[str], known: Collection[str]) -> None:

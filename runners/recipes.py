@@ -1,20 +1,16 @@
-"""Recipes as data: the keys of a file `recipes/**/<name>.toml`, each of them checked, and the recipes that are shipped.
-
-Tables with fixed keys are decoded by msgspec, and those whose keys the author chooses (`[[matrix]]`, `[options]`,
-`[slots]`, `[environment_variables]`, `[files]`) key by key.
-"""
+"""Recipes as data: the keys of a file `recipes/**/<name>.toml`, each of them checked, and the recipes shipped."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
 import re
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from perfledger.runners.job import NODE_VARIABLES, Count, RequiredRecords, RunnerError, Scalar, Text
 from perfledger.runners.matrix import (
@@ -22,14 +18,13 @@ from perfledger.runners.matrix import (
     SLOT,
     Axes,
     Lookup,
+    Table,
     check_name,
     check_texts,
     read_matrix,
-    read_slots,
-    scalar,
     texts_of,
 )
-from perfledger.runners.toml_errors import FaultError, Table, decoded, read_toml, wrong
+from perfledger.runners.toml_errors import read_toml, wrong
 from perfledger.schema.plans import DataSet
 from perfledger.schema.redaction.redact import has_key
 from perfledger.schema.vocabulary import LAUNCHERS
@@ -39,6 +34,8 @@ FOLDER = Path(__file__).parent / "recipes"
 #: The site file of the recipes in its folder; see `settings.py`.
 SITE_FILE = "site.toml"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: A path below a folder.
+_BELOW = r"^(?!/)(?!(.*/)?\.\.(/|$))"
 #: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
 _SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
 _REDACTION_SECONDS = 1.0
@@ -49,13 +46,11 @@ Slug = Annotated[
 ]
 OptionalSlug = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9._-]*)?$", description=get_args(Slug)[1].description)]
 Words = Annotated[tuple[str, ...], Meta(description="a list of texts")]
+VariableName = Annotated[str, Meta(pattern=f"^{VARIABLE.pattern}$")]
+Variables = Annotated[dict[VariableName, str], Meta(description="a table of texts by names of environment variables")]
 LauncherName = Annotated[
     str,
-    Meta(
-        pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$",
-        description=f"one of {', '.join(LAUNCHERS)}",
-        examples=list(LAUNCHERS),
-    ),
+    Meta(pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$", description=f"one of {', '.join(LAUNCHERS)}"),
 ]
 
 
@@ -105,9 +100,7 @@ class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
 
     repository: str = ""
     commit: str = ""
-    folder: Annotated[
-        str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))", description="a path without a leading / and without ..")
-    ] = ""
+    folder: Annotated[str, Meta(pattern=_BELOW, description="a path without a leading / and without ..")] = ""
 
 
 class RecipeData(DataSet, frozen=True, forbid_unknown_fields=True):
@@ -115,7 +108,15 @@ class RecipeData(DataSet, frozen=True, forbid_unknown_fields=True):
 
 
 class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The keys of a recipe's file. Tables whose keys the author chooses are still as TOML gives them."""
+    """The keys of a recipe's file.
+
+    Attributes:
+        command: has slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
+            `container.image`.
+        matrix: one table or several, of the values that cases combine.
+        slots: texts or lists of words by the value of the key that `by` names.
+        files: written into the folder that the command runs in: path there to file or folder here.
+    """
 
     title: Text = ""
     suite: Slug
@@ -127,7 +128,12 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     iterations: Count
     command: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of texts, the program first")]
     records: RequiredRecords
-    matrix: Any
+    matrix: Annotated[
+        Table | tuple[Table, ...],
+        Meta(
+            description="a table or several, [matrix] or [[matrix]], of texts, numbers, truth values and lists of them"
+        ),
+    ]
     device: Annotated[Literal["cpu", "gpu"], Meta(description="cpu or gpu")] = "gpu"
     repeats: Count = 5
     timeout_seconds: Count = 3600
@@ -135,10 +141,16 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
     notes: str = ""
     launcher: Launcher = Launcher()
-    options: Table = {}
-    slots: Table = {}
-    environment_variables: Table = {}
-    files: Table = {}
+    options: Annotated[dict[str, Scalar], Meta(description="a table of texts, numbers and truth values")] = {}
+    slots: Annotated[
+        dict[str, Lookup],
+        Meta(description="tables, each with `by`, and a text or a list of texts for each of its values"),
+    ] = {}
+    environment_variables: Variables = {}
+    files: Annotated[
+        dict[Annotated[str, Meta(pattern=f"{_BELOW}.")], Text],
+        Meta(description="a table: a path without a leading / and without .., and the path of a file or a folder here"),
+    ] = {}
     container: Image | None = None
     setup: Setup = Setup()
     source: RecipeSource = RecipeSource()
@@ -151,109 +163,83 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     Attributes:
         name: of its file.
         sha256: of its file.
-        command: has slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
-            `container.image`.
-        matrix: tables of the values that cases combine.
-        files: written into the folder that the command runs in: path there to file here.
-        lock: the text of the file that `setup.lock` names, empty without one.
         folder: that of its file.
+        lock: the text of the file that `setup.lock` names, empty without one.
+        tables: of the matrix.
+        sent: files by their path in the folder that the command runs in.
     """
 
     name: str
     sha256: str
-    lock: str
     folder: Path
-    matrix: tuple[Axes, ...]
-    options: dict[str, Scalar]
-    slots: dict[str, Lookup]
-    environment_variables: dict[str, str]
-    files: dict[str, Path]
+    lock: str
+    tables: tuple[Axes, ...]
+    sent: dict[str, Path]
 
 
-def recipe_of(path: Path, content: bytes, tables: Table) -> LaunchRecipe:
-    """Return the recipe of a TOML file, by its bytes and tables.
+def recipe_of(path: Path, content: bytes, file: RecipeFile) -> LaunchRecipe:
+    """Return the recipe of a TOML file, by its bytes and its record.
 
     Raises:
         FaultError: a key or its value is wrong.
     """
-    file = decoded(tables, RecipeFile, "a recipe")
-    matrix = read_matrix(file.matrix, file.options)
-    read = {
-        "title": file.title or f"{file.model} in {file.framework}",
-        "matrix": matrix,
-        "options": _options(file.options),
-        "slots": read_slots(file.slots, {*file.options, *matrix[0]}),
-        "environment_variables": read_variables(file.environment_variables),
-        "files": _files(file.files, path.parent),
-        # A text of several lines ends with a line break.
-        "setup": replace(file.setup, text=file.setup.text.strip()),
-        "lock": _lock(file.setup, path.parent),
-    }
-    stated = {name: getattr(file, name) for name in file.__struct_fields__}
+    for key in file.options:
+        check_name(("options", key), ("batch_size", "precision", "shape"))
+    tables = read_matrix(file.matrix, file.options)
+    for name, slot in file.slots.items():
+        check_name(("slots", name), {*file.options, *tables[0]})
+        known = sorted({*file.options, *tables[0], *COMPUTED} - {"shape", "data"})
+        if slot.get("by") not in known:
+            raise wrong(("slots", name, "by"), f"must be one of {', '.join(known)}")
+    check_variables(file.environment_variables, ("environment_variables",))
+    title = file.title or f"{file.model} in {file.framework}"
+    # A text of several lines ends with a line break.
+    setup = replace(file.setup, text=file.setup.text.strip())
     recipe = LaunchRecipe(
-        name=path.stem, sha256=hashlib.sha256(content).hexdigest(), folder=path.parent, **{**stated, **read}
+        **{**asdict(file), "title": title, "setup": setup},
+        name=path.stem,
+        sha256=hashlib.sha256(content).hexdigest(),
+        folder=path.parent,
+        lock=_lock(file.setup, path.parent),
+        tables=tables,
+        sent=_sent(file.files, path.parent),
     )
     _check_slots(recipe)
     return recipe
 
 
-def _options(table: Table) -> dict[str, Scalar]:
-    for key, value in table.items():
-        check_name(("options", key), value, ("batch_size", "precision", "shape"))
-    return {key: scalar(("options", key), value) for key, value in table.items()}
-
-
-def read_variables(table: Table, keys: tuple[str, ...] = ("environment_variables",)) -> dict[str, str]:
-    """Read a table of environment variables, which lies at these keys: a text for each."""
-    for name, value in table.items():
-        at = (*keys, name)
-        if not VARIABLE.fullmatch(name):
-            raise wrong(at, value, "this is not the name of an environment variable")
-        if fault := secret_fault(name, str(value)):
-            raise FaultError(at, f"`{'.'.join(at)}` {fault}")
-    return {name: str(scalar((*keys, name), value)) for name, value in table.items()}
+def check_variables(variables: Mapping[str, str], keys: tuple[str, ...]) -> None:
+    """Raise for a variable whose value must not be published; `keys` are those of the table."""
+    for name, value in variables.items():
+        if fault := secret_fault(name, value):
+            raise wrong((*keys, name), fault)
 
 
 def secret_fault(name: str, value: str) -> str:
     """Return why a variable must not be stated with its value, which would be published; empty if it may."""
-    if value and (_SECRET_NAME.search(name) or _holds_key(f"{name}={value}")):
+    if value and (_SECRET_NAME.search(name) or has_key(f"{name}={value}", _REDACTION_SECONDS)):
         return f"looks like a secret, and its value would be published; leave it out and run with --secret {name}"
     return ""
 
 
-def _holds_key(text: str) -> bool:
-    # `list` and `show` need no `regex`; whatever runs has it.
-    with suppress(ImportError):
-        return has_key(text, _REDACTION_SECONDS)
-    return False
-
-
 def _lock(setup: Setup, folder: Path) -> str:
     """Return the text of `setup.lock`, a requirements file for pip's `--require-hashes`."""
-    if not setup.lock:
-        return ""
-    keys = ("setup", "lock")
     try:
-        return (folder / setup.lock).read_text(encoding="utf-8")
+        return (folder / setup.lock).read_text(encoding="utf-8") if setup.lock else ""
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise wrong(keys, setup.lock, f"it cannot be read: {why}; paths begin at the recipe's folder") from error
+        raise wrong(("setup", "lock"), f"cannot be read: {why}; paths begin at the recipe's folder") from error
 
 
-def _files(table: Table, folder: Path) -> dict[str, Path]:
-    """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder."""
+def _sent(files: Mapping[str, str], folder: Path) -> dict[str, Path]:
+    """Return the files that `[files]` names, by their path there; those of a folder without hidden ones."""
     found: dict[str, Path] = {}
-    for there, here in table.items():
-        keys = ("files", there)
-        if not there or there.startswith("/") or ".." in PurePosixPath(there).parts:
-            raise wrong(keys, there, "must be a path without a leading / and without ..")
-        if not isinstance(here, str) or not here.strip():
-            raise wrong(keys, here, "must be a text that is not empty: a file or a folder")
+    for there, here in files.items():
         base = folder / here
-        paths = [path for path in sorted(base.rglob("*")) if _is_source(path, base)] if base.is_dir() else []
-        if base.is_dir() and not paths:
-            raise wrong(keys, here, "no file is there; paths begin at the recipe's folder")
-        found |= {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths or [base]}
+        paths = [path for path in sorted(base.rglob("*")) if _is_source(path, base)] if base.is_dir() else [base]
+        if not paths:
+            raise wrong(("files", there), f"is {here!r}, and no file is there; paths begin at the recipe's folder")
+        found |= {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths}
     return found
 
 
@@ -280,7 +266,7 @@ def _check_slots(recipe: LaunchRecipe) -> None:
 
 def case_keys(recipe: LaunchRecipe) -> dict[str, None]:
     """Return the keys that distinguish the cases of a recipe, in one order for all tables."""
-    return dict.fromkeys((*recipe.options, *recipe.matrix[0]))
+    return dict.fromkeys((*recipe.options, *recipe.tables[0]))
 
 
 def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
@@ -293,7 +279,7 @@ def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
     while texts:
         for name in {match[1] for match in SLOT.finditer(texts.pop()) if match[1]} - found:
             slot = recipe.slots.get(name)
-            found |= {name, slot.by} if slot else {name}
+            found |= {name, str(slot["by"])} if slot else {name}
             texts += texts_of(slot) if slot else ()
     return frozenset(found | ({"batch_size", "devices"} if "global_batch_size" in found else set()))
 
@@ -325,7 +311,7 @@ def load(path: Path) -> LaunchRecipe:
     Raises:
         RunnerError: it is not a recipe; the message names the file, and line and key where they are known.
     """
-    return read_toml(path, "recipe", lambda content, tables: recipe_of(path, content, tables))
+    return read_toml(path, RecipeFile, "recipe", lambda content, file: recipe_of(path, content, file))
 
 
 def _shipped() -> dict[str, Path]:

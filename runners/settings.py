@@ -24,14 +24,21 @@ from perfledger.runners.job import (
     RunnerError,
     secret_values,
 )
-from perfledger.runners.recipes import FOLDER, SITE_FILE, VARIABLE, LaunchRecipe, Words, read_variables
-from perfledger.runners.toml_errors import FaultError, Table, decoded, read_toml
+from perfledger.runners.recipes import (
+    FOLDER,
+    SITE_FILE,
+    LaunchRecipe,
+    VariableName,
+    Variables,
+    Words,
+    check_variables,
+)
+from perfledger.runners.toml_errors import read_toml, wrong
 from perfledger.schema.records import SiteRecord
 
 #: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
 IfBusy = Literal["refuse", "wait", "run", "count"]
 
-Name = Annotated[str, Meta(pattern=f"^{VARIABLE.pattern}$")]
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
 
 
@@ -48,8 +55,8 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     prologue: Words = ()
     before: Words = ()
     after: Words = ()
-    environment_variables: Table = {}
-    secrets: Annotated[tuple[Name, ...], Meta(description="a list of names of environment variables")] = ()
+    environment_variables: Variables = {}
+    secrets: Annotated[tuple[VariableName, ...], Meta(description="a list of names of environment variables")] = ()
     interface: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="the name of a network interface")] = ""
     address: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="an address, or a name that its peers know")] = ""
     data: Annotated[dict[str, Folder], Meta(description="a table of absolute paths")] = {}
@@ -86,14 +93,11 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
         return next((self.data[name] for name in (recipe, data_set, "default") if name in self.data), "")
 
 
-Places = Annotated[dict[str, Table], Meta(description="a table for each name")]
-
-
 class SiteTables(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tables of the file by the names of hosts, or of partitions of Slurm, as TOML gives them."""
+    """The tables of the file by the names of hosts, or of partitions of Slurm."""
 
-    hosts: Places = {}
-    partitions: Places = {}
+    hosts: dict[str, SitePlace] = {}
+    partitions: dict[str, SitePlace] = {}
 
 
 class SiteFile(Struct, frozen=True):
@@ -200,17 +204,14 @@ def load_site(path: Path) -> SiteFile:
     Raises:
         RunnerError: it is not one; the message names the file, and line and key where they are known.
     """
-    return read_toml(path, "site file", lambda _, tables: SiteFile(path, dict(_places(tables))))
+    return read_toml(path, SiteTables, "site file", lambda _, tables: SiteFile(path, dict(_places(tables))))
 
 
-def _places(tables: Table) -> Iterator[tuple[tuple[str, str], SitePlace]]:
-    file = decoded(tables, SiteTables, "a site")
-    for kind, places in {"hosts": file.hosts, "partitions": file.partitions}.items():
-        for name, table in places.items():
-            where = (kind, name)
-            place = decoded(table, SitePlace, "a site", where)
-            variables = read_variables(place.environment_variables, (*where, "environment_variables"))
+def _places(tables: SiteTables) -> Iterator[tuple[tuple[str, str], SitePlace]]:
+    for kind, places in {"hosts": tables.hosts, "partitions": tables.partitions}.items():
+        for name, place in places.items():
+            check_variables(place.environment_variables, (kind, name, "environment_variables"))
             key = "sbatch" if kind == "hosts" else "address"
             if getattr(place, key):
-                raise FaultError((*where, key), f"`{kind}.{name}.{key}` is not for {kind}; leave it out")
-            yield where, replace(place, environment_variables=variables)
+                raise wrong((kind, name, key), f"is not for {kind}; leave it out")
+            yield (kind, name), place

@@ -1,13 +1,14 @@
-"""Messages for a mistake in a TOML file: its line, its key, what is there, what must be, and the nearest spelling."""
+"""Messages for a mistake in a TOML file: its line, its key, what must be there, and the nearest spelling."""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,15 +18,10 @@ from perfledger.runners.job import RunnerError
 T = TypeVar("T", bound=Struct)
 R = TypeVar("R")
 
-# Lines of a TOML file: the header of a table, and a key.
-_KEY_TEXT = r"""(?:"([^"]+)"|'([^']+)'|([\w-]++))"""
-_HEADER = re.compile(rf"\s*\[(\[?)\s*({_KEY_TEXT}(?:\s*\.\s*{_KEY_TEXT})*+)\s*\]\]?\s*(?:#.*)?$")
-_KEY_LINE = re.compile(rf"\s*{_KEY_TEXT}\s*=")
-
-#: A table of a TOML file, as tomllib gives it.
-Table = Mapping[str, Any]
 #: Keys on the way to a value of a file; the number of a table in a list of tables is one, too.
 Keys = tuple[str | int, ...]
+#: A text over several lines, in which nothing is a key.
+_LONG_TEXT = re.compile(r"""(\"{3}|'{3}).*?\1""", re.DOTALL)
 
 
 class FaultError(Exception):
@@ -36,17 +32,17 @@ class FaultError(Exception):
         self.keys = keys
 
 
-def read_toml(path: Path, what: str, reader: Callable[[bytes, Table], R]) -> R:
-    """Return what a reader makes of a TOML file, by its bytes and tables; `what` the file is, for messages.
+def read_toml(path: Path, kind: type[T], what: str, reader: Callable[[bytes, T], R]) -> R:
+    """Return what a reader makes of a TOML file, by its bytes and its record; `what` the file is, for messages.
 
     Raises:
-        RunnerError: it cannot be read, is not TOML, or its reader found a mistake; the message names the line.
+        RunnerError: it cannot be read, is not TOML, or has a mistake; the message names the line.
     """
     text = ""
     try:
         content = path.read_bytes()
         text = content.decode()
-        return reader(content, tomllib.loads(text))
+        return reader(content, _decoded(tomllib.loads(text), kind, what))
     except OSError as error:
         raise RunnerError(f"{path}: this {what} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -60,58 +56,37 @@ def read_toml(path: Path, what: str, reader: Callable[[bytes, Table], R]) -> R:
         raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 
 
-def decoded(tables: Table, kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:
-    """Return tables of a file as a record.
-
-    Args:
-        tables: as TOML gives them.
-        kind: the record.
-        file: what the file is, for messages: `a recipe`.
-        at: the keys at which the tables lie in it.
-
-    Raises:
-        FaultError: a key is unknown or missing, or its value has another type.
-    """
+def _decoded(tables: object, kind: type[T], what: str) -> T:
+    """Return the tables of a file as a record; raise a fault in our words."""
     try:
         return msgspec.convert(tables, kind)
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `$")
-        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables, kind, file, at) from error
-
-
-def _explained(
-    what: str, keys: tuple[str, ...], tables: Table, kind: type[Struct], file: str, at: tuple[str, ...]
-) -> FaultError:
-    """Return the fault that msgspec found, in our words: the value, the expected values, and the nearest spelling."""
-    name, whole = next(iter(re.findall("`([^`]*)`", what)), ""), (*at, *keys)
-    if what.startswith("Object missing"):
-        return FaultError(whole, f"the key `{'.'.join((*whole, name))}` is missing; add it")
-    if what.startswith("Object contains unknown"):
-        known = _struct_at(kind, keys).__struct_fields__
-        remedy = nearest(name, known) or f"the keys here are {', '.join(known)}"
-        return FaultError((*whole, name), f"`{'.'.join((*whole, name))}` is not a key of {file}; {remedy}")
-    value: Any = tables
-    for key in keys:
-        value = value[key]
-    hint = get_type_hints(_struct_at(kind, keys[:-1]), include_extras=True)[keys[-1]]
-    return FaultError(whole, f"`{'.'.join(whole)}` is {value!r}, but must be {_expected(hint, value)}")
+        said, _, place = str(error).partition(" - at `")
+        # Without the keys that the author chose, which msgspec does not name.
+        keys = tuple(re.findall(r"\.(\w+)", place))
+        name = next(iter(re.findall("`([^`]*)`", said)), "")
+        if said.startswith("Object missing"):
+            raise FaultError(keys, f"the key `{dotted((*keys, name))}` is missing; add it") from error
+        if said.startswith("Object contains unknown"):
+            known = _struct_at(kind, keys).__struct_fields__
+            remedy = nearest(name, known) or f"the keys here are {', '.join(known)}"
+            raise FaultError((*keys, name), f"`{dotted((*keys, name))}` is not a key of a {what}; {remedy}") from error
+        hint = get_type_hints(_struct_at(kind, keys[:-1]), include_extras=True)[keys[-1]]
+        description = next((each.description for each in get_args(hint) if isinstance(each, Meta)), None)
+        raise wrong(keys, f"must be {description or ('a text' if hint is str else 'a table')}") from error
 
 
 def _struct_at(found: type[Struct], keys: Iterable[str]) -> type[Struct]:
     for key in keys:
-        hint = get_type_hints(found)[key]
-        found = next(each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct))
+        found = next(_structs(get_type_hints(found)[key]))
     return found
 
 
-def _expected(hint: Any, value: object) -> str:
-    """Return what a key takes, from the description of its type, and the permitted value nearest to `value`."""
-    meta = next((each for each in get_args(hint) if isinstance(each, Meta)), Meta())
-    description = meta.description
-    choices = meta.examples or [each for each in get_args(next(iter(get_args(hint)), None)) if isinstance(each, str)]
-    near = nearest(str(value), choices)
-    kind = "a text" if hint is str else "a table"
-    return f"{description or kind}; {near}" if near else description or kind
+def _structs(hint: object) -> Iterator[type[Struct]]:
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        yield hint
+    for each in get_args(hint):
+        yield from _structs(each)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -120,39 +95,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{similar[0]}`?" if similar else ""
 
 
-def wrong(keys: Keys, value: object, why: str) -> FaultError:
+def wrong(keys: Keys, why: str) -> FaultError:
     """Return the fault of a value."""
-    name = ".".join(key for key in keys if isinstance(key, str))
-    return FaultError(keys, f"`{name}` is {value!r}, but {why}")
+    return FaultError(keys, f"`{dotted(keys)}` {why}")
+
+
+def dotted(keys: Keys) -> str:
+    """Return keys as a message shows them."""
+    return ".".join(key for key in keys if isinstance(key, str))
 
 
 def line_of(text: str, keys: Keys) -> int:
-    """Return the line of the value at these keys, or of the table around it; 1 where neither is found."""
-    lines: dict[Keys, int] = {}
-    for found, number in _key_lines(text):
-        lines.setdefault(found, number)
-    for length in range(len(keys), 0, -1):
-        # The text has no number of a table that is the only one.
-        for each in (keys[:length], tuple(key for key in keys[:length] if isinstance(key, str))):
-            if each in lines:
-                return lines[each]
-    return 1
-
-
-def _key_lines(text: str) -> Iterator[tuple[Keys, int]]:
-    """Yield the keys of a TOML text with their lines; tomllib keeps no positions.
-
-    A table of `[[matrix]]` has its number as a key; anything inside a value has the line of its key.
-    """
-    table: Keys = ()
-    count, in_text = 0, False
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not in_text and (header := _HEADER.match(line)):
-            table = tuple("".join(key) for key in re.findall(_KEY_TEXT, header[2]))
-            yield table, number
-            if header[1]:
-                table, count = (*table, count), count + 1
-                yield table, number
-        elif not in_text and (key := _KEY_LINE.match(line)):
-            yield (*table, key[1] or key[2] or key[3]), number
-        in_text ^= (line.count('"""') + line.count("'''")) % 2 == 1
+    """Return the line of the value at these keys, or of the table around it, from 1; tomllib keeps no positions."""
+    text = _LONG_TEXT.sub(lambda found: re.sub(".", " ", found[0]), text)
+    at, pattern = 0, re.compile("")
+    for key in keys:
+        if isinstance(key, str):
+            name = rf"[\"']?{re.escape(key)}[\"']?[ \t]*"
+            pattern = re.compile(rf"^[ \t]*(?:\[\[?(?:.*\.)?[ \t]*{name}\]|{name}=)", re.MULTILINE)
+            found = pattern.search(text, at)
+        else:
+            found = next(itertools.islice(pattern.finditer(text, at), key, None), None)
+        at = found.start() if found else at
+    return text.count("\n", 0, at) + 1

@@ -217,11 +217,13 @@ class CaseWords(NamedTuple):
 
     def _slot(self, name: str) -> str | tuple[str, ...]:
         slot = self.recipe.slots[name]
-        value = text_of(self.case.slots[slot.by])
-        if value not in slot.values:
-            remedy = f"add it, or choose one of {', '.join(slot.values)}"
-            raise self._fault(f"`slots.{name}` has no entry for {slot.by}={value}; {remedy}")
-        return slot.values[value]
+        by = str(slot["by"])
+        value = text_of(self.case.slots[by])
+        if value not in slot:
+            remedy = f"add it, or choose one of {', '.join(key for key in slot if key != 'by')}"
+            raise self._fault(f"`slots.{name}` has no entry for {by}={value}; {remedy}")
+        found = slot[value]
+        return found if isinstance(found, tuple) else str(found)
 
     def _fault(self, why: str) -> RunnerError:
         return RunnerError(f"recipe {self.recipe.name}: {why}")

@@ -92,13 +92,13 @@ def test_the_suite_has_a_page_that_knows_the_model(name):
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
 def test_options_have_the_names_that_formats_give_them(name):
     recipe = load(name)
-    for option in {*recipe.options, *recipe.matrix[0]} - {"shape", "batch_size", "precision"}:
+    for option in {*recipe.options, *recipe.tables[0]} - {"shape", "batch_size", "precision"}:
         known = OPTIONS | OWN_OPTIONS.keys() | {"accumulation"}
         assert option in known, f"{option}: use a name of schema.vocabulary.OPTIONS, or describe it in OWN_OPTIONS"
 
 
 def test_own_options_are_used_and_not_facts_of_formats():
-    used = {option for name in OF_THE_SOURCES for option in (*load(name).options, *load(name).matrix[0])}
+    used = {option for name in OF_THE_SOURCES for option in (*load(name).options, *load(name).tables[0])}
     assert OWN_OPTIONS.keys() <= used - FACTS.keys()
 
 

@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import shlex
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -20,8 +19,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import NO_ANSWER, ProgramResult, Question, ask
+from perfledger.runners.programs import ProgramResult, Question, ask
 
 T = TypeVar("T")
 
@@ -44,8 +42,6 @@ home = question.pop("above", "") or os.path.join(agents, question["agent"])
 if packed and not os.path.isdir(home):
     import base64, io, shutil, tempfile, zipfile
     archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(packed)))
-    if not all(name.startswith("agent/") for name in archive.namelist()):
-        sys.exit("the archive is not that of an agent")
     new = ""
     try:
         os.makedirs(agents, exist_ok=True)
@@ -84,14 +80,8 @@ sys.exit(standalone(sys.argv[1:]))
 
 
 def archive(further: Mapping[str, str] | None = None) -> bytes:
-    """Return a zip of the agent's modules, and of further texts by name.
-
-    Raises:
-        RunnerError: the modules are not there.
-    """
+    """Return a zip of the agent's modules, and of further texts by name."""
     modules = {f"agent/{path.name}": path.read_bytes() for path in sorted(AGENT.glob("*.py"))}
-    if not {"agent/__init__.py", "agent/actions.py"} <= modules.keys():
-        raise RunnerError(f"{AGENT}: the modules of the agent are not there; install Perfledger again")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as into:
         for name, data in {**modules, **{name: os.fsencode(text) for name, text in (further or {}).items()}}.items():
@@ -148,49 +138,3 @@ def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
             with suppress(msgspec.MsgspecError):
                 return msgspec.json.decode(line.removeprefix(MARK), type=kind)
     return None
-
-
-#: Messages of OpenSSH with explanations, the most specific first. Source: its readconf.c and sshconnect.c.
-SSH_ERRORS = {
-    "REMOTE HOST IDENTIFICATION HAS CHANGED": (
-        "its key is not the one known for it: it is another machine, or installed anew. Ask who runs it; if the new "
-        "key is right, `ssh {host}` by hand says which known key to remove"
-    ),
-    "Host key verification failed": (
-        "its key is not known here yet; connect once by hand with `ssh {host}` and accept it"
-    ),
-    "Could not resolve hostname": ("no such name is known; look for a slip in it, or add it to the ssh configuration"),
-    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id {host}`), or load it"),
-    "bad configuration option": "the ssh configuration cannot be read",
-    "Can't open user config file": "the file that --ssh-config names cannot be read",
-    "Connection refused": ("it is there, and no SSH server answers; start one, or set the port in the configuration"),
-    "timed out": "it does not answer; see whether it is up and whether the network reaches it",
-    "No route to host": "the network does not reach it; see whether it is up",
-    "Network is unreachable": "the network does not reach it; see whether this machine is connected",
-    "not responding": "the connection broke off; see whether it is up and whether the network reaches it",
-}
-SILENT = "the connection broke off or gave no answer; see whether it is up and whether the network reaches it"
-NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python program (3.6 or newer); install it"
-#: Exit status of ssh if the connection failed, and not the remote program.
-SSH_FAILED = 255
-#: What ssh says where the connection that it was to share has just ended; nothing was asked of the host then.
-NOT_ASKED = "mux_client_request_session: "
-
-
-def explain(host: str, answer: ProgramResult, config: str = "") -> str:
-    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed.
-
-    `config` is the ssh configuration that was used in place of the user's own, which the remedy names, too.
-    """
-    by_hand = f"-F {shlex.quote(config)} {host}" if config else host
-    said = f" (it said: {answer.last_words})" if answer.last_words else ""
-    if answer.status in (126, 127):
-        return f"{host}: {NO_PYTHON}{said}"
-    if answer.status == NO_ANSWER:
-        return f"{host}: {SILENT}"
-    for saying, meaning in SSH_ERRORS.items():
-        if saying in answer.errors:
-            return f"{host}: {meaning.format(host=by_hand)}{said}"
-    if answer.status not in (0, SSH_FAILED):
-        return f"{host}: the agent failed there{said}"
-    return f"{host}: {SILENT}{said}"

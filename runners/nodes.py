@@ -1,4 +1,4 @@
-"""The files of a node: they come here as a stream, completely or not at all, and are verified against their hashes.
+"""The files of a node: they come here as a stream, completely or not at all.
 
 A node is not trusted: only the files of a run are unpacked, and their number and size are limited.
 """
@@ -19,7 +19,7 @@ from typing import IO, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from perfledger.runners.agent_link import MARK, NOT_ASKED, SSH_FAILED
+from perfledger.runners.agent_link import MARK
 from perfledger.runners.job import RunnerError
 from perfledger.runners.programs import LONGEST, ProgramResult, Question, contents, end, start, text_file
 
@@ -83,25 +83,6 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def verify(folder: Path) -> None:
-    """Verify the files of a node against the hashes in its `host.json`, if there is one.
-
-    Raises:
-        RunnerError: a file is missing or has changed.
-    """
-    host = read_json(folder / HOST_JSON, HostRecord)
-    stated = host.files if host else {}
-    for name in filter(KEPT.fullmatch, stated):
-        path = folder / name
-        if path.is_symlink() or not path.is_file():
-            raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
-        if (found := digest(path)) != stated[name].sha256:
-            raise RunnerError(
-                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated[name].sha256}: it was changed "
-                "or damaged since it was written; compare it with the one on the host"
-            )
-
-
 def read_json(path: Path, kind: type[T]) -> T | None:
     """Return the content of a JSON file; None if it is missing, or a link, which could point anywhere."""
     if path.is_symlink() or not path.is_file():
@@ -125,7 +106,7 @@ def fetch_files(question: Question, there: Path, explained: Callable[[ProgramRes
         explained: returns why the node did not send them, and what to do.
 
     Raises:
-        RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
+        RunnerError: the host cannot be reached, or the connection breaks; files fetched earlier stay.
     """
     if (there / HOST_JSON).exists():
         return
@@ -134,15 +115,15 @@ def fetch_files(question: Question, there: Path, explained: Callable[[ProgramRes
     try:
         partial.mkdir(parents=True)
         _receive(question, partial, explained)
-        verify(partial)
-        _replace(there, partial)
+        shutil.rmtree(there, ignore_errors=True)
+        partial.rename(there)
     except OSError as error:
         raise RunnerError(f"{there}: it cannot be written: {error.strerror}; make room, then collect again") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _receive(question: Question, folder: Path, explained: Callable[[ProgramResult], str], again: bool = True) -> None:
+def _receive(question: Question, folder: Path, explained: Callable[[ProgramResult], str]) -> None:
     with text_file(question.text) as asked, tempfile.TemporaryFile() as errors:
         process = start(question.argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
@@ -153,13 +134,9 @@ def _receive(question: Question, folder: Path, explained: Callable[[ProgramResul
                 process.wait(CLOSING_SECONDS)
         finally:
             end(process)
-        status = process.returncode
-        if again and status == SSH_FAILED and NOT_ASKED in contents(errors):
-            return _receive(question, folder, explained, again=False)
-        if status or fault:
-            answer = ProgramResult(status, "", contents(errors) if status else fault)
+        if process.returncode or fault:
+            answer = ProgramResult(process.returncode, "", contents(errors) if process.returncode else fault)
             raise RunnerError(f"{explained(answer)}; nothing of it was kept here")
-    return None
 
 
 def unpack(stream: IO[bytes], folder: Path) -> str:
@@ -187,16 +164,3 @@ def _files_of_run(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
             raise ValueError(f"they are more than {MOST_FILES:,}, or take more than {MOST_BYTES:,} bytes")
         if member.isreg() and (member.name == HOST_JSON or KEPT.fullmatch(member.name)):
             yield member
-
-
-def _replace(there: Path, partial: Path) -> None:
-    """Replace an earlier, incomplete copy; refuse if its log is longer, since a log can only grow."""
-    if there.exists():
-        if _size(partial / LOG) < _size(there / LOG):
-            raise RunnerError(f"{there}: its train.log is longer than the one on the host now; nothing was overwritten")
-        shutil.rmtree(there)
-    partial.rename(there)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0

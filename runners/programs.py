@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from msgspec import Struct
@@ -53,24 +53,13 @@ class _RunningProgram(Struct, frozen=True):
     output: IO[bytes]
     errors: IO[bytes]
 
-    def over(self) -> bool:
-        """Return whether it has ended; kill one that prints without end, since it would fill our disk."""
-        if self.endless():
-            end(self.process)
-        return self.process.poll() is not None
-
-    def endless(self) -> bool:
-        """Return whether it has printed too much."""
-        return any(os.fstat(file.fileno()).st_size > LONGEST for file in (self.output, self.errors))
-
-    def answer(self) -> ProgramResult:
-        """Return the answer; NO_ANSWER if the program did not end by itself."""
+    def answer(self, deadline: float) -> ProgramResult:
+        """Return its answer; NO_ANSWER if it has not ended by then."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0, deadline - time.monotonic()))
         status = self.process.poll()
-        stopped = status is None or self.endless()
         end(self.process)
-        return ProgramResult(
-            NO_ANSWER if status is None or stopped else status, contents(self.output), contents(self.errors)
-        )
+        return ProgramResult(NO_ANSWER if status is None else status, contents(self.output), contents(self.errors))
 
 
 def ask(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
@@ -79,15 +68,10 @@ def ask(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
     Raises:
         RunnerError: a program is not installed here; the others are killed, as on Ctrl-C.
     """
-    deadline, step = time.monotonic() + seconds, 0.001
+    deadline = time.monotonic() + seconds
     with ExitStack() as stack:
         asked = [_started(question, stack) for question in questions]
-        left = asked
-        while left and time.monotonic() < deadline:
-            left = [each for each in left if not each.over()]
-            time.sleep(step if left else 0)
-            step = min(2 * step, 0.05)
-        return [each.answer() for each in asked]
+        return [each.answer(deadline) for each in asked]
 
 
 def _started(question: Question, stack: ExitStack) -> _RunningProgram:

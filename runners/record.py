@@ -346,7 +346,9 @@ def _copied(source: Path, target: Path, sha256: str) -> str:
             os.fsync(file.fileno())
         found = digest(partial)
         if sha256 and found != sha256:
-            raise RunnerError(f"{source}: it is not as its node left it (SHA-256 differs); fetch it again")
+            raise RunnerError(
+                f"{source}: it is not as its node left it (SHA-256 differs); compare it with the one on the host"
+            )
         if target.exists() and digest(target) != found:
             raise RunnerError(f"{target}: another file is there already, and is not overwritten; move it away")
         partial.replace(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import re
 import shlex
 import stat
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from perfledger.runners.agent_link import PYTHON, explain, question
+from perfledger.runners.agent_link import PYTHON, question
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import fetch_files
 from perfledger.runners.programs import ProgramResult, Question, ask
@@ -38,21 +39,15 @@ OPTIONS = {
 class Ssh(Target, frozen=True, tag="ssh"):
     """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are names in that configuration; `config` is a file to use instead. The hosts reach each other by
-    `addresses`, which are empty if those of ssh will do.
+    `hosts` are names in that configuration. The hosts reach each other by `addresses`, which are empty if those of ssh
+    will do.
     """
 
-    config: str = ""
     addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        # An ssh configuration can start programs, and a relative path could name one that came with the logs.
-        if (
-            not self.hosts
-            or not all(map(HOST.fullmatch, self.hosts))
-            or (self.config and not Path(self.config).is_absolute())
-        ):
-            raise ValueError("it names an invalid host or a relative ssh configuration")
+        if not self.hosts or not all(map(HOST.fullmatch, self.hosts)):
+            raise ValueError("it names an invalid host")
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         return self._ssh("-T", rank, ["python3", *PYTHON])
@@ -63,28 +58,30 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def _ssh(self, terminal: str, rank: int, command: Sequence[str]) -> list[str]:
         options = {**OPTIONS, "ControlPath": f"{_sockets()}/%C"}
         settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        return ["ssh", terminal, *self._file, *settings, "--", self.hosts[rank], shlex.join(command)]
-
-    @property
-    def _file(self) -> list[str]:
-        return ["-F", self.config] if self.config else []
+        return ["ssh", terminal, *settings, "--", self.hosts[rank], shlex.join(command)]
 
     def meeting(self, job: Job) -> Meeting:
         """Return the host names of the user's aliases, which the nodes use for each other."""
         hosts = self.hosts[: job.facts.nodes]
-        asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
-        known = [
-            _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
-        ]
-        # The address of ssh may be public, or that of a jump host; the site knows better.
-        known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
+        answers = ask([Question(["ssh", "-G", "--", host]) for host in hosts], USUAL_SECONDS)
+        known = []
+        for rank, (answer, stated) in enumerate(itertools.zip_longest(answers, self.addresses[: len(hosts)])):
+            found = re.search(r"^hostname (.*)$", answer.output, re.MULTILINE)
+            if answer.status or not found:
+                raise UnreachableError(self.explained(rank, answer))
+            # The address of ssh may be public, or that of a jump host; the site knows better.
+            known.append(stated or found[1])
         return Meeting(known, known[0], job.port)
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""
 
     def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
-        return explain(self.name(rank), answer, self.config)
+        if answer.status == 1:
+            return super().explained(rank, answer)
+        said = answer.last_words or "nothing"
+        by_hand = f"`ssh {self.hosts[rank]} python3 --version` must print 3.6 or newer, and ask nothing"
+        return f"{self.name(rank)}: it gave no answer, and ssh said: {said}; {by_hand}"
 
     def fetch(self, job: Job) -> None:  # noqa: D102
         faults = []
@@ -97,14 +94,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
                 faults.append(str(error))
         if faults:
             raise RunnerError("\n".join(faults))
-
-
-def _address(host: str, answer: ProgramResult, config: str) -> str:
-    for line in answer.output.splitlines() if answer.status == 0 else []:
-        key, _, value = line.partition(" ")
-        if key == "hostname":
-            return value
-    raise UnreachableError(explain(host, answer, config))
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from perfledger.runners.agent_link import PYTHON, ask_agents, decoded, explain, question
+from perfledger.runners.agent_link import PYTHON, ask_agents, decoded, question
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from perfledger.runners.nodes import Outcome
 from perfledger.runners.programs import ProgramResult, Question
@@ -217,7 +217,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
     def explained(self, rank: int, answer: ProgramResult) -> str:
         """Return why a node gave no answer, and what to do."""
-        return explain(self.name(rank), answer)
+        return f"{self.name(rank)}: its agent failed, and said: {answer.last_words or 'nothing'}"
 
     def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings | None:
         """Start the run on every node, and return the warnings of the nodes; None if it was stopped before it began.

@@ -71,7 +71,7 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
     return decorate
 
 
-def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyPlace:
+def parse_target(on: str, sbatch: Sequence[str] = ()) -> AnyPlace:
     """Return the target, or the partition, that `--on` names.
 
     Raises:
@@ -80,13 +80,10 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
     kind, _, rest = on.partition(":")
     if sbatch and kind != "slurm":
         raise RunnerError(f"--sbatch {sbatch[0]}: it is for --on slurm:PARTITION, and this is --on {on}; leave it out")
-    if ssh_config and kind != "ssh":
-        raise RunnerError(f"--ssh-config {ssh_config}: it is for --on ssh:HOST, and this is --on {on}; leave it out")
     if on == "local":
         return Local()
     if kind == "ssh":
-        # Absolute, since a run may be collected from another folder.
-        return Ssh(_hosts(on, rest), ssh_config and str(Path(ssh_config).absolute()))
+        return Ssh(_hosts(on, rest))
     if on == "slurm":
         return own_job()
     if kind == "slurm":
@@ -208,7 +205,6 @@ target_options = _packed(
         show_default=True,
         help="local, ssh:HOST,..., slurm:PARTITION, or slurm inside of a job.",
     ),
-    click.option("--ssh-config", default="", metavar="FILE", help="Use this ssh configuration instead of your own."),
     click.option(
         "--sbatch",
         multiple=True,

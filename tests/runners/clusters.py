@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runners.node import polls
+from tests.runners.node import polls, tool
 
 SSHD = """
 Port {port}
@@ -112,7 +112,7 @@ def ssh_hosts(folder: Path, names: Sequence[str]) -> Iterator[list[SshHost]]:
     sshd()
     with ExitStack() as stack:
         hosts = [stack.enter_context(_host(folder / name, name, "127.0.0.1", free_port())) for name in names]
-        write_config(folder, hosts)
+        stack.enter_context(_known(folder, hosts))
         yield hosts
 
 
@@ -138,7 +138,7 @@ def namespaces(folder: Path, count: int) -> Iterator[list[SshHost]]:
             stack.enter_context(_namespace(folder, f"pl{number}-{rank}", bridge, f"10.213.{number}.{rank}"))
             for rank in range(1, count + 1)
         ]
-        write_config(folder, hosts)
+        stack.enter_context(_known(folder, hosts))
         yield hosts
 
 
@@ -147,11 +147,15 @@ def link(host: SshHost, state: str) -> None:
     _ip("link", "set", f"{host.name}.0", state)
 
 
-def write_config(folder: Path, hosts: Sequence[SshHost]) -> Path:
-    """Write the ssh configuration that knows only these hosts."""
+@contextmanager
+def _known(folder: Path, hosts: Sequence[SshHost]) -> Iterator[None]:
+    """Have `ssh` read `folder/ssh_config`, which knows only these hosts, in place of the user's configuration."""
     path = folder / "ssh_config"
     path.write_text("".join(host.client() for host in hosts), encoding="utf-8")
-    return path
+    found = tool(folder / "client", "ssh", f'exec {shutil.which("ssh")} -F {path} "$@"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", found)
+        yield
 
 
 def keygen(path: Path) -> None:

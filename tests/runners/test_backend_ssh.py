@@ -20,7 +20,7 @@ from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
-from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
+from tests.runners.clusters import SshHost, namespaces, ssh_hosts
 from tests.runners.jobs import CPU, host_python, planned
 from tests.runners.node import ended, polls
 
@@ -63,7 +63,7 @@ def one_host(tmp_path):
 
 
 def place(*hosts: SshHost) -> Ssh:
-    return Ssh(tuple(host.name for host in hosts), config=str(hosts[0].folder.parent / "ssh_config"))
+    return Ssh(tuple(host.name for host in hosts))
 
 
 def meeting(write_recipe) -> Path:
@@ -223,11 +223,10 @@ def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, mon
 
 
 def test_a_host_with_a_name_of_its_own_is_reached_as_the_configuration_says():
-    argv = Ssh(("me@host",), "/some file").argv(0)
-    assert argv[:4] == ["ssh", "-T", "-F", "/some file"]
+    argv = Ssh(("me@host",)).argv(0)
+    assert argv[:2] == ["ssh", "-T"]
     assert argv[-3:-1] == ["--", "me@host"]
     assert argv[-1].startswith("python3 -I -S -c '")
-    assert "-F" not in Ssh(("host",)).argv(0)
 
 
 def test_every_host_is_asked_for_its_hardware(one_host):
@@ -240,14 +239,11 @@ def test_every_host_is_asked_for_its_hardware(one_host):
 
 
 REFUSALS = {
-    "unreachable": "no SSH server answers",
-    "unknown name": "no such name is known",
-    "changed key": "its key is not the one known for it",
-    "unknown key": "its key is not known here yet",
-    "stranger": "accepts none of your keys",
-    "no python": "python3 is not installed there",
-    "old python": "the agent failed there (it said: Perfledger needs Python 3.6 or newer, and this is 3.5.2)",
-    "bad configuration": "the ssh configuration cannot be read",
+    "unreachable": "Connection refused",
+    "stranger": "Permission denied (",
+    "no python": "No such file or directory",
+    "old python": "Perfledger needs Python 3.6 or newer, and this is 3.5.2",
+    "bad configuration": "Bad configuration option",
 }
 
 
@@ -258,13 +254,6 @@ def test_a_host_that_cannot_be_used_is_named_with_the_reason_and_the_remedy(
     config = tmp_path / "ssh_config"
     if fault == "unreachable":
         one_host.cut()
-    elif fault == "unknown name":
-        config.write_text(config.read_text().replace("127.0.0.1", "nowhere.invalid"))
-    elif fault == "changed key":
-        keygen(tmp_path / "other")
-        know(one_host, tmp_path / "other")
-    elif fault == "unknown key":
-        (one_host.folder / "known_hosts").unlink()
     elif fault == "stranger":
         (one_host.folder / "key").unlink()
         (one_host.folder / "key.pub").rename(one_host.folder / "gone")
@@ -280,7 +269,9 @@ def test_a_host_that_cannot_be_used_is_named_with_the_reason_and_the_remedy(
         started.start()
     message = str(raised.value)
     assert message.startswith("first: ")
-    assert REFUSALS[fault] in message
+    assert REFUSALS[fault].lower() in message.lower()
+    remedy = "; `ssh first python3 --version` must print 3.6 or newer, and ask nothing"
+    assert message.endswith(remedy) == (fault != "old python")
     assert not one_host.jobs.exists()
     assert not started.incoming.exists()
 
@@ -295,7 +286,7 @@ def test_a_machine_without_ssh_says_so(write_recipe, tmp_path, monkeypatch):
 def test_if_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, two_hosts):
     two_hosts[1].jobs.write_text("a file, where a folder should be", encoding="utf-8")
     started = planned(write_recipe("true"), place(*two_hosts), tmp_path, TWO)
-    with pytest.raises(RunnerError, match=r"^second: the agent .* cannot be unpacked in .*PERFLEDGER_JOBS") as raised:
+    with pytest.raises(RunnerError, match=r"^second: .* the agent cannot be unpacked in .*PERFLEDGER_JOBS") as raised:
         started.start()
     assert "first" not in str(raised.value)
     assert [path.name for path in two_hosts[0].jobs.iterdir()] == [".agents"]
@@ -326,25 +317,3 @@ def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(write_rec
     started.stop()
     state = started.over()
     assert (state.kind, state.cause.partition(":")[0]) == ("lost", "node 1")
-
-
-def test_a_log_that_came_before_the_end_is_replaced_only_by_a_longer_one(write_recipe, tmp_path, one_host):
-    started = planned(
-        write_recipe('echo begun; until [ -e "$PERFLEDGER_JOB/go" ]; do sleep 0.05; done; echo done'),
-        place(one_host),
-        tmp_path,
-    )
-    started.start()
-    started.printing()
-    started.fetch()
-    assert log(started) == "begun\n"
-    there = one_host.jobs / started.identity / "node0"
-    (started.node(0) / "train.log").write_text("begun and something that the host has lost\n", encoding="utf-8")
-    with pytest.raises(RunnerError, match="nothing was overwritten"):
-        started.fetch()
-    (started.node(0) / "train.log").write_text("begun\n", encoding="utf-8")
-    (there / "go").touch()
-    assert started.over().kind == "ended"
-    started.fetch()
-    assert log(started) == "begun\ndone\n"
-    assert [path.name for path in started.incoming.iterdir()] == ["node0"]

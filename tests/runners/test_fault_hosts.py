@@ -30,7 +30,7 @@ def host(tmp_path):
 
 
 def place(host):
-    return Ssh((host.name,), config=str(host.folder.parent / "ssh_config"))
+    return Ssh((host.name,))
 
 
 def there(host, started):
@@ -83,7 +83,7 @@ def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_rec
         for _ in range(2):
             state = started.look()
             assert state.kind == "unreachable"
-            assert "see whether" in state.cause
+            assert "it gave no answer" in state.cause
         link(host, "up")
         started.until(lambda state: state.kind == "running")
         (there(host, started) / "go").touch()
@@ -115,16 +115,6 @@ def test_an_incomplete_archive_is_refused(write_recipe, tmp_path, host, monkeypa
     whole = (there(host, started) / "train.log").read_bytes()
     assert (started.node(0) / "train.log").read_bytes() == whole
     assert len(whole) == 1000000
-
-
-@pytest.mark.parametrize("fault", ["changed", "missing"])
-def test_a_file_that_differs_from_its_hash_is_refused(write_recipe, tmp_path, host, fault):
-    started = finished(write_recipe("true"), tmp_path, host)
-    log = there(host, started) / "train.log"
-    log.write_text("other\n") if fault == "changed" else log.unlink()
-    with pytest.raises(RunnerError, match="its SHA-256 is" if fault == "changed" else "it is missing"):
-        started.fetch()
-    assert not list(started.incoming.iterdir())
 
 
 def test_a_host_cannot_write_outside_its_folder(write_recipe, tmp_path, host, monkeypatch):
@@ -216,7 +206,7 @@ def test_a_line_without_end_is_not_read_into_memory(tmp_path):
 def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):
     with small_disk(host.jobs, "8k"):
         started = planned(write_recipe("true"), place(host), tmp_path)
-        with pytest.raises(RunnerError, match=r"first: the agent .* cannot be unpacked in .*: No space left on device"):
+        with pytest.raises(RunnerError, match=r"first: .* the agent cannot be unpacked in .*: No space left on device"):
             started.start()
         assert not list(host.jobs.rglob("*.py"))
 

@@ -173,7 +173,6 @@ def test_show_needs_no_data_folder(capsys, tool):
     [
         (["--on", "moon"], "--on moon: this target is unknown"),
         (["--on", "ssh:-oProxyCommand=x"], "is not the name of a host"),
-        (["--ssh-config", "x"], "it is for --on ssh:HOST"),
         (["--container", "docker"], "names no image"),
     ],
 )

@@ -32,13 +32,13 @@ def hosts(tmp_path) -> Iterator[list[SshHost]]:
         yield found
 
 
-def on_both(tmp_path, *more: str) -> list[str]:
+def on_both(*more: str) -> list[str]:
     """Return the options that send a run to both."""
-    return ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--case", "nodes=2,devices=2", *more]
+    return ["--on", "ssh:one,two", "--case", "nodes=2,devices=2", *more]
 
 
 def run(path, tmp_path, *more: str) -> int:
-    return main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), *on_both(tmp_path, *more)])
+    return main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), *on_both(*more)])
 
 
 @pytest.mark.usefixtures("hosts")
@@ -66,7 +66,7 @@ SETUP = ["setup", "--on", "ssh:one,two"]
 def test_setup_makes_its_steps_on_one_host_after_the_other(write_recipe, tmp_path, capfd):
     step = f"echo $$ >>{tmp_path}/numbers; exit 3"
     path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
-    assert main([*SETUP, str(path), "--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]) == 2
+    assert main([*SETUP, str(path), "--work", str(tmp_path)]) == 2
     printed = capfd.readouterr()
     assert [line for line in printed.out.splitlines() if line.endswith(":")] == ["one:", "two:"]
     for host in ("one", "two"):
@@ -78,7 +78,7 @@ def test_setup_makes_its_steps_on_one_host_after_the_other(write_recipe, tmp_pat
 def test_a_stopped_setup_ends_on_its_host(write_recipe, tmp_path):
     step = f"echo $$ >>{tmp_path}/numbers; exec sleep 60"
     path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
-    there = ["--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]
+    there = ["--work", str(tmp_path)]
     with subprocess.Popen(
         [sys.executable, "-m", "runners", *SETUP, str(path), *there], cwd=ROOT, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, start_new_session=True,
@@ -153,7 +153,7 @@ def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe,
 @pytest.mark.usefixtures("hosts")
 def test_an_interrupt_stops_all_hosts_and_fetches_both_logs(write_recipe, tmp_path):
     path = write_recipe('echo "rank $RANK"; sleep 300', more=RANK)
-    with running(path, tmp_path, *on_both(tmp_path), nodes=2) as process:
+    with running(path, tmp_path, *on_both(), nodes=2) as process:
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
     folder = folder_of(tmp_path, PAIR) / "1"

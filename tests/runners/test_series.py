@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from perfledger.runners import batch, display, recipes, ssh, transport
+from perfledger.runners import batch, display, recipes, transport
 from perfledger.runners import run as runs
 from perfledger.runners.batch import Wanted, current_figure, rounds, until_narrow
 from perfledger.runners.cases import select_cases
 from perfledger.runners.cli import main
 from perfledger.runners.command import plan_run
 from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import ProgramResult
 from perfledger.runners.transport import Local
 from perfledger.schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
@@ -396,12 +395,6 @@ def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd
     assert (load(path)["outcome"], (path.parent / "train.log").stat().st_size > 0) == ("stopped", True)
     assert main(["collect", "--stop", str(tmp_path / "raw")]) == 0
     assert "nothing there is unfinished" in capfd.readouterr().out
-
-
-def test_remedies_name_the_ssh_configuration_that_was_used():
-    answer = ProgramResult(255, "", "Host key verification failed.")
-    assert "`ssh n1`" in ssh.Ssh(("n1",)).explained(0, answer)
-    assert "`ssh -F '/my files/config' n1`" in ssh.Ssh(("n1",), "/my files/config").explained(0, answer)
 
 
 def test_megatron_is_pinned_where_its_arguments_exist():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from perfledger.runners.cli.options import parse_target
@@ -56,9 +54,6 @@ def test_a_host_is_one_node():
 
 
 def test_options_of_another_kind_of_target_are_refused():
-    assert parse_target("ssh:a", ssh_config="here").config == str(Path("here").absolute())
     assert parse_target("slurm:a", sbatch=["--account=x"]).sbatch == ("--account=x",)
-    with pytest.raises(RunnerError, match="--ssh-config here"):
-        parse_target("local", ssh_config="here")
     with pytest.raises(RunnerError, match="--sbatch --account=x"):
         parse_target("ssh:a", sbatch=["--account=x"])

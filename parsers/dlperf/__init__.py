@@ -13,20 +13,8 @@ ONEFLOW_HEADER = (
     Fact("precision", "^use_fp16 = {}", words={b"True": "amp", b"False": "fp32"}),
 )
 
-#: The first of those lines, in a block that names the batch size of a device.
-ONEFLOW_START = (
-    rb"(?m:^)(?:(?!batch_size_per_device = )\w++ = [^\n]*+\n){0,200}+batch_size_per_device = "
-)  # fmt: skip
-
-
-def header_start(keys: bytes) -> bytes:
-    """Return a pattern for the line before the `key = value` lines that a program prints first.
-
-    Args:
-        keys: a pattern of argument names that only this program prints.
-    """
-    line = rb"\w++ = [^\n]*+\n"
-    return rb"(?m:^)(?!\w++ = )[^\n]*+\n(?=(?:(?!%s)%s){0,200}+(?:%s) = )" % (keys, line, keys)
+#: A line of the arguments that DLPerf's scripts print first.
+ARGUMENT = rb"^\w++ = "
 
 
 def dotted_start(keys: bytes) -> bytes:

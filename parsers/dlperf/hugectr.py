@@ -10,13 +10,13 @@ target includes the evaluations.
 from __future__ import annotations
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import WIDE_DEEP, argument, header_start
+from perfledger.parsers.dlperf import ARGUMENT, WIDE_DEEP, argument
 
 #: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
 _INIT = rb"= ?Model Init ?="
 _START = (
-    rb"(?:" + header_start(rb"wide_workspace_size_per_gpu_in_mb")
-    + rb"(?:(?:(?![^\n]*?%s)[^\n]*+\n){0,600}+[^\n]*?%s)?|%s)" % (_INIT, _INIT, _INIT)
+    rb"(?:^wide_workspace_size_per_gpu_in_mb = "
+    rb"(?:(?:(?![^\n]*?%s)[^\n]*+\n){0,600}+[^\n]*?%s)?|%s)" % (_INIT, _INIT, _INIT)
 )  # fmt: skip
 
 
@@ -25,6 +25,7 @@ FORMAT = Format(
     framework="HugeCTR",
     needs=b"[INFO]",
     start=_START,
+    before_start=ARGUMENT,
     end=" iterations with batchsize",
     readings=(
         Reading(

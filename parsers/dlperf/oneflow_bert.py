@@ -7,12 +7,13 @@ it, some releases count one device and others all, and the line is not read.
 """
 
 from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.dlperf import ARGUMENT, ONEFLOW_HEADER
 
 FORMAT = Format(
     title="OneFlow BERT pre-training",
     framework="OneFlow",
-    start=ONEFLOW_START,
+    start="^batch_size_per_device = ",
+    before_start=ARGUMENT,
     readings=(
         Reading(
             "step: {step}, total_loss: {loss}, mlm_loss: {_} nsp_loss: {_} throughput: {throughput}{? {unix}}\n",

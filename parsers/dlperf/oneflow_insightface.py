@@ -5,12 +5,13 @@ iterations.
 """
 
 from perfledger.parsers.contract import Format, Pause, Reading
-from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.dlperf import ARGUMENT, ONEFLOW_HEADER
 
 FORMAT = Format(
     title="OneFlow InsightFace",
     framework="OneFlow",
-    start=ONEFLOW_START,
+    start="^batch_size_per_device = ",
+    before_start=ARGUMENT,
     readings=(
         Reading(
             "train: iter {step}, loss {loss}, throughput: {throughput}",

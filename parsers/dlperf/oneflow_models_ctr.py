@@ -7,18 +7,17 @@ after an evaluation, but not their count of iterations.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import WIDE_DEEP, argument, dotted_start, header_start
+from perfledger.parsers.dlperf import WIDE_DEEP, argument, dotted_start
 
 _PAUSES = (
     Pause("evaluation", ", eval_{loss|auc}: "),
     Pause("evaluation", ", Eval_time "),
 )
-_KEYS = rb"(?:batch_size_per_proc|embedding_vec_size)"
 
 FORMAT = Format(
     title="OneFlow Wide & Deep and DLRM (models)",
     framework="OneFlow",
-    start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
+    start=dotted_start(rb"(?:batch_size_per_proc|embedding_vec_size)"),
     readings=(
         Reading(
             "[rank:{_}] iter: {step}/{total_steps}, loss: {loss}, latency(ms): {step_seconds:in ms} |",

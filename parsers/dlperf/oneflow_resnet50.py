@@ -7,12 +7,13 @@ its last line.
 """
 
 from perfledger.parsers.contract import EPOCH_END, Format, Pause, Reading
-from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.dlperf import ARGUMENT, ONEFLOW_HEADER
 
 FORMAT = Format(
     title="OneFlow ResNet-50",
     framework="OneFlow",
-    start=ONEFLOW_START,
+    start="^batch_size_per_device = ",
+    before_start=ARGUMENT,
     readings=(
         Reading(
             "train: epoch {epoch}, iter {step}, loss: {loss}, top_1: {_} top_k: {_} samples/s: {throughput}{? {unix}}",

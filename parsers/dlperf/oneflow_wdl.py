@@ -6,14 +6,15 @@ per iteration, and 0 for shorter logs. A `.mem` file next to the log states the 
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
-from perfledger.parsers.dlperf import WIDE_DEEP, argument, header_start
+from perfledger.parsers.dlperf import ARGUMENT, WIDE_DEEP, argument
 
 _PAUSES = (Pause("evaluation", " eval_loss "),)
 
 FORMAT = Format(
     title="OneFlow Wide & Deep",
     framework="OneFlow",
-    start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
+    start="^deep_vocab_size = ",
+    before_start=ARGUMENT,
     readings=(
         Reading("^{step} time {unix} loss {loss}", unit="samples/s", pauses=_PAUSES),
         Reading("^{step} time {clock} loss {loss}", unit="samples/s", pauses=_PAUSES),

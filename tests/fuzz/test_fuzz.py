@@ -161,6 +161,7 @@ def test_a_cut_line_stays_cut(name: str) -> None:
     ("format_id", "end"),
     [
         ("dlperf.oneflow_models_ctr", b"\t\n"),
+        ("dlperf.oneflow_wdl", b"\n\n"),
         ("frameworks.diffusers", b"\t\n"),
         ("frameworks.autoresearch", b"\n \t\n"),
         ("frameworks.hf_iteration", b"\n" + b"~" * 2_000 + b"\n"),

@@ -31,6 +31,8 @@ MANY_RECORDS = 1_000
 #: A time of day, with its date if that is before it.
 _TIME = re.compile(rb"(?<!\d)(?:\d{4}([-/])\d\d\1\d\d[ T])?\d\d:\d\d:\d\d(?!\d)")
 _DIGITS = re.compile(rb"\d+")
+#: Takes the place of the end of a line within a record.
+_WITHIN = b"<end of a line within a record>"
 _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 
@@ -118,10 +120,18 @@ class Mutation:
         return text if least else text[:LONGEST]
 
     def changed(self, text: bytes) -> bytes:
-        """Return the text with additional bytes between its records if the mutation has a harmless change."""
+        """Return the text with additional bytes between its records if the mutation has a harmless change.
+
+        Bytes between the lines of a record of the whole run are damage: the log has no other record of that kind, and
+        its other lines give another figure, or none.
+        """
         if not self.harmless:
             return text
-        return HARMLESS[self.harmless](text, Random(f"{self.seed} {self.harmless}"))
+        # Labels are removed before records are found.
+        within = properties.line_ends_in_summaries(text) if self.harmless != "labelled" else frozenset[int]()
+        *lines, last = text.split(b"\n")
+        joined = b"".join(each + (_WITHIN if at in within else b"\n") for at, each in enumerate(lines)) + last
+        return HARMLESS[self.harmless](joined, Random(f"{self.seed} {self.harmless}")).replace(_WITHIN, b"\n")
 
     def wrong(self, text: bytes, scratch: Path) -> list[str]:
         """Return the faults in how the damaged text is read."""

@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import signal
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,6 +93,22 @@ def _said(found: Sequence[Run]) -> Counter[str]:
 def labels(text: bytes) -> list[int]:
     """Return the ranks of the tags and labels that are removed from the lines of a text."""
     return [rank for chunk in clean(iter([(text, 1, 0, 0)]), Noise()) for _, rank in chunk.tags]
+
+
+def line_ends_in_summaries(text: bytes) -> frozenset[int]:
+    """Return the lines, from 0, whose end is within a record of the whole run."""
+    with tempfile.NamedTemporaryFile() as file:
+        path = Path(file.name)
+        path.write_bytes(text)
+        try:
+            sessions, cleaned = read(path).sessions, b"".join(each.text for each in chunks(path, Noise()))
+        except ScanError:
+            return frozenset()
+    readings = {each.reading for session in sessions for each in session.records if each.reading.span == "run"}
+    finders = (each.finder for each in readings)
+    found = (each for finder in finders if isinstance(finder, re.Pattern) for each in finder.finditer(cleaned))
+    spans = ((cleaned.count(b"\n", 0, each.start()), each[0].rstrip(b"\n").count(b"\n")) for each in found)
+    return frozenset(line for first, ends in spans for line in range(first, first + ends))
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:

@@ -157,6 +157,16 @@ def test_a_cut_line_stays_cut(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("harmless", ["blank lines", "trailing blanks", "line ends", "bars", "redrawn"])
+def test_harmless_changes_keep_a_summary_of_several_lines_whole(harmless: str) -> None:
+    log = log_of("ngc.mxnet_resnet50")
+    text = log.read_bytes()
+    table = text[text.index(b"train.ips\n") :].strip()
+    changed = {mutations.Mutation(log, str(seed), (), harmless).changed(text) for seed in range(5)}
+    assert all(table in each for each in changed)
+    assert changed != {text}
+
+
 @pytest.mark.parametrize(
     ("format_id", "end"),
     [

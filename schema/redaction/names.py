@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
-from perfledger.schema.redaction.rules import naming_rules
+from perfledger.schema.redaction.rules import RedactionRule, naming_rules
 from perfledger.schema.redaction.shapes import words
 
 _TIMEOUT_SECONDS = 0.25
@@ -18,6 +18,7 @@ _MOST_NAMES = 1000
 #: Characters of a name that is replaced everywhere; shorter names occur within other words.
 _SHORTEST = 4
 USER = "<user>"
+_WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
 #: The first number of several hosts: `nid[001-004]`.
 _FIRST_NUMBER = re.compile(r"\[(\d+)")
 
@@ -55,12 +56,8 @@ NO_NAMES = Names()
 
 def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     """Return the names in texts; hosts are numbered in order of appearance, after the known ones."""
-    texts = list(texts)
-    likely = naming_rules().likely("\n".join(texts))
-    if not likely:
-        return known
     hosts, users = dict(known.hosts), dict.fromkeys(name for name, by in known.everywhere if by == USER)
-    for _, kind, name in (each for text in texts for each in _named(text, likely)):
+    for _, kind, name in (each for text in texts for each in _named(text)):
         if len(hosts) + len(users) >= _MOST_NAMES:
             break
         if kind == "host":
@@ -72,19 +69,29 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     return Names(tuple(hosts.items()), tuple((name, by) for name, by in found.items() if _is_specific(name)))
 
 
-def _named(text: str, likely: Container[str]) -> list[tuple[int, str, str]]:
+def _one_of_each_shape(text: str) -> str:
+    """Return the lines of a text, one of those that differ in digits only. They show which rules find names in it."""
+    return "\n".join(dict(zip(text.translate(_WITHOUT_DIGITS).split("\n"), text.split("\n"), strict=True)).values())
+
+
+def _named(text: str) -> list[tuple[int, str, str]]:
     """Return place, kind and name of each host and user; the result is empty if the search takes too long."""
     try:
+        likely = {rule.id for rule, _ in _matches(_one_of_each_shape(text))}
         return sorted(
             (at, kind, text[at:last] + (number[1] if (number := _FIRST_NUMBER.match(text, last)) else ""))
-            for rule, begin, end in naming_rules().places(text)
-            if rule.id in likely
-            for match in rule.matches(text, _TIMEOUT_SECONDS, begin, end)
+            for rule, match in (_matches(text, likely) if likely else ())
             for at, last, kind in rule.hidden(match)
             if kind != "hide"
         )
     except TimeoutError:
         return []
+
+
+def _matches(text: str, among: Container[str] | None = None) -> Iterator[tuple[RedactionRule, Any]]:
+    for rule, begin, end in naming_rules().places(text):
+        if among is None or rule.id in among:
+            yield from ((rule, match) for match in rule.matches(text, _TIMEOUT_SECONDS, begin, end))
 
 
 def _siblings(host: str) -> str:

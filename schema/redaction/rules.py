@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.redaction.shapes import is_random, private_length, words
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     by: str = "<token>"
     needs: tuple[str, ...] = ()
     hint: str = ""
-    outline: str = ""
     lines: int = 1
     random: float = 0.0
     word: bool = False
@@ -82,13 +80,9 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
         for rule in self.rule:
             pattern = rule.pattern.strip("\n")
             for name, part in self.parts.items():
-                pattern = pattern.replace(f"{{{name}}}", f"(?:{_alternatives(part)})")
-            yield msgspec.structs.replace(rule, pattern=pattern, outline=_alternatives(rule.outline))
-
-
-def _alternatives(pattern: str) -> str:
-    """Return a pattern of all lines of a text."""
-    return "|".join(pattern.strip("\n").split("\n"))
+                alternatives = "|".join(part.strip("\n").split("\n"))
+                pattern = pattern.replace(f"{{{name}}}", f"(?:{alternatives})")
+            yield msgspec.structs.replace(rule, pattern=pattern)
 
 
 @dataclass(frozen=True)
@@ -138,12 +132,6 @@ class RuleSet:
                     first = begin
                 found[rule.id] = rule, first, ends[rule.lines - 1]
         yield from found.values()
-
-    def likely(self, text: str) -> set[str]:
-        """Return the ids of the rules whose hint a text contains, or whose outline its distinct lines contain."""
-        distinct = distinct_lines(text.encode("utf-8", "replace")).decode("utf-8", "replace").lower()
-        found = {rule.id for rule, at, end in self._lines(distinct) if re.search(rule.outline, distinct[at:end], re.M)}
-        return found | {rule.id for rule, hint in self._hints if hint.search(text)}
 
 
 def _line_ends(text: str, at: int) -> list[int]:

@@ -179,29 +179,11 @@ class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
     value: str
 
 
-#: A day as ISO 8601, or only its month or year: texts of this form sort like the dates.
-Date = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?\Z",
-        description="a date such as 2020-10-09, 2020-10 or 2020",
-    ),
-]
-
-
-class DatedPages(Struct, frozen=True, forbid_unknown_fields=True):
-    """The date and version of some pages of a source; `*` in their pattern matches slashes, too."""
-
-    places: str
-    date: Date
-    version: str = ""
-
-
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     """A publisher of figures, and one edition of the publication.
 
-    `year` and `commit` are those of the edition, if known; `edition` is its name, if the year is not enough. `dated`
-    are its pages with a date of their own. `page` and `log` are addresses of its pages and logs, if known.
+    `year` and `commit` are those of the edition, if known; `edition` is its name, if the year is not enough. `page`
+    and `log` are addresses of its pages and logs, if known.
     """
 
     name: str
@@ -215,12 +197,6 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
     claims: tuple[SourceClaim, ...] = ()
-    dated: tuple[DatedPages, ...] = ()
-
-    def pages_of(self, row: Published) -> DatedPages | None:
-        """Return the dated pages of a figure, else the whole edition if it has a year, else None."""
-        own = next((each for each in self.dated if fnmatchcase(row.place, each.places)), None)
-        return own or (None if self.year is None else DatedPages("*", str(self.year)))
 
     def address_of(self, row: Published) -> str | None:
         """Return the address of the page that prints a figure; None if the edition's address is unknown."""

@@ -1,4 +1,4 @@
-"""The histories of a model: those of our results, and those of figures that others published."""
+"""The histories of a model: its results of several days, versions or rounds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.history import HistoryPoint, Moment, history
 from perfledger.ingest.compute.results import SCORED
-from perfledger.ingest.published import histories
-from perfledger.ingest.published.histories import PrintedHistory
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import Link
 from perfledger.schema.records import Run
-from perfledger.schema.vocabulary import METRICS, precision_group
+from perfledger.schema.vocabulary import METRICS
 
 #: Facts that the points of a history have in common; its points differ in version, round and day. The last two facts
 #: are of throughput only.
@@ -48,24 +46,10 @@ class OwnHistory:
     moments: tuple[Moment[OwnPoint], ...]
 
 
-@dataclass(frozen=True)
-class ModelHistory:
-    """The histories of a model: of our results, and of cases that one publisher printed in several editions."""
-
-    own: tuple[OwnHistory, ...]
-    published: tuple[PrintedHistory, ...]
-
-    @property
-    def frameworks(self) -> set[str]:
-        """The frameworks of all points."""
-        printed = {each.point.printed.framework for moments in self.published for each in moments}
-        return printed | {each.row.framework or "" for each in self.own}
-
-
-def model_histories(site: Site) -> Mapping[str, ModelHistory]:
-    """Return the histories of the models that have some: figures of several days, versions, rounds or editions."""
-    found = {suite.id: _of_model(site, suite) for suite in site.shown}
-    return {name: each for name, each in found.items() if each.own or each.published}
+def model_histories(site: Site) -> Mapping[str, tuple[OwnHistory, ...]]:
+    """Return the histories of the models that have some: figures of several days, versions or rounds."""
+    found = {suite.id: tuple(_of_results(site, site.rows.get(suite.id, ()))) for suite in site.shown}
+    return {name: each for name, each in found.items() if each}
 
 
 def link(site: Site, suite: Suite) -> Link | None:
@@ -75,16 +59,10 @@ def link(site: Site, suite: Suite) -> Link | None:
 
 
 def links(site: Site, framework: str) -> list[Link]:
-    """Return links to the histories of the models with results of a framework from several days or editions."""
+    """Return links to the histories of the models with several results of a framework."""
     found = site.once(model_histories)
-    shown = (each for each in site.shown if each.id in found and framework in found[each.id].frameworks)
+    shown = (suite for suite in site.shown if any(each.row.framework == framework for each in found.get(suite.id, ())))
     return [Link(each.title, addresses.history_page(each)) for each in shown]
-
-
-def _of_model(site: Site, suite: Suite) -> ModelHistory:
-    points = histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
-    published = histories.over_editions(points, precision_group)
-    return ModelHistory(tuple(_of_results(site, site.rows.get(suite.id, ()))), tuple(published))
 
 
 def _of_results(site: Site, rows: Sequence[Row]) -> Iterator[OwnHistory]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import THROUGHPUT
-from perfledger.ingest.compute.history import HistoryPoint, in_order
-from perfledger.ingest.published.histories import PrintedHistory
+from perfledger.ingest.compute.history import HistoryPoint, Moment, in_order
 from perfledger.ingest.site.hardware_names import product
-from perfledger.ingest.site.history import OwnHistory
-from perfledger.ingest.site.model import Site, Suite, precision_name
+from perfledger.ingest.site.history import OwnHistory, OwnPoint
+from perfledger.ingest.site.model import Row, Site, Suite, precision_name
 from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
 from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.verdict_words import batch, devices_on
 
 #: Lines of a chart, at most, so that they can be distinguished.
 _MOST_LINES = 8
@@ -29,76 +28,40 @@ _POINTS = 3
 _LINES = 2
 _WHEN = ("date", "version", "round")
 _Key = tuple[str, str, str]
-#: Framework, hardware, precision and unit.
-_About = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A history as a line of a chart: the configuration without what the chart names, and its points.
-
-    A point has its page, and is marked if the level of the results changes there.
-    """
-
-    chart: _About
-    label: Text
-    devices: int
-    points: tuple[tuple[HistoryPoint, str, bool], ...]
 
 
 def of_results(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
-    """Return a chart per framework, hardware, precision and unit of our results."""
-    return _charts(suite, "history", [_own(site, each) for each in found if each.metric == THROUGHPUT])
-
-
-def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
-    """Return a chart per framework, hardware, precision and unit of published figures."""
-    return _charts(suite, "published-history", [_published(site, each) for each in found])
-
-
-def _own(site: Site, found: OwnHistory) -> _Line:
-    row = found.row
-    about = (row.framework or "", row.hardware or "", row.precision or "", row.unit)
-    points = tuple((each.point, site.page(each.point.runs[0]), each.mark) for each in found.moments)
-    return _Line(about, _label(row.devices, row.batch_size, row.options), row.devices or 1, points)
-
-
-def _published(site: Site, found: PrintedHistory) -> _Line:
-    row, sources = found[-1].point.printed, site.published.sources
-    first = found[0].point.printed
-    about = (first.framework, first.hardware, first.precision, first.unit)
-    options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
-    printed = ((each, each.point.printed) for each in found)
-    points = tuple((each.point, sources[one.source].address_of(one) or "", each.mark) for each, one in printed)
-    return _Line(about, _label(row.devices, row.batch_size, options), row.devices or 1, points)
-
-
-def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
-    """Return a configuration in words; a chart has one precision, which its title names."""
-    count = phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices) if devices else ""
-    return listed((count, phrase("front.batch", n=batch_size) if batch_size else "", in_words(options)))
-
-
-def _charts(suite: Suite, name: str, lines: Sequence[_Line]) -> list[Chart]:
-    groups = by_key(lines, lambda each: each.chart)
-    made = (_chart(suite, name, groups[about]) for about in sorted(groups))
+    """Return a chart per framework, hardware, precision and unit."""
+    groups = by_key((each for each in found if each.metric == THROUGHPUT), _about)
+    made = (_chart(site, suite, about, groups[about]) for about in sorted(groups))
     return [each for each in made if each][:_MOST_CHARTS]
 
 
-def _chart(suite: Suite, name: str, every: Sequence[_Line]) -> Chart | None:
+def _about(found: OwnHistory) -> tuple[str, ...]:
+    """Return what the title of a chart names: framework, hardware, precision and unit."""
+    row = found.row
+    return row.framework or "", row.hardware or "", row.precision or "", row.unit
+
+
+def _label(row: Row) -> Text:
+    """Return a configuration in words, without what the title names."""
+    return listed((devices_on(row.devices, 1) if row.devices else "", batch(row.batch_size), in_words(row.options)))
+
+
+def _chart(site: Site, suite: Suite, about: tuple[str, ...], every: Sequence[OwnHistory]) -> Chart | None:
     """Return the chart of the lines with the most points, as many as can be distinguished, in their own order."""
-    longest = sorted(range(len(every)), key=lambda at: (-len(every[at].points), at))[:_MOST_LINES]
+    longest = sorted(range(len(every)), key=lambda at: (-len(every[at].moments), at))[:_MOST_LINES]
     lines = [every[at] for at in sorted(longest)]
-    if len(lines) < _LINES and max(len(each.points) for each in lines) < _POINTS:
+    if len(lines) < _LINES and max(len(each.moments) for each in lines) < _POINTS:
         return None
-    framework, hardware, precision, unit = lines[0].chart
-    places = _places(point for line in lines for point, _, _ in line.points)
+    framework, hardware, precision, unit = about
+    places = _places(each.point for line in lines for each in line.moments)
     order = list(places)
     series = (
         ChartLine(
-            line.label,
+            _label(line.row),
             colours.ink(framework).id,
-            tuple(_point(line.devices, each, order.index(_key(each[0])), unit) for each in line.points),
+            tuple(_point(site, line.row, each, order.index(_key(each.point))) for each in line.moments),
         )
         for line in lines
     )
@@ -106,18 +69,18 @@ def _chart(suite: Suite, name: str, every: Sequence[_Line]) -> Chart | None:
     axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
     named = listed((title, precision_name(precision)))
     spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=tuple(series), near=True)
-    return Chart(f"{suite.id}-{name}-{slug(' '.join(lines[0].chart))}", spec, phrase("history.chart_text"))
+    return Chart(f"{suite.id}-history-{slug(' '.join(about))}", spec, phrase("history.chart_text"))
 
 
-def _point(devices: int, found: tuple[HistoryPoint, str, bool], at: int, unit: str) -> Point:
-    """Return the throughput of a device as a point."""
-    point, page, changes = found
-    figure = point.figure
+def _point(site: Site, row: Row, moment: Moment[OwnPoint], at: int) -> Point:
+    """Return the throughput of a device as a point, marked if the level of the results changes there."""
+    figure, devices = moment.point.figure, row.devices or 1
     value = figure.value / devices
     return Point(
         x=at, y=value, low=figure.low / devices, high=figure.high / devices, n=figure.repeats,
-        text=phrase("chart.per_device", unit=f"{numbers.figure(value, figure.spread)} {unit}"),
-        about=listed(filter(None, _key(point))), href=page, step=phrase("history.level") if changes else "",
+        text=phrase("chart.per_device", unit=f"{numbers.figure(value, figure.spread)} {row.unit}"),
+        about=listed(filter(None, _key(moment.point))), href=site.page(moment.point.runs[0]),
+        step=phrase("history.level") if moment.mark else "",
     )  # fmt: skip
 
 

@@ -1,16 +1,14 @@
-"""Histories: the order of points, their comparison with earlier ones, and histories of published figures."""
+"""Histories: the order of points, and their comparison with earlier ones."""
 
 from __future__ import annotations
 
 import random
 from statistics import median
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.history import (
     ChangedCondition,
@@ -21,8 +19,6 @@ from perfledger.ingest.compute.history import (
     in_order,
     natural,
 )
-from perfledger.ingest.published import histories
-from perfledger.ingest.published.publications import DatedPages, Published, Publisher
 
 
 def measured(*values: float) -> Measured:
@@ -146,82 +142,3 @@ def test_a_change_of_the_level_is_marked_where_it_begins() -> None:
     values = [chance.gauss(100, 0.3) for _ in range(6)] + [chance.gauss(95, 0.3) for _ in range(6)]
     found = history([point(f"2024-{month:02}-01", each) for month, each in enumerate(values, 1)])
     assert [at for at, each in enumerate(found) if each.mark] == [6]
-
-
-# ---- published figures ----
-
-SOURCES = {
-    name: Publisher(
-        name, WordsEntry(name, name), f"https://{owner}.example", WordsEntry("about", "关于"), year,
-        dated=(DatedPages("old/*", "2020-08-21"), DatedPages("new/*", "2020-10-09", "0.2.0")),
-    )
-    for name, owner, year in (("A 2021", "a", 2021), ("A 2023", "a", 2023), ("B", "b", 2022), ("undated", "a", None))
-}  # fmt: skip
-
-
-def figure(source: str, place: str, value: float | None, **other: Any) -> Published:
-    stated: dict[str, Any] = {
-        "framework": "OneFlow", "hardware": "V100-SXM2-32GB", "devices": 8, "batch_size": 96, "precision": "fp32",
-        "options": {}, "unit": "sequences/s",
-    }  # fmt: skip
-    return Published(
-        source=source, place=place, line="1", log="", model="BERT-base", framework_source="", nodes=1,
-        metric="throughput", printed=str(value or ""), value=value, state="measured" if value else "not_measured",
-        speedup="", note="", file="", row=1,
-        **stated | other,
-    )  # fmt: skip
-
-
-def over_editions(*rows: Published) -> list[list[tuple[str, float]]]:
-    found = histories.over_editions(histories.dated(rows, SOURCES), lambda each: "half" if each == "amp" else each)
-    return sorted([(each.point.date, each.point.figure.value) for each in moments] for moments in found)
-
-
-def test_dated_pages_and_editions_of_a_publisher_make_a_history() -> None:
-    rows = (
-        figure("A 2023", "README.md", 120), figure("A 2021", "new/b.md", 110), figure("A 2021", "old/a.md", 100),
-        figure("undated", "README.md", 90), figure("B", "README.md", 80),
-    )  # fmt: skip
-    assert over_editions(*rows) == [[("2020-08-21", 100), ("2020-10-09", 110), ("2023", 120)]]
-
-
-def test_a_figure_that_a_publisher_repeats_is_not_a_new_point() -> None:
-    rows = (figure("A 2021", "new/b.md", 110), figure("A 2023", "README.md", 110), figure("B", "README.md", 110))
-    assert over_editions(*rows) == []
-
-
-def test_the_highest_of_several_figures_of_an_edition_counts() -> None:
-    rows = (figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 104), figure("A 2023", "y.md", 105))
-    assert over_editions(*rows) == [[("2021", 100), ("2023", 105)]]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"batch_size": 48}, {"devices": 1}, {"hardware": "V100-SXM2-16GB"}, {"framework": "PyTorch"},
-        {"precision": "amp"}, {"unit": "samples/s"},
-    ],
-)  # fmt: skip
-def test_figures_of_different_cases_are_not_a_history(other: dict[str, Any]) -> None:
-    assert over_editions(figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 105, **other)) == []
-
-
-def test_an_edition_that_never_states_an_option_fits_all_of_its_values() -> None:
-    rows = (
-        figure("A 2021", "old/a.md", 100), figure("A 2021", "new/b.md", 103, options={"clip": "yes"}),
-        figure("A 2021", "new/b.md", 108, options={"clip": "no", "xla": "no"}),
-    )  # fmt: skip
-    assert over_editions(*rows) == [
-        [("2020-08-21", 100), ("2020-10-09", 103)],
-        [("2020-08-21", 100), ("2020-10-09", 108)],
-    ]
-
-
-@pytest.mark.parametrize("without", [16000.0, None])
-def test_an_edition_that_states_an_option_sometimes_has_two_cases(without: float | None) -> None:
-    """A row without the option is then a case of its own, even if it was not measured."""
-    rows = (
-        figure("A 2021", "x.md", without), figure("A 2021", "x.md", 12000, options={"gradient_accumulation": "no"}),
-        figure("A 2023", "x.md", 20000),
-    )  # fmt: skip
-    assert over_editions(*rows) == ([[("2021", 16000.0), ("2023", 20000)]] if without else [])

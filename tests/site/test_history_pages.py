@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 
@@ -15,13 +13,12 @@ import pytest
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, WordsEntry
 from perfledger.ingest.compute.results import results
-from perfledger.ingest.published import publications
 from perfledger.ingest.read.change_notes import ChangeNote, ChangeNotes
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.history import model_histories
 from perfledger.ingest.site.history_charts import of_results as of_results_drawn
 from perfledger.ingest.site.model import Site, site_of_runs, suites
-from perfledger.ingest.site.pages.history import own_table
+from perfledger.ingest.site.pages.history import table as history_table
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Lines
 from perfledger.ingest.site.render.table import Table
@@ -44,65 +41,6 @@ def table(pages: Path, language: str, suite: str, name: str) -> list[dict[str, s
 
 def _text(cell: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).split())
-
-
-def printed(**stated: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of the tables of published figures with these cells."""
-    for path in sorted((ROOT / "raw_logs" / "published").glob("*.csv")):
-        for row in csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))):
-            if all(row[name] == value for name, value in stated.items()):
-                yield row
-
-
-# ---- published editions on the real site ----
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    ("suite", "model", "batch_size", "date", "version", "report"),
-    [
-        ("resnet50", "ResNet-50 v1.5", "128", "2020-08-21", "", "rn50_fp32_report_0821.md"),
-        ("resnet50", "ResNet-50 v1.5", "128", "2020-10-09", "0.2.0", "resnet50_oneflow_v0.2_report_1009.md"),
-        ("resnet50", "ResNet-50 v1.5", "256", "2020-12-02", "0.3.1", "resnet50_oneflow_v0.3.1_report_1202.md"),
-        ("bert", "BERT-base", "96", "2020-08-22", "", "bert_base_fp32_report_0822.md"),
-        ("bert", "BERT-base", "160", "2020-10-09", "0.2.0", "bert_base_oneflow_v0.2_report_1009.md"),
-        ("bert", "BERT-base", "160", "2020-12-02", "0.3.1", "bert_base_oneflow_v0.3.1_report_1202.md"),
-    ],
-)
-def test_the_versions_of_oneflow(
-    real_pages: Path, language: str, suite: str, model: str, batch_size: str, date: str, version: str, report: str
-) -> None:
-    """Every figure of a version is there as it is printed, but those without clipping that 0.3.1 does not have."""
-    given = [
-        row["value"] for row in printed(model=model, framework="OneFlow", metric="throughput", batch_size=batch_size)
-        if row["place"].endswith(report) and ("clip=no" not in row["options"] or batch_size != "160")
-    ]  # fmt: skip
-    assert len(given) >= 4
-    mine = [row for row in table(real_pages, language, suite, "published-history") if row["date"].startswith(date)]
-    mine = [row for row in mine if re.search(rf"batch size {batch_size}\b", row["framework"])]
-    shown = {row["figure"].split()[0].replace(",", "") for row in mine}
-    assert shown == set(given)
-    assert all(row["date"].endswith(version or "Oneflow-Inc/OneFlow-Benchmark") for row in mine)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_version_is_compared_with_the_one_before(real_pages: Path, language: str) -> None:
-    """1,443.55 / 1,472.72 = 0.980, 397.64 / 384.85 = 1.033."""
-    rows = table(real_pages, language, "resnet50", "published-history")
-    ratios = {row["figure"].split()[0]: row["previous"] for row in rows}
-    assert (ratios["1,443.55"], ratios["397.64"], ratios["384.85"]) == ("0.98×", "1.03×", "—")
-    assert ratios["33,317.67"] == "1.43×"
-
-
-def test_what_is_only_printed_again_is_not_listed(real_pages: Path) -> None:
-    """Later pages of DLPerf repeat the figures of 0.2.0; as an edition of 2022 they would look like a step back."""
-    rows = table(real_pages, "en", "resnet50", "published-history")
-    again = [row for row in rows if row["framework"].startswith("OneFlow")]
-    assert again
-    assert not [row for row in again if row["date"].startswith("2022")]
-
-
-# ---- our own results ----
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -151,7 +89,7 @@ def site_of(given: Sequence[Run], notes: ChangeNotes = NOTES) -> Site:
 
 def own(site: Site) -> Table:
     (suite,) = site.shown
-    found = own_table(site, suite, model_histories(site)[suite.id].own)
+    found = history_table(site, suite, model_histories(site)[suite.id])
     assert found is not None
     return found
 
@@ -207,7 +145,7 @@ def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> Non
     given += [scored(f"b{at}", "v5.1", 10.0 + at) for at in range(3)]
     site = site_of(given)
     (suite,) = site.shown
-    (found,) = model_histories(site)[suite.id].own
+    (found,) = model_histories(site)[suite.id]
     assert [(each.point.round, each.point.figure.value) for each in found.moments] == [("v5.0", 13.0), ("v5.1", 11.0)]
 
 
@@ -243,10 +181,6 @@ def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
         assert bool(built.written) == written
 
 
-def test_the_sources_of_the_published_figures_are_whole() -> None:
-    assert publications.read([ROOT / "raw_logs" / "published"]).problems == ()
-
-
 def test_a_framework_leads_to_its_histories(real_pages: Path) -> None:
     for language, text in (("en", "Results over time: "), ("zh", "历史变化：")):
         page = (real_pages / language / "frameworks" / "paddleseg.md").read_text("utf-8")
@@ -258,9 +192,9 @@ def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:
     """Two points of one configuration are a row; two lines, or three points, are a picture."""
     two = site_of(runs([(400,), (380,)]))
     (suite,) = two.shown
-    assert of_results_drawn(two, suite, model_histories(two)[suite.id].own) == []
+    assert of_results_drawn(two, suite, model_histories(two)[suite.id]) == []
     three = site_of(runs([(400, 410), (380, 390), (420, 430)]))
-    (chart,) = of_results_drawn(three, suite, model_histories(three)[suite.id].own)
+    (chart,) = of_results_drawn(three, suite, model_histories(three)[suite.id])
     assert chart.name == "resnet50-history-pytorch-test-accelerator-made-up-fp32-images-s"
     (line,) = chart.spec.series
     assert [(each.n, each.y, each.low, each.high) for each in line.points] == [
@@ -274,7 +208,7 @@ def test_a_chart_marks_where_the_level_changes(language: str, text: str) -> None
     """Six months at 400, six at 500: the mark is on the seventh point, and is written once."""
     site = site_of(runs([(speed + at % 2,) for at, speed in enumerate([400] * 6 + [500] * 6)]))
     (suite,) = site.shown
-    (chart,) = of_results_drawn(site, suite, model_histories(site)[suite.id].own)
+    (chart,) = of_results_drawn(site, suite, model_histories(site)[suite.id])
     said = chart.said(words.load(), language)
     assert isinstance(said, Lines)
     assert [point.step for point in said.series[0].points] == [""] * 6 + [text] + [""] * 5

@@ -33,9 +33,10 @@ def _list(site: Site) -> Table | None:
             phrase("formats.runs_here"), lambda suite: sum(run.published for run in site.runs_of(suite)), number=True
         ),
         ColumnOf(
-            phrase("history.published"),
+            phrase("report.published_here"),
             lambda suite: len(site.published.by_suite.get(suite.id, ())) or None,
             number=True,
+            key="published",
             optional=True,
         ),
     ]

@@ -212,13 +212,3 @@ def throughput(site: Site, framework: str) -> Table | None:
         ColumnOf(phrase("table.source_of_figures"), source),
     )
     return table_of("throughput", found, columns, cards=True)
-
-
-def without_log(site: Site, framework: str) -> Table | None:
-    """Return the number of further published results of each source, whose logs were not read."""
-    with_log = {id(each.row) for each in audited(site, framework)}
-    rows = [
-        row for row in site.published.rows
-        if row.framework == framework and row.value is not None and id(row) not in with_log
-    ]  # fmt: skip
-    return published_figures.source_table(site, rows, "hardware")

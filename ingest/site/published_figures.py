@@ -22,8 +22,7 @@ from perfledger.ingest.site.chips import facets_of
 from perfledger.ingest.site.model import Row, Site, Suite, group_name
 from perfledger.ingest.site.options import in_words, joined, listed, sentences
 from perfledger.ingest.site.our_results import Ours
-from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table, cell
-from perfledger.ingest.site.render.text import slugs
+from perfledger.ingest.site.render.table import Cell, Entry, Facets, Link, Table
 from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import representative
 from perfledger.ingest.site.table_of import ColumnOf, table_of
@@ -49,30 +48,6 @@ def score_of(site: Site, row: Row) -> Published | None:
     """Return the published score of a result; None where nobody published one here."""
     scores = (each for each in site.published.rows if each.metric in SCORES and each.value)
     return next((each for each in scores if cases.is_of_entry(each, row)), None)
-
-
-def source_anchors(site: Site) -> Mapping[str, str]:
-    """Return the anchor of each source on the index of the reports, the same in both languages."""
-    return slugs(site.published.sources)
-
-
-def source_table(site: Site, rows: Iterable[Published], fact: str) -> Table | None:
-    """Return a row per source of figures, with its models and values of a further fact."""
-    by_source, anchors = by_key(rows, lambda row: row.source), source_anchors(site)
-
-    def values(source: str, name: str) -> Text:
-        return listed(sorted({getattr(row, name) for row in by_source[source]}))
-
-    columns = (
-        ColumnOf[str](
-            phrase("table.source_of_figures"),
-            lambda each: cell(site.published.sources[each].title, addresses.section(addresses.REPORTS, anchors[each])),
-        ),
-        ColumnOf[str](phrase("nav.models"), lambda each: values(each, "model")),
-        ColumnOf[str](phrase(f"table.{fact}"), lambda each: values(each, fact)),
-        ColumnOf[str](phrase("scorecard.results"), lambda each: len(by_source[each]), True),
-    )
-    return table_of("sources", [each for each in site.published.sources if each in by_source], columns)
 
 
 def reports_of(site: Site, suite: Suite) -> list[Link]:

@@ -151,9 +151,8 @@ def test_a_framework_shows_its_published_results_with_the_verdicts_of_the_audit(
     ]  # fmt: skip
     links = [row[-1].entries[0].page or "" for row in page.published.rows]
     assert all(each.startswith("audit.md#figure-") for each in links)
-    assert page.without_log is not None
-    counts = {WORDS.say("en", row[0].entries[0].text): row[-1].entries[0].value for row in page.without_log.rows}
-    assert counts["DLPerf"] == 186
+    assert page.throughput is not None
+    assert {WORDS.say("en", row[-1].entries[0].text) for row in page.throughput.rows} > {"DLPerf", "PaddlePaddle/Perf"}
 
 
 def test_a_framework_that_only_others_measured_has_a_page_with_their_figures() -> None:
@@ -173,7 +172,6 @@ def test_a_framework_that_only_others_measured_has_a_page_with_their_figures() -
     assert page.throughput is not None
     rows = [[WORDS.say("en", each.entries[0].text) for each in row] for row in page.throughput.rows]
     assert rows[0] == ["ResNet-50 v1.5", "384.9–397.6", "DLPerf"]
-    assert page.without_log is not None
     assert {link.text for link in page.models} >= {each.title for each in site.shown if each.id == "bert"}
 
 

@@ -50,7 +50,7 @@ class Badge:
 class FrameworkPage:
     """The page of a framework; with few comparisons, these come after the other results.
 
-    `throughput` is what others published, without a result here. `picture` and `snippets` are by language.
+    `throughput` is what others published. `picture` and `snippets` are by language.
     """
 
     framework: Text
@@ -62,7 +62,6 @@ class FrameworkPage:
     newest: Table | None
     throughput: Table | None
     published: Table | None
-    without_log: Table | None
     changed: Table | None
     models: tuple[Link, ...]
     histories: tuple[Link, ...]
@@ -113,7 +112,6 @@ def _page(site: Site, framework: str) -> Page:
 
 def _framework(site: Site, framework: str) -> FrameworkPage:
     score = site.once(scorecards.scores)[framework]
-    newest = framework_tables.newest(site, framework)
     audited = len(framework_tables.audited(site, framework))
     facts = [
         (len(score.compared), phrase("scorecard.n_comparisons")),
@@ -133,10 +131,9 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
         is_telling=score.is_telling,
         ratios=framework_tables.ratios(framework, score),
         comparisons=framework_tables.comparisons(site, score),
-        newest=newest,
-        throughput=None if newest else framework_tables.throughput(site, framework),
+        newest=framework_tables.newest(site, framework),
+        throughput=framework_tables.throughput(site, framework),
         published=framework_tables.published(site, framework),
-        without_log=framework_tables.without_log(site, framework),
         changed=framework_tables.changed(site, framework),
         models=_models(site, framework),
         histories=tuple(history.links(site, framework)),
@@ -148,12 +145,11 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
 
 
 def _models(site: Site, framework: str) -> tuple[Link, ...]:
-    """Return the models with results of a framework; failing these, those with published figures of it."""
-    ours = [suite for suite in site.shown if framework in site.frameworks(suite)]
-    if ours:
-        return tuple(Link(suite.title, addresses.model_page(suite, framework=framework)) for suite in ours)
+    """Return the models with results or published figures of a framework."""
     published = {row.suite for row in site.published.rows if row.framework == framework and row.value is not None}
-    return tuple(Link(suite.title, addresses.model_page(suite)) for suite in site.shown if suite.id in published)
+    ours = {suite.id: {"framework": framework} for suite in site.shown if framework in site.frameworks(suite)}
+    shown = (suite for suite in site.shown if suite.id in {*ours, *published})
+    return tuple(Link(suite.title, addresses.model_page(suite, **ours.get(suite.id, {}))) for suite in shown)
 
 
 def _versions(site: Site, framework: str) -> Text:

@@ -1,4 +1,4 @@
-"""The page of each hardware over all models and frameworks: results, machines, and who else published there."""
+"""The page of each hardware over all models and frameworks: results and machines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from perfledger.ingest.site.machine_tables import machines as machines_of
 from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Page, Site, framework_of, group_name, hardware_of, named
 from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.published_figures import source_table
 from perfledger.ingest.site.render.table import Cell, Link, Table, Value, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 from perfledger.schema.records import Run
@@ -153,7 +152,7 @@ def _list(site: Site, names: Sequence[str]) -> Table | None:
 
 @dataclass(frozen=True)
 class HardwarePage:
-    """One hardware: its comparisons as on the front page, its machines, and who else published results on it."""
+    """One hardware: its comparisons as on the front page, and its machines."""
 
     hardware: Text
     raw: str
@@ -163,7 +162,6 @@ class HardwarePage:
     machine: Machine
     chips: tuple[ChipGroup, ...]
     machines: Table | None
-    sources: Table | None
 
 
 def _page(site: Site, hardware: str, order: int) -> Page:
@@ -182,7 +180,6 @@ def _page(site: Site, hardware: str, order: int) -> Page:
 def _hardware(site: Site, hardware: str) -> HardwarePage:
     runs = [run for run in site.counted if hardware_of(run) == hardware]
     names = sorted({framework_of(run) for run in runs}, key=str.casefold)
-    published = [row for row in site.published.rows if row.hardware == hardware and row.value is not None]
     machine = _machine(site, hardware)
     return HardwarePage(
         hardware=product(hardware),
@@ -193,7 +190,6 @@ def _hardware(site: Site, hardware: str) -> HardwarePage:
         machine=machine,
         chips=machines.chips([machine], [machine]) if machine.tables else (),
         machines=machines_of(runs),
-        sources=source_table(site, published, "framework"),
     )
 
 

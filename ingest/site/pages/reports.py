@@ -15,9 +15,10 @@ from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages.rounds import links
-from perfledger.ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
+from perfledger.ingest.site.published_figures import reports_with_figures, rows_of
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Link, Table
+from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.report_charts import slice_charts
 from perfledger.ingest.site.report_headlines import headline
 from perfledger.ingest.site.report_recipes import recipes
@@ -108,7 +109,7 @@ def _entry(site: Site, name: str, found: Sequence[Report]) -> SourceEntry:
     return SourceEntry(
         source=site.published.sources[name],
         date=tables.published_on(site.published.sources[name]),
-        anchor=source_anchors(site)[name],
+        anchor=slugs(site.published.sources)[name],
         figures=figures,
         empty=len(rows) - figures,
         sections=tuple((phrase(f"report.section_{name}"), of) for name, of in of_section.items() if of),

@@ -1,16 +1,12 @@
-"""Cautions that follow from figures: how far a headline is from the median, why, and what a model's results lack."""
+"""Cautions that follow from figures: how far a headline is from the median, and why."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, phrase
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.site import witness_tables
-from perfledger.ingest.site.model import Site, Suite
 from perfledger.schema.records import Run
-from perfledger.schema.vocabulary import NO_FIGURE
 
 #: Relative difference between headline and median above which the page of a run explains it.
 DIFFER = 0.02
@@ -57,14 +53,3 @@ def _running_since(run: Run) -> int | None:
     from perfledger.parsers.engine.registry import formats
 
     return next((each.main.running_mean for each in formats() if each.id == run.format), None)
-
-
-def remarks(site: Site, suite: Suite) -> Iterator[Phrase]:
-    """Yield notes on the results of a model: TF32, configurations with one run, and runs without a figure."""
-    rows = site.rows.get(suite.id, ())
-    if any(row.precision == "fp32_tf32" for row in rows):
-        yield phrase("notes.tf32")
-    if alone := sum(row.repeats == 1 for row in rows):
-        yield phrase("notes.small", n=alone)
-    if bad := sum(run.outcome in NO_FIGURE for run in site.runs_of(suite)):
-        yield phrase("notes.outcomes", n=bad)

@@ -130,7 +130,7 @@ def test_tabs_are_chosen_by_keyboard_address_and_anchor(visit: Visit, home: str)
     page.reload()
     assert chosen(page) == ["#evidence", "evidence"]
     # Other pages and hits of the search lead to places in tabs and above them.
-    for anchor, tab in (("notes", "evidence"), ("logs", "evidence"), ("comparison", "scaling"), ("setup", "reproduce")):
+    for anchor, tab in (("logs", "evidence"), ("comparison", "scaling"), ("setup", "reproduce")):
         page.evaluate("anchor => { location.hash = anchor; }", anchor)
         page.wait_for_function("tab => document.querySelector(`[aria-selected=true]`).hash === tab", arg=f"#{tab}")
         assert page.locator(f"#{anchor}").is_visible()

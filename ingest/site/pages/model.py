@@ -10,11 +10,10 @@ from itertools import zip_longest
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
-from perfledger.ingest.common.words import Phrase, Text, phrase
+from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.results import counts
 from perfledger.ingest.site import (
     addresses,
-    caveats,
     history,
     model_tables,
     published_figures,
@@ -54,11 +53,10 @@ class SliceOnPage:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The runs of a model, what is to be known of them, and where they were measured."""
+    """The runs of a model, and where they were measured."""
 
     logs: Table
     more_logs: int
-    remarks: Sequence[Phrase]
     machines: Table | None
     software: Table | None
 
@@ -67,7 +65,6 @@ class Evidence:
 class Commands:
     """How the runs of a model are made again, and the recipes of cases that have yet to run."""
 
-    several_machines: int
     reproduce: Sequence[CommandBlock]
     without_command: Sequence[Text]
     plans: Sequence[CommandBlock]
@@ -198,7 +195,6 @@ def _evidence(site: Site, suite: Suite) -> Evidence:
     return Evidence(
         logs=run_tables.run_list(site, _first(site, runs), brief=True),
         more_logs=max(0, len(runs) - RUNS_SHOWN),
-        remarks=tuple(caveats.remarks(site, suite)),
         machines=machines(published),
         software=software(suite, published),
     )
@@ -211,7 +207,6 @@ def _commands(site: Site, suite: Suite) -> Commands:
         for each in site.frameworks(suite)
     }
     return Commands(
-        several_machines=sum((run.case.nodes or 1) > 1 for run in published),
         reproduce=[block for blocks in made.values() for block in blocks],
         without_command=[named(each) for each, blocks in made.items() if not blocks],
         plans=reproduce.of_suite(site, suite),

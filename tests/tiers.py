@@ -94,7 +94,6 @@ FILES: Mapping[str, str] = {
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
     "test_the_good_logs_are_published_among_all_bad_inputs": "slow",
-    "test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all": "sweep",
     "test_a_smoke_run_has_few_iterations_and_is_not_published": "host",
     "test_a_very_long_line_does_not_fill_the_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",

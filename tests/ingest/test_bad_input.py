@@ -19,15 +19,11 @@ import pytest
 from calls import PEAK
 from made_logs import (
     clas_static,
-    mxnet_speed,
-    pytorch_bert,
     run_json,
     seg,
-    tensorflow_resnet50,
 )
 from made_trees import ROOT, Called, make_tree, write_run
 
-import perfledger.parsers.engine.scan as scanning
 from perfledger.ingest.cli import main
 from perfledger.ingest.record import ledger
 
@@ -104,19 +100,15 @@ STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in
 #: File name, content, and the code of the problem.
 FILES: dict[str, tuple[str, bytes, str]] = {
     "empty": ("1.log", b"", "empty"),
-    "only a newline": ("2.log", b"\n", "unknown_format"),
     "only spaces": ("3.log", b" \r\n\t\x00 ", "unknown_format"),
     "binary": ("4.log", bytes(range(256)) * 300, "binary"),
     "binary that begins like a log": ("5.log", SEG[:150] + b"\x00\x01\x02\xff" * 5000, "binary"),
     "prose": ("6.log", b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "unknown_format"),
-    "prose in Chinese": ("7.log", "训练日志，没有一行可以识别。\n".encode() * 50, "unknown_format"),
     "invalid UTF-8 only": ("8.log", b"\xff\xfe\xc3\x28\n" * 100, "unknown_format"),
     "two formats": ("9.log:7", SEG + STATIC, "two_formats"),
     "two formats on one line": ("10.log:6", SEG[:-1] + b" " + STATIC, "two_formats"),
     "an empty gzip": ("11.log.gz", b"", "empty"),
-    "the beginning of a gzip": ("12.log.gz", b"\x1f\x8b", "unreadable"),
     "no gzip": ("13.log.gz", SEG, "unreadable"),
-    "a gzip of garbage": ("14.log.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + b"x" * 200, "unreadable"),
     "a truncated gzip": ("15.log.gz", gzip.compress(SEG * 400)[:200], "unreadable"),
 }
 
@@ -155,112 +147,6 @@ def line_of(called: Called, below: str = "bad/") -> dict[str, Any]:
     return found
 
 
-NOISE = {
-    "NUL bytes inside a metric line": SEG.replace(b"ips: 2", b"ips: \x002\x00"),
-    "NUL bytes between lines": SEG.replace(b"\n", b"\n\x00\x00"),
-    "ANSI colours": SEG.replace(b"[TRAIN]", b"\x1b[32m[TRAIN]\x1b[0m").replace(b"ips: ", b"\x1b[1;31mips: \x1b[0m"),
-    "a terminal's title": SEG.replace(b"[TRAIN]", b"\x1b]0;training\x07[TRAIN]"),
-    "bars with carriage returns": SEG.replace(b"2026", b" 10%|#   | 1/9\r 20%|##  | 2/9\r2026"),
-    "bars with backspaces": SEG.replace(b"2026", b"10%\x08\x08\x082026"),
-    "Windows newlines": SEG.replace(b"\n", b"\r\n"),
-    "invalid UTF-8 around": SEG.replace(b"\n", b"\xff\xc3\x28\n\xe4\xbd\n"),
-    "no final newline": SEG[:-1],
-    "a byte order mark": b"\xef\xbb\xbf" + SEG,
-    "bars in blocks": SEG.replace(b"2026", "进度 █████▌ 50%\r".encode() + b"2026"),
-}
-
-
-@pytest.fixture(scope="module")
-def noisy(tmp_path_factory: pytest.TempPathFactory) -> Called:
-    logs = [partial(write_run, name=f"{number}/1", log=log) for number, log in enumerate(NOISE.values())]
-    return read_once(tmp_path_factory.mktemp("noisy"), logs)
-
-
-@pytest.mark.parametrize("noise", NOISE)
-def test_transport_noise_changes_no_figure(noisy: Called, noise: str) -> None:
-    assert (noisy.code, noisy.err) == (0, "")
-    line = line_of(noisy, f"{list(NOISE).index(noise)}/1/")
-    assert line["observations"] == len(SPEEDS)
-    assert line["figures"]["mean"]["value"] == 22.0
-    assert line["figures"]["median"]["value"] == 22.0
-
-
-#: Lines of printers with few digits, with many, and with a tag; test_golden.py cuts the logs of all formats.
-CUT = {
-    "paddle.seg": seg([*SPEEDS, 25.0, 26.0]),
-    "ngc.tensorflow_resnet50": tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 208)]),
-    "ngc.mxnet_resnet50_speed": mxnet_speed([(0, i, 100.123456 + i) for i in range(20)], at=lambda i: 0.036 * i),
-}
-
-
-@pytest.mark.parametrize("printer", CUT)
-def test_a_log_cut_inside_a_line_has_the_last_record_completely_or_not_at_all(
-    tmp_path: Path, ingest: Ingest, printer: str
-) -> None:
-    lines = CUT[printer]
-    run = run_json(framework="x", model="ResNet-50 v1.5")
-    whole, last = "".join(f"{each}\n" for each in lines), lines[-1]
-    begin = len(whole) - len(last) - 1
-    cuts = sorted({*range(1, len(last) + 1, max(1, len(last) // 40)), *range(len(last) - 30, len(last) + 1)})
-    assert len(cuts) >= 40
-    root = tmp_path / "logs"
-    for cut in cuts:
-        write_run(root, f"a/b/cut{cut}/1", whole[: begin + cut].encode(), run=run)
-    write_run(root, "a/b/prefix/1", whole[:begin], run=run)
-    write_run(root, "a/b/whole/1", whole, run=run)
-    called = ingest(root, "--json", "--verbose")
-    found = {each["path"].split("/")[-3]: each for each in called.lines}
-    full, prefix = found["whole"], found["prefix"]
-    assert full["problems"] == prefix["problems"] == []
-    assert full["observations"] == prefix["observations"] + 1
-    at_line = len(lines)
-    seen, lost = {True: 0, False: 0}, 0
-    for cut in cuts:
-        line = found[f"cut{cut}"]
-        complete = line["observations"] == full["observations"]
-        seen[complete] += 1
-        like = full if complete else prefix
-        for rule in ("sustained", "mean", "median"):
-            assert line["figures"][rule]["value"] == pytest.approx(like["figures"][rule]["value"], rel=1e-8), cut
-        codes = [(each["code"], each["line"]) for each in line["problems"]]
-        # A line that ends within mpirun's tag loses no record.
-        if cut > (len("[1,0]<stderr>:") if last.startswith("[1,0]<") else 0):
-            assert codes == ([] if complete else [("cut_line", at_line)]), cut
-        lost += len(codes)
-        assert line["published"]
-    assert seen[False] > 10
-    assert called.code == 1
-    assert len(called.problems) == lost
-    assert all(f"/train.log:{at_line}: " in each for each in called.problems)
-
-
-#: Speeds that a printer may print; test_rules.py and test_floats.py try more.
-IMPOSSIBLE = ("nan", "-1.0000", "1e999", "infinity")
-
-
-@pytest.mark.parametrize("printed", IMPOSSIBLE)
-def test_an_impossible_speed_is_a_problem(broken: Broken, printed: str) -> None:
-    called = broken(good_run(seg([4.0, 20.0, printed, 22.0, printed])))
-    if printed == "infinity":
-        # Printers do not write this word, so the line is not a record.
-        assert line_of(called)["observations"] == 3
-        return
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 values")
-    line = line_of(called)
-    assert not line["published"]
-    assert line["observations"] == 5
-    assert line["figures"]["sustained"]["value"] is None
-    assert "NaN" not in called.out
-
-
-def test_a_clock_that_runs_backwards_is_a_problem(broken: Broken) -> None:
-    lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 1.0), (4, 3.0)])
-    run = run_json(model="BERT-base", framework="NGC PyTorch")
-    run["case"]["accumulation"] = 8
-    called = broken(good_run(lines, run))
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3")
-
-
 def test_an_impossible_date_in_a_long_log_is_one_missing_time(broken: Broken) -> None:
     """Casting more than 500 dates at once, one of them impossible, once crashed the program without a message."""
     whole = seg([20.0 + 0.01 * (each % 7) for each in range(600)])
@@ -279,79 +165,38 @@ def nested(depth: int) -> bytes:
 RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "no JSON": b"{'schema': 1}",
     "nothing": b"",
-    "cut": json.dumps(run_json()).encode()[:60],
     "a list": b"[1, 2]",
-    "a number": b"5",
     "no UTF-8": b'{"schema": "\xff\xfe"}',
     "UTF-16": json.dumps(run_json()).encode("utf-16"),
-    "NaN inside": json.dumps(run_json(wall_seconds=float("nan"))).encode(),
     "infinite": b'{"wall_seconds": 1e999, ' + json.dumps(run_json()).encode()[1:],
     "huge number": b'{"wall_seconds": ' + b"9" * 5000 + b", " + json.dumps(run_json()).encode()[1:],
     "nested to the limit": nested(300),
-    "nested deeper": nested(480),
     "nested beyond": nested(900),
-    "nested without end": b"[" * 200_000,
     "another schema": run_json() | {"schema": "perfledger.run/2"},
     "unknown outcome": run_json(outcome="wonderful"),
-    "outcome is a list": run_json(outcome=["completed"]),
-    "precision is a list": run_json(precision=["fp32"]),  # type: ignore[arg-type]
-    "devices is a text": run_json(devices="1"),  # type: ignore[arg-type]
     "devices is a bool": run_json(devices=True),
-    "devices is a float": run_json(devices=1.0),  # type: ignore[arg-type]
     "no devices at all": run_json(devices=0),
-    "negative nodes": run_json(nodes=-1),
     "more devices than atoms": run_json(devices=10**400),
     "more nodes than devices": run_json(nodes=2, devices=1),
     "model is empty": run_json(model=""),
-    "model is null": run_json(model=None),  # type: ignore[arg-type]
     "options hold a list": run_json(options={"threads": [1]}),
-    "an option that counts is a text": run_json(options={"accumulation": "8"}),
     "an option that counts is a fraction": run_json(options={"batch_size_of_job": 0.5}),
     "an option overrules the case": run_json(options={"devices": 8}),
-    "tokens are a text": run_json() | {"case": run_json()["case"] | {"tokens_per_step": "many"}},
-    "options are a list": run_json() | {"case": run_json()["case"] | {"options": ["x"]}},
-    "accumulation is a text": run_json() | {"case": run_json()["case"] | {"accumulation": "x"}},
     "environment is a text": run_json(environment="x"),
-    "argv is a text": run_json(argv="python train.py"),
     "argv holds an object": run_json(argv=["python", {"a": 1}]),
-    "files are a list": run_json(files=["train.log"]),
-    "a file is a text": run_json(files={"train.log": "x"}),
     "a hash is a number": run_json(files={"train.log": {"sha256": 5}}),
-    "repeat is an object": run_json(repeat={"a": 1}),
-    "repeat is a text": run_json(repeat="first"),
-    "start is a number": run_json(start=5),
-    "wall time is a text": run_json(wall_seconds="long"),
-    "notes are a list": run_json(notes=["x"]),
-    "format is a list": run_json(format=["paddle.seg"]),
-    "source is a text": run_json(source="x"),
-    "source holds a list": run_json(source={"commit": ["x"]}),
     "modified is a text": run_json(source={"commit": "x", "modified": "yes"}),
     "a file above": run_json(files={"train.log": {}, "../../secret": {}}),
     "a file from the root": run_json(files={"train.log": {}, "/etc/passwd": {}}),
     "a file without a name": run_json(files={"train.log": {}, "node1//train.log": {}}),
     "a file with a line break": run_json(files={"train.log": {}, "a\nb": {}}),
     "a file that no disk can name": run_json(files={"train.log": {}, "\ud800": {}}),
-    "bytes are a text": run_json(files={"train.log": {"bytes": "9"}}),
-    "the recipe is a text": run_json(recipe="x"),
     "the recipe has no name": run_json(recipe={"case": {}}),
-    "the name of the recipe is empty": run_json(recipe={"name": ""}),
-    "the recipe's command is a text": run_json(recipe={"name": "x", "command": "python x"}),
-    "the recipe's steps hold a list": run_json(recipe={"name": "x", "setup": [["x"]]}),
     "the recipe's steps are too many": run_json(recipe={"name": "x", "setup": ["x"] * 1001}),
-    "the recipe's case holds a number": run_json(recipe={"name": "x", "case": {"devices": 8}}),
-    "the recipe's container holds a list": run_json(recipe={"name": "x", "container": {"image": []}}),
-    "the recipe's launcher is a list": run_json(recipe={"name": "x", "launcher": ["x"]}),
-    "the recipe's data are a folder": run_json(recipe={"name": "x", "data": "/data"}),
-    "records are a number": run_json(records=5),
-    "records are counted in fractions": run_json(records={"count": 1.5}),
     "records are fewer than none": run_json(records={"at_least": -1}),
-    "warnings are a text": run_json(warnings="x"),
-    "a warning is an object": run_json(warnings=[{"a": 1}]),
     "warnings without end": run_json(warnings=["x"] * 1001),
-    "nodes are an object": run_json() | {"nodes": {"folder": "."}},
     "a node without a folder": run_json() | {"nodes": [{"outcome": "completed"}]},
     "a node above": run_json() | {"nodes": [{"folder": ".."}]},
-    "a node's status is a text": run_json() | {"nodes": [{"folder": ".", "exit_status": "0"}]},
     "larger than a runner writes": json.dumps(run_json(notes="x" * (9 << 20))).encode(),
 }
 
@@ -386,22 +231,6 @@ def test_an_invalid_run_json_of_two_logs_is_one_problem(broken: Broken) -> None:
     called = broken(add)
     assert (called.code, len(called.problems)) == (1, 1)
     assert problems_of(called, "logs/bad/paddleseg/x/1/run.json")
-
-
-def test_a_log_whose_hash_differs_from_run_json_is_a_problem(broken: Broken) -> None:
-    called = broken(good_run(SEG, run_json(files={"train.log": {"sha256": "0" * 64}})))
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log", "SHA-256")
-    assert not line_of(called)["published"]
-
-
-def test_a_log_whose_format_differs_from_run_json_is_a_problem(broken: Broken) -> None:
-    called = broken(good_run(SEG, run_json(format="ngc.pytorch_bert")))
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log", "ngc.pytorch_bert", "paddle.seg")
-
-
-def test_a_batch_size_that_contradicts_the_speeds_is_a_problem(broken: Broken) -> None:
-    called = broken(good_run(seg(SPEEDS, batch=8), run_json(batch_size=4)))
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:5", "implies 8 samples", "“arithmetic” gives 4 samples")
 
 
 def test_a_link_to_a_parent_folder_is_not_followed(broken: Broken) -> None:
@@ -513,21 +342,6 @@ def test_a_log_that_becomes_unreadable_keeps_its_figure(
     assert kept["figures"]["mean"]["value"] > 0
     monkeypatch.undo()
     assert ingest(tree, "--out", out).code == 0
-
-
-def test_a_file_that_vanishes_before_it_is_read_is_a_problem(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = scanning.check
-    gone = tree / "seg/paddleseg/bs2/1/train.log"
-
-    def vanished(path: Path) -> None:
-        if path == gone:
-            gone.unlink(missing_ok=True)
-        real(path)
-
-    monkeypatch.setattr(scanning, "check", vanished)
-    one_problem(ingest(tree, "--json"), "logs/seg/paddleseg/bs2/1/train.log")
 
 
 #: The text that a line repeats, its length in MiB, and a part of the message.

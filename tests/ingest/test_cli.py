@@ -42,25 +42,6 @@ def test_help_imports_no_heavy_package() -> None:
         assert word in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("build", {"PATH", "--layout", "--jobs", "--strict", "--json", "--out"}),
-        ("check", {"PATH", "--layout", "--jobs", "--strict", "--out"}),
-        ("check-layout", {"NAME|FILE", "PATH"}),
-        ("explain", {"LOG", "--layout"}),
-        ("diff", {"REV", "--out", "--language"}),
-        ("new-format", {"NAME", "LOG", "--yes"}),
-        ("new-suite", {"NAME", "--out"}),
-        ("audit", {"PATH", "--layout", "--jobs", "--strict", "--to"}),
-    ],
-)
-def test_every_command_explains_its_options(ingest: Ingest, name: str, options: set[str]) -> None:
-    called = ingest(name, "--help")
-    assert called.code == 0
-    assert {each for each in options if each not in called.out} == set()
-
-
 def test_reading_logs_imports_no_pandas(tree: Path) -> None:
     """`--json` without `--out` builds neither pages nor tables."""
     program = "import sys; from perfledger.ingest.cli import main; main(sys.argv[1:])"
@@ -238,15 +219,6 @@ def test_an_interruption_is_one_line(tree: Path, ingest: Ingest, monkeypatch: py
     called = ingest(tree, "--json")
     assert called.code == 130
     assert called.err.strip() == "ingest: interrupted; every file is either as before or complete"
-
-
-def test_other_files_in_a_folder_of_logs_are_not_read(tree: Path, ingest: Ingest) -> None:
-    for name in ("notes.md", "table.csv", "train.py", "weights.pdparams", ".hidden", "environment.json"):
-        (tree / "seg/paddleseg/bs2/1" / name).write_text("ips")
-    (tree / "__pycache__").mkdir()
-    (tree / "__pycache__" / "x").write_text("x")
-    called = ingest(tree, "--json")
-    assert (called.code, len(called.lines)) == (0, 5)
 
 
 def test_sessions_of_one_log_are_separate_lines(tmp_path: Path, ingest: Ingest) -> None:

@@ -123,12 +123,6 @@ def test_pages_are_the_same_from_logs_and_from_the_cache(tmp_path: Path, ingest:
     assert "--case nodes=1,devices=1,batch_size=16,precision=fp32,threads=1" in page
 
 
-def test_the_first_call_reads_every_log_once(tree: Path, ingest: Ingest, read_logs: Callable[[], list[str]]) -> None:
-    shutil.rmtree(tree.parent / ".perfledger")
-    ingest(tree, "--json")
-    assert sorted(read_logs()) == ["bs2/1", "bs2/2", "bs4/1", "bs4/2", "fast/1"]
-
-
 def test_one_changed_log_rewrites_its_shard_and_its_pages(
     tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,17 +183,6 @@ def test_the_page_of_a_log_that_changed_during_rendering_is_not_cached(
     lines = [each.read_bytes() for each in (out / "logs").glob("*.html")]
     assert lines
     assert all(b"ips" in each for each in lines)
-
-
-def test_a_touched_log_is_not_read_again(
-    tree: Path, out: Path, ingest: Ingest, read_logs: Callable[[], list[str]]
-) -> None:
-    """The time differs and the bytes are the same, so only the hash is computed again."""
-    before = snapshot(out)
-    os.utime(tree / "seg/paddleseg/bs2/1/train.log", (1, 1))
-    assert ingest(tree, "--out", out).code == 0
-    assert read_logs() == []
-    assert snapshot(out) == before
 
 
 def test_a_changed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
@@ -301,13 +284,6 @@ def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, t
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
-    first, second = tree / "seg/paddleseg/bs2", tree / "seg/paddleseg/bs4"
-    ingest(first, second, "--out", tmp_path / "one")
-    ingest(second, first, "--out", tmp_path / "two")
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
 def test_check_names_stale_files_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
     assert ingest("check", tree, "--out", out).code == 0
@@ -325,18 +301,6 @@ def test_check_names_stale_files_and_writes_nothing(tree: Path, out: Path, inges
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == {name: data for name, (data, _) in before.items()}
     assert ingest("check", tree, "--out", out).code == 0
-
-
-def test_check_fails_if_the_site_was_never_built(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
-    called = ingest("check", tree, "--out", tmp_path / "never")
-    assert called.code == 2
-    assert not (tmp_path / "never").exists()
-
-
-def test_check_passes_with_problems_that_are_known(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
-    write_run(tree, "bad/x/y/1", b"nothing\n")
-    assert ingest(tree, "--out", tmp_path / "docs").code == 1
-    assert ingest("check", tree, "--out", tmp_path / "docs").code == 1
 
 
 @pytest.mark.parametrize("new", [True, False], ids=["no site yet", "a site"])
@@ -437,11 +401,6 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
     assert [each.id for each in reversed(again)] == ids
 
 
-def test_sessions_of_one_log_have_ids_of_their_own() -> None:
-    runs = [Run(path="logs/a.log", sha256="", session=number, sessions=3) for number in (1, 2, 3)]
-    assert [each.id for each in identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
-
-
 def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:
     for folder in ("a-b", "a_b", "A/b"):
         (tmp_path / "logs" / folder).mkdir(parents=True)
@@ -449,17 +408,6 @@ def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest:
     called = ingest(tmp_path / "logs", "--out", tmp_path / "docs", "--json")
     assert len(called.lines) == 3
     assert len(list((tmp_path / "docs/data/runs").glob("*.jsonl"))) == 3
-
-
-def test_lines_are_sorted_and_are_json(out: Path) -> None:
-    shards = sorted((out / "data/runs").glob("*.jsonl"))
-    assert len(shards) == 3
-    for path in shards:
-        lines = lines_of(path)
-        assert lines == sorted(lines, key=lambda each: (each["path"], each["session"]))
-        assert all(list(each) == sorted(each) for each in lines)
-        assert path.read_bytes().endswith(b"\n")
-        assert "NaN" not in path.read_text()
 
 
 def test_the_key_depends_on_the_code(

@@ -140,18 +140,6 @@ def test_the_message_about_workers_without_the_logs_names_them(tmp_path: Path, m
     assert cluster.refusal(replace(sender, paths=("logs",))) == ""
 
 
-def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
-    """A worker may join the cluster after the versions were compared."""
-    sender = replace(cluster.sender_of("perfledger", [few]), code="another")
-    with pytest.raises(cluster.UsageError, match="another version"):
-        cluster.read_batch([EMPTY], sender)
-
-
-def test_a_worker_without_the_folder_reads_logs_in_stores() -> None:
-    sender = replace(cluster.sender_of("perfledger", []), folder="/no/such/folder")
-    assert cluster.read_batch([EMPTY], sender) == [FolderRead({})]
-
-
 def start(*arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE)
 

@@ -7,13 +7,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, snapshot, unpacked, write_run
 
-from perfledger.ingest.build import Inputs, read
-from perfledger.ingest.cli import main
 from perfledger.ingest.record import ledger, store
 from perfledger.ingest.record.kept import Slimmer
 from perfledger.ingest.site import builder, run_paging
@@ -195,28 +192,6 @@ def test_queries_find_a_run_by_its_columns(tree: Path, tmp_path: Path, ingest: I
     assert json.loads(line)["path"].endswith("fast/1/train.log")
 
 
-def test_slim_runs_share_equal_parts_and_have_every_value(tmp_path: Path) -> None:
-    assert main([str(OURS), "--out", str(tmp_path / "docs")]) in (0, 1)
-    slimmer, found = Slimmer(), []
-    for path in sorted((tmp_path / "docs" / RUNS).glob("*.jsonl")):
-        runs = [from_text(each, Run) for each in path.read_bytes().splitlines()]
-        found += [(run, slimmer.slim(run)) for run in runs]
-    assert any(run.trace for run, _ in found)
-    for run, slim in found:
-        assert slim.trace is None
-        assert slim.case == run.case
-        assert slim.facts == run.facts
-        assert slim.headline == run.headline
-        values = {rule: each.value for rule, each in run.figures.items()}
-        assert {rule: each.value for rule, each in slim.figures.items()} == values
-        assert [(each.kind, each.verdict, each.value) for each in slim.witnesses] == [
-            (each.kind, each.verdict, each.value) for each in run.witnesses
-        ]
-    alike = [slim for run, slim in found if run.case == found[0][0].case]
-    assert len(alike) > 1
-    assert len({id(slim.case) for slim in alike}) == 1
-
-
 def test_a_fact_of_another_type_is_not_shared() -> None:
     """True, 1 and 1.0 are equal, but each must keep its type."""
     slimmer = Slimmer()
@@ -230,19 +205,3 @@ def test_parts_double_with_the_logs() -> None:
     few, more = (set(store.part_names(folders, logs).values()) for logs in (4_000, 8_000))
     assert (len(few), len(more)) == (4, 8)
     assert sorted(few)[0] == "runs-00001-of-00004.parquet"
-
-
-@pytest.mark.usefixtures("many")
-def test_runs_from_logs_and_from_the_cache_have_the_same_bytes(tmp_path: Path, ingest: Ingest) -> None:
-    """The order of keys is compared, too: the cache finds pages by the bytes of their runs."""
-    for name, hardware in (("a", "one"), ("b", "another"), ("c", "one")):
-        write_run(
-            tmp_path / "logs", f"{name}/1", seg([4.0 + each / 8 for each in range(20)]), run=run_json(hardware=hardware)
-        )
-    inputs = Inputs((tmp_path / "logs",), out=tmp_path / "docs")
-    of_logs = read(inputs).ledger.runs
-    assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 1
-    of_cache = read(inputs).ledger
-    assert of_cache.read_logs == 0
-    assert {each.code for run in of_logs for each in run.problems} >= {"contradiction"}
-    assert [msgspec.json.encode(each) for each in of_cache.runs] == [msgspec.json.encode(each) for each in of_logs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import os
 import shutil
 import signal
 import socket
@@ -31,7 +30,6 @@ from perfledger.ingest.record.remote import StoredFolder
 pytest.importorskip("obstore", reason="obstore is not installed")
 
 Ingest = Callable[..., Called]
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 SECRET = "not-to-be-printed-1234567890"
 
 
@@ -120,15 +118,6 @@ def test_a_store_gives_the_same_bytes_as_the_folder(
     assert there.code == here.code
     assert len(here.lines) > 5
     assert here.problems
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
-def test_a_corpus_gives_the_same_bytes(ingest: Ingest, s3: Callable[..., str]) -> None:
-    """The descriptions of MLPerf's systems are not in the folders of their logs."""
-    options, logs = ("--layout", "mlperf", "--json", "--verbose"), CORPUS / "mlperf-v5.1"
-    here, there = ingest(logs, *options), ingest(s3(logs), *options)
-    assert there.out == here.out
-    assert sorted(there.problems) == sorted(here.problems)
 
 
 def test_the_site_is_the_same_and_shows_the_lines_of_logs(
@@ -268,12 +257,6 @@ def test_only_changed_objects_are_fetched_again(
     assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
 
 
-def test_checkpoints_are_not_fetched(rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]) -> None:
-    ingest(s3(rich), "--json", "--jobs", 1)
-    assert fetched
-    assert "weights.pt" not in fetched
-
-
 def test_a_ledger_that_the_store_refuses_ends_the_command(
     tree: Path, tmp_path: Path, ingest: Ingest, refusing: Any, s3: Callable[..., str]
 ) -> None:
@@ -318,44 +301,6 @@ def test_a_log_whose_run_json_is_refused_is_not_read(
     assert all([one["code"] for one in each["problems"]] == ["unreadable"] for each in lost)
     assert "run.json" in called.err
     assert not any(each["published"] for each in lost)
-
-
-def test_refused_telemetry_is_a_problem_and_is_fetched_by_the_next_run(
-    rich: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
-) -> None:
-    address, out = s3(rich), tmp_path / "docs"
-    refusing(lambda path: 403 if "alone/gpu.csv" in path else 0)
-    for _ in range(2):
-        called = ingest(address, "--out", out, "--jobs", 1)
-        (problem,) = [each for each in called.problems if "alone/gpu.csv" in each]
-        assert "access is denied" in problem
-    refusing(lambda _path: 0)
-    called = ingest(address, "--out", out, "--jobs", 1)
-    (problem,) = [each for each in called.problems if "alone/gpu.csv" in each]
-    assert "access is denied" not in problem
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
-def test_logs_that_need_a_missing_file_of_another_folder_are_not_read(
-    ingest: Ingest, s3: Callable[..., str], refusing: Any
-) -> None:
-    """The file vanished after the store was listed. Without its facts the run would have another case."""
-    address = s3(CORPUS / "mlperf-v5.1")
-    refusing(lambda path: 404 if "Lambda/systems/" in path else 0)
-    called = ingest(address, "--layout", "mlperf", "--json", "--jobs", 1)
-    lost = [each for each in called.lines if "/Lambda/" in each["path"]]
-    assert lost
-    assert all([one["code"] for one in each["problems"]] == ["unreadable"] for each in lost)
-    assert "Lambda/systems/" in called.err
-
-
-def test_empty_objects_for_folders_are_ignored(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
-    """Consoles of stores make empty objects whose names end with a slash."""
-    address = s3(tree)
-    before = ingest(address, "--json").out
-    request("PUT", f"{os.environ['AWS_ENDPOINT_URL']}/bucket/logs/folder/")
-    assert any(each.name == "folder" for each in objects.object_folder(address).listed())
-    assert ingest(address, "--json").out == before
 
 
 def test_a_folder_is_a_store_too(tree: Path, ingest: Ingest) -> None:
@@ -419,24 +364,6 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_secrets(
     assert said in called.err
     assert "secret" not in called.err
     assert not (tmp_path / "docs").exists()
-
-
-def test_a_store_without_logs_ends_the_command(tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "a.pt").write_bytes(b"1")
-    called = ingest(s3(tmp_path / "empty"), "--json")
-    assert called.code == 2
-    assert "no logs" in called.err
-
-
-def test_stores_and_folders_are_read_together(
-    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]
-) -> None:
-    other = tmp_path / "other"
-    write_run(other, "more/1", seg([9.0] * 8, batch=4), run=run_json(model="more"))
-    both = ingest(tree, s3(other), "--json")
-    assert both.out == ingest(tree, other, "--json").out
-    assert both.code == 0
 
 
 class WebDav(http.server.SimpleHTTPRequestHandler):

@@ -119,35 +119,11 @@ def test_changed_telemetry_is_not_used(two: Path, root: Path, ingest: Ingest) ->
     assert called.codes == {"logs/a/b/c/1/node1/telemetry.csv": "part_changed"}
 
 
-def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Ingest) -> None:
-    import os
-
-    (two / "ranks/1.log").unlink()
-    os.mkfifo(two / "ranks/1.log")
-    called = ingest(root, "--json")
-    assert called.codes == {"logs/a/b/c/1/ranks/1.log": "part_changed"}
-
-
-def test_a_changed_log_is_a_problem(two: Path, root: Path, ingest: Ingest) -> None:
-    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50, 64))
-    called = ingest(root, "--json")
-    assert [*called.codes.values()] == ["hash_mismatch"]
-    assert not called.lines[0]["published"]
-
-
 def test_an_unnamed_log_in_a_subfolder_is_a_problem_and_not_a_run(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "node1/old.log").write_text(made_runs.log_of("PyTorch", [40.0] * 50))
     called = ingest(root, "--json")
     assert len(called.lines) == 1
     assert ["node1/old.log: is in the folder of a run" in each for each in called.problems] == [True]
-
-
-def test_a_run_without_its_log_is_a_problem(two: Path, root: Path, ingest: Ingest) -> None:
-    (two / "train.log").unlink()
-    made_runs.write(root / "a/b/c/2", repeat=2)
-    called = ingest(root, "--json")
-    assert [each["path"] for each in called.lines] == ["logs/a/b/c/2/train.log"]
-    assert ["logs/a/b/c/1/run.json: is in a folder without a log" in each for each in called.problems][:1] == [True]
 
 
 def launched(folder: Path) -> None:
@@ -179,14 +155,6 @@ def test_an_uncollected_run_publishes_no_private_text(root: Path, ingest: Ingest
     published = unpacked(root.parent / "docs")
     assert published
     assert [name for name, data in published.items() if b"gpu7.corp" in data] == []
-
-
-def test_only_an_uncollected_run(root: Path, ingest: Ingest) -> None:
-    launched(root / "a/b/c/1")
-    called = ingest(root)
-    assert called.code == 2
-    assert called.codes == {"logs/a/b/c/1": "unfinished"}
-    assert len(called.problems) == 2
 
 
 def test_leftover_files_of_a_collected_run_are_not_read(two: Path, root: Path, ingest: Ingest) -> None:
@@ -293,15 +261,6 @@ def test_an_environment_that_run_json_does_not_name_is_not_read(tmp_path: Path) 
     assert environment_json.details_of(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 
 
-def test_private_texts_of_an_environment_are_not_published(root: Path, ingest: Ingest) -> None:
-    secret = {"packages_installed": ["x @ file:///home/somebody/x", "y @ https://me:word@example.net/y"]}
-    text = json.dumps(made_runs.ENVIRONMENT | secret | {"infiniband": ["at 10.1.2.3"]})
-    made_runs.write(root / "a/b/c/1", files={"environment.json": text}, warnings=["host gpu7.corp is slow"])
-    called = ingest(root, "--json")
-    assert called.lines[0]["environment_details"]["infiniband"] == ["at <address>"]
-    assert not [each for each in ("somebody", "word@", "10.1.2.3", "gpu7.corp") if each in called.out]
-
-
 # ---- results ----
 
 
@@ -321,13 +280,6 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
     assert found == dict.fromkeys(made_runs.PACKAGES, ("images/s", 3, "1.0"))
     printed = {line["figures"]["sustained"]["unit"] for line in called.lines}
     assert printed == {"images/s", "samples/s"}
-
-
-def test_samples_of_a_model_with_another_unit_stay_samples(root: Path, ingest: Ingest) -> None:
-    for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
-        write_run(root, f"a/{speed}/1", seg([speed, *[speed + 1] * 5]), run=run_json(model=model))
-    found = results(typed(ingest(root, "--json").lines))
-    assert [each.unit for each in found] == ["samples/s"] * 3
 
 
 @pytest.mark.parametrize("outcome", ["short", "timeout", "stopped", "failed", "oom"])

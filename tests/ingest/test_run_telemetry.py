@@ -12,13 +12,10 @@ from typing import Any
 
 import pytest
 from made_logs import run_json, seg
-from made_trees import Called, unpacked, write_run
+from made_trees import Called, unpacked
 
 from perfledger.ingest.record import telemetry
 from perfledger.ingest.record.telemetry import bare, stem
-from perfledger.ingest.site import pages
-from perfledger.ingest.site.pages import formats
-from perfledger.parsers.engine.registry import telemetry_formats
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]
@@ -191,28 +188,6 @@ def test_mem_belongs_to_the_log_of_its_name(root: Path, ingest: Ingest) -> None:
     assert not [each for each in called.problems if ".mem" in each]
 
 
-def test_a_mem_file_of_another_name_belongs_to_no_log(root: Path, ingest: Ingest) -> None:
-    log_of(root / "log", "n1g1.log", run=False)
-    (root / "log/n1g8.mem").write_text("max device0 memory usage is: 8455716864\n")
-    called = ingest(root, "--json")
-    assert called.lines[0]["telemetry"] is None
-    assert [
-        each
-        for each in called.problems
-        if "n1g8.mem: is telemetry, and its name does not say to which of the 1 runs" in each
-    ]
-
-
-def test_telemetry_of_several_logs_without_clocks_is_a_problem(root: Path, ingest: Ingest) -> None:
-    for name in ("one", "two"):
-        log_of(root / "f", f"{name}.log", run=False)
-    (root / "f/gpu.csv").write_text(csv())
-    called = ingest(root, "--json")
-    assert [each["telemetry"] for each in called.lines] == [None, None]
-    (problem,) = [each for each in called.problems if "gpu.csv" in each]
-    assert problem.startswith("logs/f/gpu.csv: is telemetry, and its name does not say to which of the 2 runs")
-
-
 def test_clocks_of_a_log_reach_its_line(root: Path, ingest: Ingest) -> None:
     """Read a log whose records have clocks, from end to end."""
     golden = Path(__file__).resolve().parents[1] / "golden/ngc.pytorch_bert/made-up.log"
@@ -241,14 +216,6 @@ def test_devices_that_the_run_did_not_use_are_a_problem(root: Path, ingest: Inge
     assert called.lines[0]["telemetry"] is None
     assert [*called.codes.values()] == ["telemetry_devices"]
     assert "memory" not in called.lines[0]["metrics"]
-
-
-def test_one_device_without_a_name(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1", devices=1)
-    rows = [f"{START + dt.timedelta(seconds=s):%Y/%m/%d %H:%M:%S}.0{s:02}, 5 %\n" for s in range(20)]
-    log.with_name("gpu.csv").write_text("timestamp, utilization.gpu [%]\n" + "".join(rows))
-    called = ingest(root, "--json")
-    assert (called.problems, called.lines[0]["telemetry"]["utilisation_mean"]) == ([], 5)
 
 
 def test_one_machine_of_several(root: Path, ingest: Ingest) -> None:
@@ -299,13 +266,6 @@ def test_devices_that_are_not_named(root: Path, ingest: Ingest) -> None:
     assert (found["first"], found["seconds"], found["energy_j"]) == (None, None, None)
     (page,) = (root.parent / "docs/en/runs").glob("a-b-c-1*.md")
     assert "largest sample, device not named" in page.read_text("utf-8")
-
-
-def test_the_number_of_samples_does_not_weight_a_device(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1", devices=2)
-    log.with_name("gpu.csv").write_text(csv([*ROWS, *[(s, 1, 60, 2200, 100.0, 42) for s in range(5, 50)]]))
-    found = ingest(root, "--json").lines[0]["telemetry"]
-    assert found["utilisation_mean"] == pytest.approx((90 + 60) / 2)
 
 
 def test_telemetry_is_read_again_only_if_it_changes(
@@ -368,45 +328,6 @@ def test_names_of_hosts_and_serial_numbers_are_not_published(root: Path, ingest:
     published = unpacked(root.parent / "docs")
     assert published
     assert [name for name, data in published.items() if secret.encode() in data] == []
-
-
-def test_the_run_that_trained_has_the_file_of_a_log_with_several(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1")
-    start = seg([8.0] * 6)[0]
-    log.write_text(f"{start}\n" + log.read_text())
-    log.with_name("gpu.csv").write_text(csv())
-    lines = ingest(root, "--json").lines
-    assert [bool(each["telemetry"]) for each in lines] == [bool(each["observations"]) for each in lines]
-
-
-def test_every_number_is_finite(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1")
-    log.with_name("gpu.csv").write_text(f"{HEADER}\n2026/03/01 10:00:00.000, 0, [N/A], [N/A], [N/A], [N/A]\n")
-    found = ingest(root, "--json").lines[0]["telemetry"]
-    assert {found[each] for each in FIGURES} == {None}
-    assert all(math.isfinite(each) for each in found.values() if isinstance(each, float))
-
-
-def test_a_log_of_samples_is_not_an_unknown_format(root: Path, ingest: Ingest) -> None:
-    write_run(root, "a/b/c/1", seg([8.0] * 6), run=run_json(devices=2))
-    (root / "a/b/c/1/gpu.log").write_text(csv())
-    called = ingest(root, "--json")
-    assert (called.code, called.problems, len(called.lines)) == (0, [], 1)
-
-
-def test_every_printer_is_described_in_both_languages(
-    root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log_of(root / "a/b/c/1")
-    out = root.parent / "docs"
-    monkeypatch.setattr(pages, "KINDS", (formats,))
-    ingest(root, "--out", out)
-    assert telemetry_formats()
-    for language in ("en", "zh"):
-        page = (out / language / "formats/index.md").read_text("utf-8")
-        assert [each.id for each in telemetry_formats() if each.title not in page] == []
-    assert "drivers 530 and 550 widened the columns" in (out / "en/formats/index.md").read_text("utf-8")
-    assert "530 和 550 版驱动" in (out / "zh/formats/index.md").read_text("utf-8")
 
 
 #: File name, content, and the line in the message.

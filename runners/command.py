@@ -102,7 +102,7 @@ def plan_run(
         python=recipe.setup.python,
         packages=recipe.setup.packages,
         virtual_environment=environment,
-        hooks=settings.place.hooks,
+        prologue=settings.place.prologue,
         secrets=settings.secrets,
         source_folder=recipe.source.folder,
         expected_commit=recipe.source.commit,
@@ -148,7 +148,7 @@ def _passed_on(
             f"`launcher.name` is {recipe.launcher.name!r}, which starts the other nodes without the prefix of the site"
         )
         raise RunnerError(f"recipe {recipe.name}: {what}; use an argument of the launcher instead")
-    paths = ["PATH"] if environment or settings.place.prologue or settings.place.interpreter else []
+    paths = ["PATH"] if environment or settings.place.prologue else []
     return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
 
 

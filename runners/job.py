@@ -91,17 +91,6 @@ class VirtualEnvironment(Struct, frozen=True):
     made_by: str
 
 
-class Hooks(Struct, frozen=True):
-    """Shell lines of a site: `prologue` sets variables of the command; `before` and `after` run around it.
-
-    `after` runs whatever happens to the run.
-    """
-
-    prologue: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-
-
 class DeclaredAccelerator(Struct, frozen=True, forbid_unknown_fields=True):
     """An accelerator that no tool known here describes, as a site declares it.
 
@@ -119,8 +108,9 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     `command` is the trainer under its launcher, without the container. `every_node` is false where the launcher starts
     the other nodes from the first by itself. `files` (path to text) make a folder of their own, where the command
     runs. `programs` must be on PATH, in addition to the first word of the command; `packages` must be importable by
-    `python`. `secrets` are names of variables: their values come with the request to start, and are in no file.
-    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
+    `python`. `prologue` are the site's shell lines, which set variables of the command. `secrets` are names of
+    variables: their values come with the request to start, and are in no file. `source_folder` lies below `work`; empty
+    texts mean "none", an empty `work` the default.
     """
 
     command: tuple[Word, ...]
@@ -137,7 +127,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     python: str = "python"
     packages: tuple[str, ...] = ()
     virtual_environment: VirtualEnvironment | None = None
-    hooks: Hooks = Hooks()
+    prologue: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     source_folder: str = ""
     expected_commit: str = ""

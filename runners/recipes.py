@@ -31,8 +31,6 @@ from perfledger.schema.vocabulary import LAUNCHERS
 
 #: The recipes that are shipped.
 FOLDER = Path(__file__).parent / "recipes"
-#: The site file of the recipes in its folder; see `settings.py`.
-SITE_FILE = "site.toml"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: A path below a folder.
 _BELOW = r"^(?!/)(?!(.*/)?\.\.(/|$))"
@@ -163,7 +161,6 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     Attributes:
         name: of its file.
         sha256: of its file.
-        folder: that of its file.
         lock: the text of the file that `setup.lock` names, empty without one.
         tables: of the matrix.
         sent: files by their path in the folder that the command runs in.
@@ -171,7 +168,6 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    folder: Path
     lock: str
     tables: tuple[Axes, ...]
     sent: dict[str, Path]
@@ -199,7 +195,6 @@ def recipe_of(path: Path, content: bytes, file: RecipeFile) -> LaunchRecipe:
         **{**asdict(file), "title": title, "setup": setup},
         name=path.stem,
         sha256=hashlib.sha256(content).hexdigest(),
-        folder=path.parent,
         lock=_lock(file.setup, path.parent),
         tables=tables,
         sent=_sent(file.files, path.parent),
@@ -317,8 +312,6 @@ def load(path: Path) -> LaunchRecipe:
 def _shipped() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(FOLDER.rglob("*.toml")):
-        if path.name == SITE_FILE:
-            continue
         if path.stem in found:
             raise RunnerError(f"{path}: {found[path.stem]} has the same name; rename one, for recipes go by their name")
         found[path.stem] = path

@@ -1,7 +1,7 @@
 """The choices of the user beyond the recipe, and the additions of a site: a table for each host and Slurm partition.
 
-A recipe says what is run; `site.toml` next to it says where its Python, its data and its network are. `load_site`
-checks every key and names file and line of a mistake; `SiteFile.of` returns the table for the hosts of one command.
+A recipe says what is run; `site.toml` in the present folder says where its Python, its data and its network are.
+`load_site` names file and line of a mistake; `SiteFile.of` returns the table for the hosts of one command.
 """
 
 from __future__ import annotations
@@ -16,26 +16,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from perfledger.runners.cases import RecipeCase, slugify
-from perfledger.runners.job import (
-    OF_INTERFACE,
-    ContainerTool,
-    DeclaredAccelerator,
-    Hooks,
-    RunnerError,
-    secret_values,
-)
-from perfledger.runners.recipes import (
-    FOLDER,
-    SITE_FILE,
-    LaunchRecipe,
-    VariableName,
-    Variables,
-    Words,
-    check_variables,
-)
+from perfledger.runners.job import ContainerTool, DeclaredAccelerator, RunnerError, secret_values
+from perfledger.runners.recipes import LaunchRecipe, Variables, Words, check_variables
 from perfledger.runners.toml_errors import read_toml, wrong
 from perfledger.schema.records import SiteRecord
 
+#: The site file of a folder.
+SITE_FILE = "site.toml"
 #: On a host that others use: refuse a run, wait until it is idle, run, or run and count it although it is disturbed.
 IfBusy = Literal["refuse", "wait", "run", "count"]
 
@@ -51,13 +38,8 @@ class SiteContainer(Struct, frozen=True, forbid_unknown_fields=True):
 class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of the file: what one host, or the nodes of one partition, add to recipes."""
 
-    interpreter: Folder = ""
     prologue: Words = ()
-    before: Words = ()
-    after: Words = ()
     environment_variables: Variables = {}
-    secrets: Annotated[tuple[VariableName, ...], Meta(description="a list of names of environment variables")] = ()
-    interface: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="the name of a network interface")] = ""
     address: Annotated[str, Meta(pattern=r"^[\w.:-]*$", description="an address, or a name that its peers know")] = ""
     data: Annotated[dict[str, Folder], Meta(description="a table of absolute paths")] = {}
     container: SiteContainer = SiteContainer()
@@ -66,26 +48,9 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     accelerator: DeclaredAccelerator | None = None
 
     @property
-    def variables(self) -> dict[str, str]:
-        """The variables of the command, those of the network interface included."""
-        return {**dict.fromkeys(OF_INTERFACE if self.interface else (), self.interface), **self.environment_variables}
-
-    @property
-    def hooks(self) -> Hooks:
-        """Shell lines that run on the node around the command."""
-        return Hooks(self.prologue, self.before, self.after)
-
-    @property
     def record(self) -> SiteRecord | None:
         """The additions that run.json records; None if it has nothing to record."""
-        found = SiteRecord(
-            interpreter=self.interpreter,
-            prologue=self.prologue,
-            before=self.before,
-            after=self.after,
-            container_arguments=self.container.arguments,
-            interface=self.interface,
-        )
+        found = SiteRecord(prologue=self.prologue, container_arguments=self.container.arguments)
         return None if found == SiteRecord() else found
 
     def data_for(self, recipe: str, data_set: str) -> str:
@@ -152,27 +117,18 @@ class Settings(Struct, frozen=True):
         Raises:
             RunnerError: a secret has no value here.
         """
-        found = replace(
-            self,
-            data=self.data or place.data_for(recipe.name, recipe.data.name),
-            variables={**place.variables, **self.variables},
-            secrets=tuple(dict.fromkeys((*place.secrets, *self.secrets))),
-            place=place,
-        )
-        secret_values(found.secrets)
-        return found
+        secret_values(self.secrets)
+        variables = {**place.environment_variables, **self.variables}
+        data = self.data or place.data_for(recipe.name, recipe.data.name)
+        return replace(self, data=data, variables=variables, place=place)
 
     def applied(self, recipe: LaunchRecipe) -> LaunchRecipe:
-        """Return a recipe as it is started here: with the site's Python, variables and arguments of the container."""
+        """Return a recipe as it is started here: with the site's variables and arguments of the container."""
         # Braces would be slots.
         variables = {name: re.sub("[{}]", r"\g<0>\g<0>", value) for name, value in self.variables.items()}
         image = recipe.container
-        python = self.place.interpreter if self.container == "none" else ""
-        named = recipe.command[0] in ("python", "python3", recipe.setup.python)
         return replace(
             recipe,
-            setup=replace(recipe.setup, python=python or recipe.setup.python),
-            command=(python, *recipe.command[1:]) if python and named else recipe.command,
             environment_variables={**recipe.environment_variables, **variables},
             container=image and replace(image, arguments=(*image.arguments, *self.place.container.arguments)),
         )
@@ -186,16 +142,14 @@ class Settings(Struct, frozen=True):
         return replace(case, options={**case.options, "prefix": prefix}, slug=slug)
 
 
-def find_site(named: str, folder: Path) -> SiteFile:
-    """Return the site of `--site`, or else that next to the recipe, or else next to the recipes shipped.
+def find_site(named: str) -> SiteFile:
+    """Return the site of `--site`, or else that in the present folder.
 
     Raises:
         RunnerError: the file that was named is missing, or a file is not a site.
     """
-    if named:
-        return load_site(Path(named))
-    found = next((path for path in (folder / SITE_FILE, FOLDER / SITE_FILE) if path.is_file()), None)
-    return load_site(found) if found else SiteFile()
+    path = Path(named or SITE_FILE)
+    return load_site(path) if named or path.is_file() else SiteFile()
 
 
 def load_site(path: Path) -> SiteFile:

@@ -8,7 +8,7 @@ import sys
 
 from .programs import NOTHING, clean, last_words
 from .spec import EnvironmentName
-from .tools import HOOK_SECONDS, Refused, first_match, read_text, write_file
+from .tools import PROLOGUE_SECONDS, Refused, first_match, read_text, write_file
 
 
 class PythonEnvironment:
@@ -73,7 +73,11 @@ def after_prologue(lines: "list[str]") -> "dict[str, str]":
     program = "\n".join(["set -e", "exec 3>&1 1>&2", *lines, "env -0 >&3"])
     try:
         done = subprocess.run(
-            ["bash", "-c", program], stdin=NOTHING, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HOOK_SECONDS
+            ["bash", "-c", program],
+            stdin=NOTHING,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=PROLOGUE_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refused(f"the site's prologue cannot be run: {error}") from None

@@ -68,8 +68,6 @@ class Guard:
         job.take_over_files()
         job.remove_unwanted()
         job.mask_secrets()
-        if "hooks" in lines and "hooks done" not in lines:
-            job.run_hooks("after")
         for line in lines:
             if line.startswith("folder "):
                 shutil.rmtree(line[len("folder ") :], ignore_errors=True)

@@ -8,18 +8,17 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
 from typing import Dict, NamedTuple, Sequence
 
 from .environments import PythonEnvironment, after_prologue
 from .nccl import NCCL_FILE, NCCL_FOLDER, NCCL_REPORT, OF_INTERFACE, interface_towards, loops_back
-from .programs import LONGEST_LIST, last_words, run_tool, tool_output
+from .programs import LONGEST_LIST, run_tool, tool_output
 from .spec import Word, job_spec
 from .tools import (
-    HOOK_SECONDS,
     MARK,
     PREPARE_SECONDS,
+    PROLOGUE_SECONDS,
     WITH_DAEMON,
     Refused,
     kill,
@@ -28,7 +27,6 @@ from .tools import (
     read_job,
     read_text,
     secret_texts,
-    without,
 )
 from .vendors import NVIDIA, vendor_here
 
@@ -165,7 +163,7 @@ class NodeJob:
     @property
     def base_variables(self) -> "dict[str, str]":
         """The environment variables after the site's prologue. Once, because modules and conda take seconds."""
-        self.variables = self.variables or after_prologue(self.spec.hooks.prologue)
+        self.variables = self.variables or after_prologue(self.spec.prologue)
         return self.variables
 
     @property
@@ -233,10 +231,6 @@ class NodeJob:
         chosen = {} if self.spec.device == "cpu" or not self.used_gpus else {self.gpu_variable: self.used_gpus}
         variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
         variables = {**self.reporting(variables), **self.meeting(set(variables)), **variables}
-        if self.spec.python.startswith("/") and not self.spec.container:
-            # The launchers of a Python are in its folder.
-            beside = os.path.dirname(self.spec.python)
-            variables["PATH"] = os.pathsep.join([beside, variables.get("PATH", os.defpath)])
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
 
@@ -303,7 +297,7 @@ class NodeJob:
         owner = f"{os.getuid()}:{os.getgid()}"
         tool_output(
             container.tool, "run", "--rm", "--user", "0:0", "--entrypoint", "chown", *mounts, container.pinned,
-            "-R", owner, *places, seconds=HOOK_SECONDS,
+            "-R", owner, *places, seconds=PROLOGUE_SECONDS,
         )  # fmt: skip
 
     def remove_unwanted(self) -> None:
@@ -317,18 +311,6 @@ class NodeJob:
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-
-    def run_hooks(self, name: str) -> str:
-        """Run the lines of a site's hook; return why one failed, empty if none did. `after` runs to its end."""
-        failed = ""
-        for line in self.spec.hooks.before if name == "before" else self.spec.hooks.after:
-            status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
-            if status and not failed:
-                last = without(secret_texts(self.spec.secrets), last_words(said))
-                failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
-            if failed and name == "before":
-                break
-        return failed
 
     def mask_secrets(self) -> "list[str]":
         """Replace the values of secrets in the logs, which are published; return a warning where that fails."""

@@ -137,7 +137,7 @@ class Runner:
             self.claim()
             self.guard = Guard(self.job)
             self.enter_folder()
-            record = self.run_between_hooks()
+            record = self.run_and_record()
             self.guard.tell("done")
         finally:
             if self.scratch:
@@ -196,23 +196,6 @@ class Runner:
             raise Refused(
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
-
-    def run_between_hooks(self) -> HostJson:
-        """Run the command between the hooks of the site, and return the content of host.json."""
-        self.guard.tell("hooks")
-        refused = self.job.run_hooks("before")
-        if refused:
-            # Without what it was to set up, the figures would be of another machine.
-            self.outcome = "failed"
-            with contextlib.suppress(OSError), open(self.job.path("train.log"), "ab") as log:
-                log.write(f"{refused}\n".encode("utf-8", "surrogateescape"))
-        try:
-            record = self.run_and_record()
-        finally:
-            failed = self.job.run_hooks("after")
-            self.guard.tell("hooks done")
-        warnings = [*record.warnings, *([failed] if failed else [])]
-        return record._replace(exit_status=126 if refused else record.exit_status, warnings=warnings)
 
     def run_and_record(self) -> HostJson:
         """Run the command, and return the content of host.json."""

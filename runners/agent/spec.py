@@ -48,14 +48,6 @@ class EnvironmentName(NamedTuple):
     made_by: str
 
 
-class SiteHooks(NamedTuple):
-    """Shell lines of a site."""
-
-    prologue: "list[str]"
-    before: "list[str]"
-    after: "list[str]"
-
-
 class SiteDevice(NamedTuple):
     """An accelerator that a site declares."""
 
@@ -81,7 +73,7 @@ class Specification(NamedTuple):
     python: str
     packages: "list[str]"
     virtual_environment: "EnvironmentName | None"
-    hooks: SiteHooks
+    prologue: "list[str]"
     secrets: "list[str]"
     source_folder: str
     expected_commit: str
@@ -96,7 +88,6 @@ INSIDE: "dict[str, Callable[..., NamedTuple]]" = {
     "accelerator": SiteDevice,
     "container": NodeContainer,
     "virtual_environment": EnvironmentName,
-    "hooks": SiteHooks,
 }
 
 

@@ -28,8 +28,8 @@ PROC, SYS = "/proc", "/sys"
 FULL = 1 << 16
 # Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
-# Time limit of a site's prologue, and of each of its hooks.
-HOOK_SECONDS = 300
+# Time limit of a site's prologue, and of the program that gives files of a container to this user.
+PROLOGUE_SECONDS = 300
 # Container tools whose images are known to this host, and whose containers have names.
 WITH_DAEMON = ("docker", "podman")
 # The file of a job with the warnings and disturbances that its check has found.

@@ -220,7 +220,7 @@ container_option = click.option(
     help="Run the recipe's image with this tool.",
 )
 site_option = click.option(
-    "--site", default="", metavar="FILE", help="What the site adds.  [default: site.toml beside the recipe]"
+    "--site", default="", metavar="FILE", help="What the site adds.  [default: site.toml in this folder]"
 )
 settings_options = _packed(
     "settings",

@@ -15,8 +15,7 @@ from perfledger.runners.cli.options import AnyPlace, Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
 from perfledger.runners.command import Labels, plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.recipes import LaunchRecipe
-from perfledger.runners.settings import Settings, find_site
+from perfledger.runners.settings import SitePlace, find_site
 from perfledger.runners.slurm import Needs, Partition, Slurm, needs
 from perfledger.runners.ssh import Ssh
 
@@ -66,15 +65,14 @@ def series_of(asked: Asked) -> Series:
     """Return the runs of the chosen cases of each recipe.
 
     Raises:
-        RunnerError: a case cannot be run in this way, two recipes would write into one folder, or the site files of the
-            recipes differ in the target.
+        RunnerError: a case cannot be run in this way, or two recipes would write into one folder.
     """
     seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
     labels = Labels(asked.round, asked.wanted.smoke, seed)
-    firsts, targets = dict[Path, PlannedRun](), list[AnyPlace]()
+    place, target = at_site(asked.target, asked.site)
+    firsts = dict[Path, PlannedRun]()
     for each in asked.chosen:
-        settings, target = at_site(each.recipe, asked.settings, asked.target, asked.site)
-        targets.append(target)
+        settings = asked.settings.at(place, each.recipe)
         for case in _few_iterations(each) if labels.smoke else each.cases:
             run = plan_run(each.recipe, case, asked.raw_logs, settings, labels)
             if other := firsts.get(run.folder.parent):
@@ -82,11 +80,9 @@ def series_of(asked: Asked) -> Series:
                 remedy = "give one of them a `label`, or run them apart"
                 raise RunnerError(f"recipes {both} both write to {run.folder.parent}; {remedy}")
             firsts[run.folder.parent] = run
-    if any(target != targets[0] for target in targets):
-        raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
     repeats = {each.recipe.name: each.recipe.repeats for each in asked.chosen}
     rest = max(each.recipe.cool_down_seconds for each in asked.chosen)
-    return Series(tuple(firsts.values()), targets[0], asked.wanted, seed, repeats, rest)
+    return Series(tuple(firsts.values()), target, asked.wanted, seed, repeats, rest)
 
 
 def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
@@ -101,22 +97,21 @@ def _few_iterations(chosen: Chosen) -> tuple[RecipeCase, ...]:
     return tuple(found.values())
 
 
-def at_site(recipe: LaunchRecipe, settings: Settings, target: AnyPlace, file: str) -> tuple[Settings, AnyPlace]:
-    """Return settings and target after the additions of the site for a recipe."""
-    found = find_site(file, recipe.folder)
+def at_site(target: AnyPlace, file: str) -> tuple[SitePlace, AnyPlace]:
+    """Return the additions of the site for a target, and the target with its own."""
+    found = find_site(file)
     match target:
         case Ssh():
-            place, addresses = found.of("hosts", target.hosts), found.addresses(target.hosts)
-            target = replace(target, addresses=addresses if any(addresses) else ())
+            addresses = found.addresses(target.hosts)
+            return found.of("hosts", target.hosts), replace(target, addresses=addresses if any(addresses) else ())
         case Partition():
             place = found.of("partitions", [target.name])
             # The site's arguments come first: of two that disagree, sbatch takes the last.
-            target = replace(target, sbatch=(*place.sbatch, *target.sbatch))
+            return place, replace(target, sbatch=(*place.sbatch, *target.sbatch))
         case Slurm():
-            place = found.of("partitions", [target.partition])
+            return found.of("partitions", [target.partition]), target
         case _:
-            place = found.of("hosts", ["local"])
-    return settings.at(place, recipe), target
+            return found.of("hosts", ["local"]), target
 
 
 def aim(wanted: Wanted) -> str:

@@ -14,7 +14,7 @@ from perfledger.runners.agent_link import ask_agents, decoded, question
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import AnyPlace, container_option, site_option, target_options, work_option
 from perfledger.runners.cli.series import at_site
-from perfledger.runners.command import PIP, virtual_environment
+from perfledger.runners.command import virtual_environment
 from perfledger.runners.job import ContainerTool, NodeVariable, RunnerError, VirtualEnvironment, Word
 from perfledger.runners.programs import Question
 from perfledger.runners.recipes import LaunchRecipe
@@ -40,14 +40,14 @@ def setup(
     name that `list` prints, or a .toml file.
     """
     loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
-    placed = [at_site(each, Settings(container, work), target, site) for each in loaded]
-    steps = [setup_steps(each, settings) for each, (settings, _) in zip(loaded, placed, strict=True)]
+    place, target = at_site(target, site)
+    steps = {each.name: setup_steps(each, Settings(container, work).at(place, each)) for each in loaded}
     failures = []
-    for each, (_, place), wanted in zip(loaded, placed, steps, strict=True):
+    for name, wanted in steps.items():
         try:
-            set_up(place if isinstance(place, Ssh) else Local(), wanted)
+            set_up(target if isinstance(target, Ssh) else Local(), wanted)
         except RunnerError as error:  # the other recipes do not need this one
-            failures.append(f"recipe {each.name}: {error}")
+            failures.append(f"recipe {name}: {error}")
     if failures:
         raise RunnerError("\n".join(failures))
     return COMPLETED
@@ -79,7 +79,6 @@ def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:
     if not recipe.setup.steps and not recipe.lock:
         raise RunnerError(f"recipe {recipe.name}: it has no setup steps; `show` says in words what it needs")
     used = settings.applied(recipe)
-    # A Python that the site names is its owner's: nothing is installed for it, unless it is an environment itself.
     made = virtual_environment(used) if settings.container == "none" else None
     return SetupSteps(
         steps=used.setup.steps,
@@ -97,16 +96,8 @@ def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
     """Return the words that run a setup step in the recipe's image, where one is used: what lands in --work stays."""
     if settings.container == "none":
         return ()
-    if settings.container == "pyxis":
-        remedy = "run it with --container apptainer or docker, or without --container for steps that only fetch sources"
-        raise RunnerError(f"recipe {recipe.name}: pyxis works inside of Slurm jobs, and setup is none; {remedy}")
     if recipe.container is None:
         raise RunnerError(f"recipe {recipe.name}: it names no image for --container {settings.container}; leave it out")
-    lost = next((step for step in recipe.setup.steps if PIP.search(step) and "--target" not in step), "")
-    if lost or recipe.lock:
-        lines = f"  FROM {recipe.container.image}\n  RUN {lost or 'python -m pip install --require-hashes -r ...'}"
-        why = f"what it installs would be gone with the container; build an image of your own,\n{lines}\n"
-        raise RunnerError(f"recipe {recipe.name}: {why}and name it in `container.image` of a copy of the recipe")
     variables = ["work", *settings.variables]
     return tuple(entered(settings.container, recipe.container, variables, [NodeVariable("work")], "cpu"))
 

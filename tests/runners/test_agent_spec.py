@@ -14,7 +14,6 @@ PAIRS = {
     spec.Specification: job.JobSpec,
     spec.NodeContainer: job.ContainerSpec,
     spec.EnvironmentName: job.VirtualEnvironment,
-    spec.SiteHooks: job.Hooks,
     spec.SiteDevice: job.DeclaredAccelerator,
     setup.SetupRequest: launcher_setup.SetupSteps,
     run.HostJson: nodes.HostRecord,
@@ -27,10 +26,9 @@ def test_both_records_have_the_same_fields(agents):
 
 
 def test_records_inside_a_specification_are_records():
-    hooks = job.Hooks(prologue=("module load cuda",))
     container = job.ContainerSpec("docker", "an/image:1", (("docker",), ("run",)))
-    sent = msgspec.structs.replace(CPU, hooks=hooks, container=container)
+    sent = msgspec.structs.replace(CPU, prologue=("module load cuda",), container=container)
     found = spec.job_spec(msgspec.to_builtins(sent))
-    assert found.hooks.prologue == ("module load cuda",)
+    assert found.prologue == ("module load cuda",)
     assert found.container == spec.NodeContainer("docker", "an/image:1", (("docker",), ("run",)), "", "")
     assert (found.accelerator, found.device) == (None, "cpu")

@@ -162,7 +162,7 @@ def test_a_lock_is_installed_by_its_hashes(write_recipe, wheel, tmp_path, with_u
 
 def test_a_lock_that_is_missing_is_refused(write_recipe, capfd):
     assert main(["setup", str(write_recipe("true", more='[setup]\nlock = "mx.lock"\n'))]) == 2
-    assert "it cannot be read: No such file or directory; paths begin at the recipe's folder" in capfd.readouterr().err
+    assert "cannot be read: No such file or directory; paths begin at the recipe's folder" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("uv")
@@ -193,9 +193,7 @@ def test_the_preflight_asks_the_environment(write_recipe, tmp_path):
     assert node.check().refused == ""
 
 
-def test_setup_in_an_image_runs_the_steps_there_and_refuses_what_would_not_last(
-    write_recipe, tmp_path, monkeypatch, capfd
-):
+def test_setup_in_an_image_runs_the_steps_there(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "docker", f'echo "$@" >>{tmp_path}/docker.log'))
     image = '[container]\nimage = "maker/image:1"\n'
     path = write_recipe("true", more=image + setup_table("python -m pip install --target {work}/packages mxstub"))
@@ -205,9 +203,3 @@ def test_setup_in_an_image_runs_the_steps_there_and_refuses_what_would_not_last(
     assert f"-v {tmp_path}/work:{tmp_path}/work" in called
     assert called.endswith('maker/image:1 bash -c python -m pip install --target "${work}"/packages mxstub\n')
     assert not (tmp_path / "work/environments").exists()
-    write_recipe("true", more=image + setup_table("python -m pip install mxstub"))
-    assert main(words) == 2
-    refused = capfd.readouterr().err
-    assert "would be gone with the container" in refused
-    assert "FROM maker/image:1" in refused
-    assert "RUN python -m pip install mxstub" in refused

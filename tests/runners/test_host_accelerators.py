@@ -214,10 +214,13 @@ def test_a_declared_accelerator_that_cannot_be_used_is_refused(write_recipe, tmp
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('name = "Gaudi 3"', r"site\.toml:1: the key `hosts\.a\.accelerator\.probe` is missing"),
-        ('name = ""\nprobe = "x"', r"site\.toml:2: `hosts\.a\.accelerator\.name`"),
-        ('name = "X"\nprobe = "x"\nvariable = "A B"', r"site\.toml:4: `hosts\.a\.accelerator\.variable`"),
-        ('name = "X"\nprob = "x"', r"site\.toml:3: `hosts\.a\.accelerator\.prob` is not a key of a site; did you mean"),
+        ('name = "Gaudi 3"', r"site\.toml:1: the key `hosts\.accelerator\.probe` is missing"),
+        ('name = ""\nprobe = "x"', r"site\.toml:2: `hosts\.accelerator\.name`"),
+        ('name = "X"\nprobe = "x"\nvariable = "A B"', r"site\.toml:4: `hosts\.accelerator\.variable`"),
+        (
+            'name = "X"\nprob = "x"',
+            r"site\.toml:3: `hosts\.accelerator\.prob` is not a key of a site file; did you mean",
+        ),
     ],
 )
 def test_a_wrong_accelerator_of_a_site_is_refused_with_its_line(tmp_path, text, said):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -23,10 +24,10 @@ from perfledger.runners.slurm import Partition, Slurm
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import Local
 from tests.runners.agents import replacing
-from tests.runners.home import RECORD, folder_of, running, until
+from tests.runners.home import RECORD, folder_of, running
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
-from tests.runners.node import prepared, small_disk, tool
+from tests.runners.node import prepared, small_disk
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -37,11 +38,12 @@ STARS = "*" * len(SECRET)
 
 
 @pytest.fixture
-def write_site(tmp_path):
-    """Return a function that writes a site file next to the tiny recipe."""
+def write_site(tmp_path, monkeypatch):
+    """Return a function that writes a site file into the present folder."""
+    monkeypatch.chdir(tmp_path)
 
     def write(text):
-        path = tmp_path / "site.toml"
+        path = Path("site.toml")
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -69,7 +71,6 @@ def run_tiny(write_recipe, tmp_path, only_run):
         ('[hosts]\nlocal = "x"\n', "1: `hosts` must be a table"),
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.prolog` is not a key of a site file; did you mean `prologue`?"),
         ('[hosts.local]\nprologue = "x"\n', "2: `hosts.prologue` must be a list of texts"),
-        ('[hosts.local]\ninterpreter = "python"\n', "2: `hosts.interpreter` must be an absolute path"),
         ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is not for hosts; leave it out"),
         ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is not for partitions; leave it out"),
         ("[hosts.local.environment_variables]\nA = [1]\n", "1: `hosts.environment_variables` must be a table of texts"),
@@ -77,7 +78,6 @@ def run_tiny(write_recipe, tmp_path, only_run):
             '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',
             "leave it out and run with --secret HF_TOKEN",
         ),
-        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.secrets` must be a list of names of"),
         ('[hosts.local.data]\ndefault = "d"\n', "1: `hosts.data` must be a table of absolute paths"),
         ("[hosts.local\n", "1: is not TOML: "),
     ],
@@ -91,13 +91,12 @@ def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_reci
     assert not (tmp_path / "raw").exists()
 
 
-def test_a_site_file_that_is_named_must_exist_and_one_next_to_the_recipe_is_found(write_site, write_recipe, tmp_path):
-    recipe = load(write_recipe("true"))
-    assert settings.find_site("", recipe.folder) == settings.SiteFile()
+def test_a_site_file_that_is_named_must_exist_and_one_in_the_present_folder_is_found(write_site):
+    assert settings.find_site("") == settings.SiteFile()
     write_site('[hosts.local]\nprologue = ["true"]\n')
-    assert settings.find_site("", recipe.folder).of("hosts", ["local"]).prologue == ("true",)
+    assert settings.find_site("").of("hosts", ["local"]).prologue == ("true",)
     with pytest.raises(RunnerError, match=r"none\.toml: this site file cannot be read: .*No such file"):
-        settings.find_site(str(tmp_path / "none.toml"), recipe.folder)
+        settings.find_site("none.toml")
 
 
 def test_variables_prologue_and_data_are_in_force_and_recorded(write_site, run_tiny, tmp_path):
@@ -105,24 +104,17 @@ def test_variables_prologue_and_data_are_in_force_and_recorded(write_site, run_t
     write_site(f"""
 [hosts.local]
 prologue = ["echo loaded", "export FROM_PROLOGUE='a b'", "export BOTH=prologue"]
-interface = "ib0"
 data.default = "{tmp_path}/data"
 [hosts.local.environment_variables]
 BOTH = "site"
 MINE = "{{site}}"
 OMP_NUM_THREADS = "3"
 """)
-    program = 'echo "$FROM_PROLOGUE|$BOTH|$MINE|$OMP_NUM_THREADS|$NCCL_SOCKET_IFNAME"'
-    run, log = run_tiny(program, "--env", "MINE=cli=1")
-    assert log.endswith("a b|site|cli=1|3|ib0\n")
+    run, log = run_tiny('echo "$FROM_PROLOGUE|$BOTH|$MINE|$OMP_NUM_THREADS"', "--env", "MINE=cli=1")
+    assert log.endswith("a b|site|cli=1|3\n")
     del run["environment_variables"]["CASE"]
-    assert run["environment_variables"] == {
-        "OMP_NUM_THREADS": "3", "GLOO_SOCKET_IFNAME": "ib0", "NCCL_SOCKET_IFNAME": "ib0", "BOTH": "site",
-        "MINE": "cli=1",
-    }  # fmt: skip
-    assert run["site"] == {
-        "prologue": ["echo loaded", "export FROM_PROLOGUE='a b'", "export BOTH=prologue"], "interface": "ib0",
-    }  # fmt: skip
+    assert run["environment_variables"] == {"OMP_NUM_THREADS": "3", "BOTH": "site", "MINE": "cli=1"}
+    assert run["site"] == {"prologue": ["echo loaded", "export FROM_PROLOGUE='a b'", "export BOTH=prologue"]}
     assert run["recipe"]["data"] is True
 
 
@@ -130,30 +122,6 @@ def test_a_prologue_that_fails_refuses_the_run(write_site, write_recipe, tmp_pat
     write_site('[hosts.local]\nprologue = ["echo no such module >&2; false", "touch reached"]\n')
     assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
     assert "a line of the site's prologue failed (exit status 1): no such module" in capfd.readouterr().err
-
-
-def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write_recipe, tmp_path):
-    path = write_recipe(command=["python", "-c", "pass"], more='[setup]\nsteps = ["pip install x"]\n')
-    place = settings.load_site(write_site('[hosts.local]\ninterpreter = "/opt/venv/bin/python"\n')).of(
-        "hosts", ["local"]
-    )
-    recipe = load(path)
-    run = plan_run(recipe, select_cases(recipe, {})[0], tmp_path, Settings().at(place, recipe))
-    assert texts(run.spec.argv) == ["/opt/venv/bin/python", "-c", "pass"]
-    assert (run.spec.python, run.spec.virtual_environment) == ("/opt/venv/bin/python", None)
-    # The recipe's own words are on record, so that a reader without this site can run it.
-    assert run.record.recipe.command == ("python", "-c", "pass")
-    assert run.record.site is not None
-    assert run.record.site.interpreter == "/opt/venv/bin/python"
-
-
-def test_launchers_next_to_the_interpreter_are_found(write_site, write_recipe, tmp_path, only_run):
-    for name in ("python", "torchrun"):
-        tool(tmp_path / "venv", name, f"{RECORD} record 1; echo {name} $1")
-    write_site(f'[hosts.local]\ninterpreter = "{tmp_path}/venv/python"\n')
-    path = write_recipe(command=["python", "t.py"], more='[launcher]\nname = "torchrun"\nalways = true\n')
-    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
-    assert (only_run()[0] / "train.log").read_text().endswith("torchrun --nnodes\n")
 
 
 def test_a_prefix_comes_before_the_command_and_is_an_option_of_the_case(write_site, run_tiny, tmp_path):
@@ -175,39 +143,6 @@ def test_a_prefix_is_inside_of_a_container(tmp_path, write_recipe, write_site):
     for container in ("docker", "apptainer", "none"):
         argv = texts(plan_run(recipe, case, tmp_path, Settings(container=container, place=place)).spec.argv)
         assert argv[argv.index("numactl") :][:3] == ["numactl", "--membind=1", "bash"]
-
-
-def test_hooks_run_around_the_command_and_after_runs_whatever_happens(write_site, run_tiny, tmp_path):
-    write_site(f"""[hosts.local]
-before = ["echo before >>{tmp_path}/order"]
-after = ["echo first >>{tmp_path}/order; false", "echo after >>{tmp_path}/order"]
-""")
-    run, _ = run_tiny(f"echo run >>{tmp_path}/order; exit 3", status=1)
-    assert (tmp_path / "order").read_text().split() == ["before", "run", "first", "after"]
-    assert run["outcome"] == "failed"
-    said = "`echo first >><path>/order; false` of the site's `after` failed (exit status 1): it says nothing"
-    assert said in run["warnings"]
-    assert run["site"]["before"] == ["echo before >><path>/order"]
-
-
-def test_a_before_that_fails_starts_nothing(write_site, run_tiny, tmp_path):
-    write_site(f'[hosts.local]\nbefore = ["echo no permission; false"]\nafter = ["touch {tmp_path}/after"]\n')
-    run, log = run_tiny(f"touch {tmp_path}/ran", status=1)
-    assert (run["outcome"], run["exit_status"]) == ("failed", 126)
-    assert log == "`echo no permission; false` of the site's `before` failed (exit status 1): no permission\n"
-    assert (tmp_path / "after").exists()
-    assert not (tmp_path / "ran").exists()
-
-
-def test_after_runs_when_the_agent_is_killed(write_site, write_recipe, tmp_path):
-    write_site(f'[hosts.local]\nafter = ["touch {tmp_path}/after"]\n')
-    path = write_recipe(f"{RECORD} record 1; echo $PPID >{tmp_path}/agent; sleep 300")
-    with running(path, tmp_path) as runner:
-        until(lambda: (tmp_path / "agent").is_file() and (tmp_path / "agent").read_text().endswith("\n"))
-        assert not (tmp_path / "after").exists()
-        os.kill(int((tmp_path / "agent").read_text()), signal.SIGKILL)
-        until((tmp_path / "after").exists)
-        assert runner.wait() == 1
 
 
 def test_secrets_reach_the_command_and_are_nowhere_else(write_recipe, tmp_path, monkeypatch, capfd):
@@ -246,22 +181,14 @@ def test_a_log_that_cannot_be_masked_is_a_warning(write_recipe, tmp_path, monkey
     assert node.host()["warnings"] == [said]
 
 
-def test_what_a_hook_says_of_its_failure_shows_no_secret(write_site, write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setenv("MY_TOKEN", SECRET)
-    write_site('[hosts.local]\nafter = ["echo no $MY_TOKEN; false"]\nsecrets = ["MY_TOKEN"]\n')
-    path = write_recipe(f"{RECORD} record 1")
-    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
-    (warning,) = load_json(folder_of(tmp_path) / "1/run.json")["warnings"]
-    assert warning.endswith("failed (exit status 1): no ***")
-
-
 @pytest.mark.parametrize("fails_in", ["check", "run"])
 def test_a_prologue_that_fails_shows_no_secret(write_site, write_recipe, tmp_path, monkeypatch, capsys, fails_in):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     again = f"test -e {tmp_path}/once" if fails_in == "run" else "true"
     line = f"if {again}; then echo no $MY_TOKEN >&2; false; else touch {tmp_path}/once; fi"
-    write_site(f"[hosts.local]\nprologue = ['{line}']\nsecrets = ['MY_TOKEN']\n")
-    status = main(["run", str(write_recipe(f"{RECORD} record 1")), "--raw-logs", str(tmp_path / "raw")])
+    write_site(f"[hosts.local]\nprologue = ['{line}']\n")
+    words = ["--raw-logs", str(tmp_path / "raw"), "--secret", "MY_TOKEN"]
+    status = main(["run", str(write_recipe(f"{RECORD} record 1")), *words])
     assert status == {"check": 2, "run": 1}[fails_in]
     said = capsys.readouterr()
     assert "a line of the site's prologue failed (exit status 1): no ***" in said.out + said.err
@@ -352,33 +279,27 @@ def test_a_recipe_that_states_a_secret_is_refused(write_recipe, variable, is_ref
         load(path)
 
 
-def test_a_site_names_secrets_addresses_and_arguments_of_sbatch(write_site, write_recipe, monkeypatch):
-    monkeypatch.setenv("MY_TOKEN", SECRET)
+def test_a_site_names_addresses_and_arguments_of_sbatch(write_site):
     path = write_site("""
 [hosts.one]
 address = "10.0.0.1"
-secrets = ["MY_TOKEN"]
-[hosts.two]
-secrets = ["MY_TOKEN"]
 [hosts.other]
 prologue = ["true"]
 [partitions.gpu]
 sbatch = ["--account=mine"]
 prologue = ["true"]
 """)
-    recipe = load(write_recipe("true"))
 
     def placed(target):
-        return at_site(recipe, Settings(secrets=("MY_TOKEN",)), target, str(path))
+        return at_site(target, str(path))
 
-    chosen, ssh = placed(Ssh(("one", "two")))
-    assert (chosen.secrets, ssh.addresses) == (("MY_TOKEN",), ("10.0.0.1", ""))
+    assert placed(Ssh(("one", "two")))[1].addresses == ("10.0.0.1", "")
     with pytest.raises(RunnerError, match=r"`hosts.one.prologue` and `hosts.other.prologue` differ"):
         placed(Ssh(("one", "other")))
-    chosen, partition = placed(Partition("gpu", ("--account=other",)))
-    assert (chosen.place.prologue, partition.sbatch) == (("true",), ("--account=mine", "--account=other"))
+    place, partition = placed(Partition("gpu", ("--account=other",)))
+    assert (place.prologue, partition.sbatch) == (("true",), ("--account=mine", "--account=other"))
     job = Slurm(("n1", "n2"), "7", "gpu")
-    assert (placed(job)[0].place.prologue, placed(job)[1]) == (("true",), job)
+    assert (placed(job)[0].prologue, placed(job)[1]) == (("true",), job)
     assert placed(Local())[1] == Local()
 
 

@@ -12,8 +12,8 @@ from perfledger.schema.redaction import redact
 from tests.corpus import ROOT, corpus
 
 #: Our own logs have folders of Python environments. Public logs have paths of data, Python's files and modules,
-#: addresses of a job's own network, jobs in paths, `root@localhost` and accounts such as `six@gpu`, hosts, and UUIDs of
-#: GPUs.
+#: addresses of a job's own network, jobs in paths, `root@localhost` and accounts such as `six@gpu`, hosts (also in
+#: folders of TensorBoard), and UUIDs of GPUs.
 OURS = {"path": 50}
 OTHERS = {
     "paddle-perf": {
@@ -31,6 +31,7 @@ OTHERS = {
         "named-host": 14,
         "internal-host": 2,
         "host-of-a-message": 4,
+        "host-of-a-system": 4,
         "device-number": 16,
         "network-address": 8,
     },

@@ -36,16 +36,16 @@ def one_line(each: Planted) -> str:
 
 def file_names() -> Iterator[str]:
     """Yield names of files that together contain every planted text that is possible in a name."""
-    # The name begins with a word, because text directly after a key becomes a part of it.
+    # The name begins and ends with a word, because text directly after a key or a host becomes a part of it.
     name = "of"
     for each in TEXTS:
         if "/" in each.text or "\n" in each.text or not each.text.isascii() or len(each.text) > 200:
             continue
         if len(name) + len(each.text) > 200:
-            yield name
+            yield f"{name} of"
             name = "of"
         name += f" {each.text}"
-    yield name
+    yield f"{name} of"
 
 
 def batched(given: Iterable[str], size: int) -> Iterator[list[str]]:

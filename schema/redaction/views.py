@@ -49,24 +49,21 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """A reading of a text: the text itself, or another reading with edits, which do not overlap, in order."""
+    """A reading of a text: the text with edits, which do not overlap, in order."""
 
-    source: str | View
+    source: str
     edits: Sequence[Edit] = ()
 
     @cached_property
     def text(self) -> str:
         """The text with the edits."""
-        text = self.source if isinstance(self.source, str) else self.source.text
         ends = [0, *(each.end for each in self.edits)]
-        pieces = [f"{text[end : each.begin]}{each.by}" for end, each in zip(ends, self.edits, strict=False)]
-        return "".join([*pieces, text[ends[-1] :]])
+        pieces = [f"{self.source[end : each.begin]}{each.by}" for end, each in zip(ends, self.edits, strict=False)]
+        return "".join([*pieces, self.source[ends[-1] :]])
 
     def original_span(self, begin: int, end: int) -> tuple[int, int]:
         """Return the part of the original text that a part of this reading comes from."""
-        if isinstance(self.source, str):
-            return begin, end
-        return self.source.original_span(self._place(begin)[0], self._place(end - 1)[1])
+        return self._place(begin)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
         """Return begin and end of a character in the source."""
@@ -80,15 +77,14 @@ class View:
 
 
 def views(text: str) -> Iterator[View]:
-    """Yield a text and its other readings; hidden characters are removed before breaks and escapes."""
-    seen = View(text)
-    yield seen
-    if hidden := _edits(_UNSEEN, text):
-        seen = View(seen, hidden)
-        yield seen
-    for pattern in (_BREAK, _ESCAPE):
-        if edits := _edits(pattern, seen.text):
-            yield View(seen, edits)
+    """Yield a text, and its other reading if it has one."""
+    yield View(text)
+    edits = [Edit(0, 0, "")]
+    for each in sorted(edit for pattern in (_UNSEEN, _BREAK, _ESCAPE) for edit in _edits(pattern, text)):
+        if each.begin >= edits[-1].end:
+            edits.append(each)
+    if len(edits) > 1:
+        yield View(text, edits[1:])
 
 
 def _edits(pattern: re.Pattern[str], text: str) -> list[Edit]:

@@ -10,19 +10,22 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-import msgspec
+from msgspec.json import encode
 from msgspec.structs import replace
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.results import ALIKE
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.facts import Contradiction
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import FactValue, Problem, Run
 
+#: Pairs of runs by their index: the one that counts, and a copy of it.
+Copies = Iterator[tuple[int, int]]
 #: Measured columns. Steps, epochs and losses do not count: they are the same in every repeat of a seeded run.
 _MEASURED = frozenset(
     {"throughput", "step_seconds", "steps_per_second", "duration", "reader_seconds", "clock", "seconds"}
@@ -80,47 +83,65 @@ def _slug(run: Run) -> str:
 def mark(runs: Sequence[Run]) -> list[Run]:
     """Mark the duplicates of other runs, and report where two names of one run disagree."""
     found = {index: _unmarked(run) for index, run in enumerate(runs)}
-    twice = [*_again(found, lambda run: run.sha256, same_bytes=True)]
-    twice += _again(found, lambda run: run.fingerprint if not run.duplicate_of else None, same_bytes=False)
-    for again, original in twice:
-        _compare(found, again, original)
-    _mark_ranks(found)
-    _mark_other_logs(found)
+    for code, copies in (
+        ("duplicate", _of_equal_bytes),
+        ("duplicate", _of_equal_records),
+        ("other_log", _of_ranks),
+        ("other_log", _in_other_formats),
+    ):
+        left = {index: run for index, run in found.items() if run.format and not run.duplicate_of}
+        again = list(copies(left))
+        for first, copy in again:
+            problem = Problem(code, found[copy].path, args={"original": found[first].path})
+            found[copy] = replace(_with_problem(found[copy], problem), duplicate_of=found[first].path)
+        for first, copy in again if code == "duplicate" else ():
+            _compare(found, copy, first)
     return list(found.values())
 
 
-def _mark_ranks(runs: dict[int, Run]) -> None:
-    """Mark the logs of other ranks of a run: their names differ in the rank alone, or they are in one file."""
-    groups: dict[bytes, list[int]] = defaultdict(list)
-    for index, run in runs.items():
-        if run.format and run.sound and not run.duplicate_of and run.case.devices != 1:
-            groups[msgspec.json.encode([run.format, run.case, _unnumbered(run)])].append(index)
-    for group in groups.values():
-        for ranks in _jobs({each: runs[each] for each in group}) if len(group) > 1 else ():
-            first = min(ranks, key=lambda each: (runs[each].path, runs[each].session))
-            for index in ranks - {first}:
-                problem = Problem("other_log", runs[index].path, args={"original": runs[first].path})
-                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=runs[first].path)
+def _of_equal_bytes(runs: Mapping[int, Run]) -> Copies:
+    """Yield the runs of logs with the same bytes as another log; sessions of one log share its bytes."""
+    for group in by_key(runs, lambda each: runs[each].sha256).values():
+        yield from ((first, copy) for first, copy in _copies(runs, group) if runs[copy].path != runs[first].path)
 
 
-def _mark_other_logs(runs: dict[int, Run]) -> None:
-    """Mark logs of a run in other formats, such as JSON lines next to its output, in its folder or one below."""
-    groups: dict[bytes, list[int]] = defaultdict(list)
-    for index, run in runs.items():
-        if run.format and run.sound and not run.duplicate_of and run.sessions == 1:
-            groups[msgspec.json.encode(run.case)].append(index)
+def _of_equal_records(runs: Mapping[int, Run]) -> Copies:
+    """Yield the runs with the records and facts of another one, whose name does not contradict its log."""
+    for group in by_key(
+        (each for each in runs if runs[each].fingerprint), lambda each: runs[each].fingerprint
+    ).values():
+        yield from ((first, copy) for first, copy in _copies(runs, group) if runs[first].sound)
+
+
+def _of_ranks(runs: Mapping[int, Run]) -> Copies:
+    """Yield the logs of other ranks of a run: their names differ in the rank alone, or they are in one file."""
+    some = [each for each, run in runs.items() if run.sound and run.case.devices != 1]
+    groups = by_key(some, lambda each: encode([runs[each].format, runs[each].case, _unnumbered(runs[each])]))
     for group in groups.values():
+        for ranks in _jobs({each: runs[each] for each in group}):
+            yield from _copies(runs, ranks)
+
+
+def _in_other_formats(runs: Mapping[int, Run]) -> Copies:
+    """Yield logs of a run in other formats, such as JSON lines next to its output, in its folder or one below."""
+    some = [each for each, run in runs.items() if run.sound and run.sessions == 1]
+    for group in by_key(some, lambda each: encode(runs[each].case)).values():
         if len({runs[each].format for each in group}) < 2:
             continue
-        folders = {each: posixpath.dirname(runs[each].path) for each in group}
+        folders, copies = {each: posixpath.dirname(runs[each].path) for each in group}, set[int]()
         for first in sorted(group, key=lambda each: runs[each].path):
-            original, folder = runs[first], folders[first]
-            near = [each for each in group if folder in (folders[each], posixpath.dirname(folders[each]))]
-            if original.duplicate_of or len({runs[each].format for each in near}) < len(near):
+            near = [each for each in group if folders[first] in (folders[each], posixpath.dirname(folders[each]))]
+            if first in copies or len({runs[each].format for each in near}) < len(near):
                 continue
-            for index in (each for each in near if each != first and _have_one_figure(original, runs[each])):
-                problem = Problem("other_log", runs[index].path, args={"original": original.path})
-                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=original.path)
+            same = [each for each in near if each != first and _have_one_figure(runs[first], runs[each])]
+            copies.update(same)
+            yield from ((first, each) for each in same)
+
+
+def _copies(runs: Mapping[int, Run], group: Collection[int]) -> Copies:
+    """Yield each run of a group except the one that counts; a name that does not contradict its log is preferred."""
+    first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
+    yield from ((first, each) for each in group if each != first)
 
 
 def _have_one_figure(one: Run, other: Run) -> bool:
@@ -149,10 +170,7 @@ def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
             open_jobs.append((period, job := set()))
             found.append(job)
         job.add(index)
-    timeless: dict[int, set[int]] = defaultdict(set)
-    for each in runs.keys() - periods.keys():
-        timeless[runs[each].session].add(each)
-    for ranks in timeless.values():
+    for ranks in map(set, by_key(runs.keys() - periods.keys(), lambda each: runs[each].session).values()):
         case, paths = runs[min(ranks)].case, [runs[each].path for each in ranks]
         if _from_zero(_RANK, paths, case.devices) and _from_zero(_MACHINE, paths, case.nodes):
             found.append(ranks)
@@ -182,27 +200,6 @@ def _unmarked(run: Run) -> Run:
     """Return a run without any mark of a duplicate."""
     problems = tuple(each for each in run.problems if each.code not in _CODES and "other" not in each.args)
     return replace(run, problems=problems, published=run.fits_results, duplicate_of=None)
-
-
-def _again(runs: dict[int, Run], key: Callable[[Run], str | None], *, same_bytes: bool) -> list[tuple[int, int]]:
-    """Mark the runs that share a key with an earlier one; return the index of each with that of the run that counts."""
-    groups: dict[str, list[int]] = defaultdict(list)
-    for index, run in runs.items():
-        if run.format and (value := key(run)):
-            groups[value].append(index)
-    found = []
-    for group in groups.values():
-        # Prefer a copy whose name does not contradict the log.
-        first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
-        original = runs[first]
-        for index in group if original.sound or same_bytes else ():
-            run = runs[index]
-            if index == first or (same_bytes and run.path == original.path):
-                continue
-            problem = Problem("duplicate", run.path, args={"original": original.path})
-            runs[index] = replace(_with_problem(run, problem), duplicate_of=original.path)
-            found.append((index, first))
-    return found
 
 
 def _compare(runs: dict[int, Run], again: int, original: int) -> None:

@@ -272,18 +272,15 @@ def test_the_benchmark_is_found_after_two_million_bytes(tmp_path: Path) -> None:
     ("dialect", "key", "used"),
     [
         ("blocks_of_epochs", "block_stop", 5),
-        ("blocks_of_epochs", "block_start", 5),
         ("blocks_of_epochs", "eval_stop", 5),
         ("epochs_in_blocks", "epoch_stop", 3),
-        ("samples_as_epochs", "eval_start", 5),
         ("samples_as_epochs", "eval_stop", 5),
-        ("parts_of_epochs", "eval_start", 5),
         ("nemo", "block_start", 50),
         ("nemo", "block_stop", 50),
     ],
 )
 def test_a_lost_line_moves_no_figure(dialect: str, key: str, used: int, tmp_path: Path) -> None:
-    """The stretch of the lost line does not count: its seconds and its samples do not belong together."""
+    """A stretch that seems much faster than others does not count: its seconds and samples do not belong together."""
     lines = list(DIALECTS[dialect]())
     lost = [at for at, line in enumerate(lines) if f'"{key}"' in line][2]
     del lines[lost]

@@ -111,28 +111,6 @@ def test_blocks_may_mark_only_some_steps(every: int, evaluated: int, tmp_path: P
     assert (value(session), samples_to_train(session)) == (pytest.approx(64), 64 * 120)
 
 
-def test_means_since_the_start_contain_slow_steps(tmp_path: Path) -> None:
-    # Mask R-CNN has 100 steps of 64 in each epoch, which take 1 s except the first ten, and prints every tenth mean.
-    lines, at, trained = [], 0.0, 0.0
-    for step in range(1, 1001):
-        if step % 100 == 1:
-            lines.append(mllog(at, "epoch_start", epoch_num=step // 100 + 1))
-        seconds = 2.5 if step <= 10 else 1.0
-        at, trained = at + seconds, trained + seconds
-        if step % 10 == 0:
-            mean = trained / step
-            lines.append(mllog(at, "tracked_stats", {"time": mean, "throughput": 64 / mean}, step=step))
-            lines.append(mllog(at, "throughput", 64 / mean))
-        if step % 100 == 0:
-            lines += [mllog(at, "epoch_stop", epoch_num=step // 100), mllog(at, "eval_start", epoch_num=step // 100)]
-            at += 30
-            lines.append(mllog(at, "eval_stop", epoch_num=step // 100))
-    session = session_of_mlperf(run_of("maskrcnn", 64, lines, at, train_samples=6400), tmp_path)
-    found = measured(session, facts_of(session)).figures["sustained"]
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(64)
-
-
 @pytest.mark.parametrize("first", [True, False])
 def test_speed_that_is_logged_twice_counts_once(first: bool, tmp_path: Path) -> None:
     # RNN-T has epochs of 6400 samples in 100 s, an evaluation of 10 s in each block, and two lines with the same speed.

@@ -2,9 +2,9 @@
 
 A log states when training began and ended, whether it reached its target, and at each event the progress so far:
 `samples_count`, `epoch_num` or `step`. The seconds of training without evaluation, and the samples of each stretch,
-follow from these. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts
-if it is logged repeatedly and the events do not contradict it; a lower one includes the evaluations. A throughput that
-is logged once is the program's own figure for the run.
+follow from these. A `throughput` that the submitter logs, alone or among `tracked_stats`, counts if it is logged
+repeatedly and is that of the job; a lower one includes the evaluations. A throughput that is logged once is the
+program's own figure for the run.
 
 `samples_count` counts since the start. It is the size of the block if NVIDIA's callbacks log `block_start` and
 `block_stop` with a `step`, and may be the size of the validation data at evaluations. The mean over a block, which is
@@ -17,12 +17,11 @@ number of processed samples if logged after it; RetinaNet's counts batches, and 
 An evaluation that runs during the next epoch takes no time from it. Hugging Face's LoRA and MaxText log only the
 accuracy of an evaluation: the stretch that ends there includes it, as does a run that counts samples only at its end.
 The last epoch does not count, since it may have ended when the target was met. A burst of events after the run is
-ignored. A stretch does not count if the beginning or the end of a block, an epoch or an evaluation is missing in it. If
-a program was started again without a new head, only the last run counts. It has no time to train, since it may continue
-the interrupted one. If the stamps of a run go back, the whole run does not count. The end of the run and accuracies may
-go back: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the checkpoint that
-met the target. Every node may log the same figure, which counts once. A speed counts samples; for GPT-3, and for Llama
-3.1, whose logs state the length of a sequence, it counts tokens, whichever of the two is logged.
+ignored. If a program was started again without a new head, only the last run counts. It has no time to train, since it
+may continue the interrupted one. If the stamps of a run go back, the whole run does not count. The end of the run and
+accuracies may go back: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the
+checkpoint that met the target. Every node may log the same figure, which counts once. A figure counts samples; for
+GPT-3, and for Llama 3.1, whose logs state the length of a sequence, it counts tokens.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
 batch of the job, and are not read. `submission_org` is not read either: it may be a placeholder, or the code's owner.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import isfinite, nan
 
@@ -95,14 +95,6 @@ def _until_end(inside: Sequence[Event]) -> list[Event]:
         return list(inside)
     dated_back = {each.row for each, now in zip(inside, latest, strict=True) if each.time < now - _BACK}
     return [each for each in inside[:-1] if each.time <= end.time + NEXT and each.row not in dated_back] + [end]
-
-
-def with_ends(events: Sequence[Event]) -> list[Event]:
-    """Return the events; if no line ends the evaluations, accuracies become their ends."""
-    kinds = {each.kind for each in events}
-    if "_eval_start" not in kinds or "_eval_stop" in kinds:
-        return list(events)
-    return [replace(each, kind="_eval_stop") if each.kind == "_judged" else each for each in events]
 
 
 def stated(columns: Columns, fact: str) -> float:

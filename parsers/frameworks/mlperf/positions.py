@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 
-import numpy as np
-
-from perfledger.parsers.frameworks.mlperf.events import NEXT, Event, of_run
+from perfledger.parsers.frameworks.mlperf.events import Event, of_run
 from perfledger.parsers.frameworks.mlperf.lines import RUN
 
-#: Events that end a stretch of training.
-ENDINGS = frozenset({"_block_stop", "_epoch_stop"})
 #: A data set of images for detection has more images than this, and fewer batches.
 _IMAGES = 100_000
 #: Blocks that are needed to compute a usual size.
 FEW_BLOCKS = 3
-#: Relative difference up to which two speeds agree.
-AGREES = 0.05
-#: Relative difference up to which two numbers are the same.
-EXACT = 0.01
 
 
 def data_set_size(events: Sequence[Event], batch: float) -> float:
@@ -43,8 +35,8 @@ def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[l
     in_samples = _are_samples(others or numbers, events, batch)
     # If the numbers of epochs are larger, the counts may be of the data of evaluations.
     if counted and not (in_samples and max(numbers) > max(counted)):
-        of_step = _batch_of_blocks(events, batch)
-        return _agreed(events, [_counted(each, of_step) for each in events], batch), True
+        of_step = batch if any(map(_is_block, events)) else nan
+        return [_counted(each, of_step) for each in events], True
     if not counted and isfinite(batch) and _blocks_count_steps(events):
         return [_counted(each, batch) for each in events], True
     if in_samples:
@@ -107,27 +99,6 @@ def _number_of_samples(event: Event, batch: float, begins: Mapping[float, float]
     return event.number
 
 
-def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
-    """Return the samples of a step, from blocks that state samples and steps; NaN if blocks have no steps.
-
-    With too few such blocks, it is the batch of the job. The result is the median of the blocks, since the first block
-    may be longer than it states and the last one shorter. If the evaluations count samples in steps of the job's batch,
-    it is that batch; all blocks may then state the same step.
-    """
-    counted = {(each.samples, each.step) for each in events if of_evaluation(each, each.samples) and each.step > 0}
-    if len(counted) >= FEW_BLOCKS and all(samples == step * batch for samples, step in counted):
-        return batch
-    blocks = [each for each in events if _is_block(each)]
-    batches = [
-        after.samples / (after.step - before.step)
-        for before, after in pairwise(blocks)
-        if after.kind == "_block_stop" and after.step > before.step and isfinite(after.samples)
-    ]
-    if len(batches) < FEW_BLOCKS:
-        return batch if blocks else nan
-    return float(np.median(batches))
-
-
 def _blocks_count_steps(events: Sequence[Event]) -> bool:
     """Return whether blocks state steps, while neither blocks nor evaluations state epochs; an epoch around them may."""
     within = [each.number for each in events if each.kind.startswith(("_block", "_eval", "_judged"))]
@@ -151,31 +122,6 @@ def _counted(event: Event, batch: float) -> float:
     if isfinite(event.step) and isfinite(batch) and event.kind.startswith(("_block", "_eval", "_judged", *RUN)):
         return event.step * batch
     return event.samples
-
-
-def _agreed(events: Sequence[Event], samples: Sequence[float], batch: float) -> list[float]:
-    """Return the samples until each event, NaN if the end of a block and the evaluation after it differ.
-
-    They may differ by one batch, which may be counted before it is trained. Evaluations that always state the same
-    number state the size of their data.
-    """
-    evaluated = {number for each, number in zip(events, samples, strict=True) if of_evaluation(each, number)}
-    if len(evaluated) < 2:
-        return list(samples)
-    found, most = list(samples), batch if isfinite(batch) else 0.0
-    known = [at for at, each in enumerate(events) if isfinite(samples[at]) and each.kind != "_judged"]
-    for before, after in pairwise(known):
-        ended = events[before].kind in ENDINGS and events[after].time - events[before].time <= NEXT
-        if not (ended or events[before].kind == "_eval_start") or not of_evaluation(events[after], samples[after]):
-            continue
-        if isnan(found[before]) or abs(samples[after] - samples[before]) > max(most, EXACT * samples[after]):
-            found[before] = found[after] = nan
-    return found
-
-
-def of_evaluation(event: Event, samples: float) -> bool:
-    """Return whether an event begins or ends an evaluation and states samples."""
-    return event.kind in ("_eval_start", "_eval_stop") and isfinite(samples)
 
 
 def _first(events: Sequence[Event]) -> float:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 
 import numpy as np
 
 from perfledger.parsers.contract import Columns
-from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, covers_all, seconds_trained
+from perfledger.parsers.frameworks.mlperf.course import Course, course_of, seconds_trained
 from perfledger.parsers.frameworks.mlperf.events import (
     RUN_ENDS,
     Event,
@@ -20,18 +20,9 @@ from perfledger.parsers.frameworks.mlperf.events import (
     is_whole,
     of_run,
     stated,
-    with_ends,
 )
 from perfledger.parsers.frameworks.mlperf.lines import RUN
-from perfledger.parsers.frameworks.mlperf.positions import (
-    AGREES,
-    ENDINGS,
-    EXACT,
-    FEW_BLOCKS,
-    data_set_size,
-    of_evaluation,
-    positions,
-)
+from perfledger.parsers.frameworks.mlperf.positions import FEW_BLOCKS, data_set_size, positions
 
 #: Events that are logged before training begins.
 _BEGINNINGS = frozenset(
@@ -39,20 +30,31 @@ _BEGINNINGS = frozenset(
 )
 #: Facts of the session that the positions need.
 _FACTS = ("batch_size_of_job", "sequence_length")
+#: Largest relative difference between a logged speed and that of the events.
+_AGREES = 0.05
+#: Largest relative difference between the seconds of a run and those that its own speed gives.
+_SAME = 0.01
+#: Seconds of training beyond the last point of the course that a logged speed may include.
+_BEYOND = 0.5
 #: A stretch of training is at most this many times as fast as the median one.
 _FASTER = 1.3
-#: Logged speeds that are needed to judge their scatter.
-MANY = 12
-#: Least scatter (relative) of the speeds of single stretches around those of the events.
-UNEVEN = 0.002
-#: Largest scatter of means since the start, as a share of the scatter above.
-MEANS = 0.2
+
+_Record = dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What a log counts: samples of the figure's unit per sample of its events, tokens of a sample, and devices."""
+
+    of_event: float
+    length: float
+    devices: float
 
 
 def records(columns: Columns, unit: str = "samples") -> Columns:
     """Return the speeds that are logged repeatedly, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = events_of(columns), (stated(columns, each) for each in _FACTS)
-    counts = _Counts(unit, batch, length, stated(columns, "devices"))
+    counts = _Counts(length if unit == "sequences" else 1.0, length, stated(columns, "devices"))
     if back := goes_back(of_run(events)):
         # A record with negative seconds, which is refused with its line.
         return _table(columns, [(back[0], {"samples": 1.0, "duration": back[1]})])
@@ -63,37 +65,6 @@ def records(columns: Columns, unit: str = "samples") -> Columns:
     return _table(columns, found or _of_whole_run(events, counts.of_event))
 
 
-_Record = dict[str, float]
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """The unit of the events of a log: `samples`, or `sequences` or `tokens` if the figure is in tokens."""
-
-    unit: str
-    batch: float
-    length: float
-    devices: float
-
-    @property
-    def of_event(self) -> float:
-        """Return how much of the figure's unit one of the events counts."""
-        return self.length if self.unit == "sequences" else 1.0
-
-    def units(self, ratio: float) -> tuple[float, float]:
-        """Return the factors from a logged speed, and from the samples of the events, to the figure's unit.
-
-        Args:
-            ratio: logged speed over the speed of the events: 1, or a batch, or the tokens of a sequence.
-        """
-        in_batches, in_tokens = (each > 1 and abs(ratio / each - 1) <= AGREES for each in (self.batch, self.length))
-        if in_batches == in_tokens:
-            return self.of_event, self.of_event
-        if in_batches:
-            return self.of_event, self.batch * self.of_event
-        return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
-
-
 def _table(columns: Columns, records: Sequence[tuple[int, _Record]]) -> Columns:
     """Return records as columns; all records have the same ones."""
     found = columns.take(np.array([row for row, _ in records], dtype=np.intp)).select()
@@ -101,19 +72,18 @@ def _table(columns: Columns, records: Sequence[tuple[int, _Record]]) -> Columns:
     return found.assign(**{name: np.array([record[name] for _, record in records], np.float64) for name in names})
 
 
-def _of_course(course: Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
+def _of_course(course: Course, batch: float, of_event: float) -> Iterator[tuple[int, _Record]]:
     """Yield the stretches between the points of a run, numbered by steps if the batch of the job is known.
 
     A stretch that is much faster than the median is left out, since lines with some of its seconds are missing.
     """
     points = course.points if course.last else course.points[:-1]
-    stretches = [each for each in enumerate(pairwise(points), 1) if each[1][1].lost == each[1][0].lost]
     found, speeds = list[tuple[int, _Record]](), list[float]()
-    for number, (before, after) in stretches:
+    for number, (before, after) in enumerate(pairwise(points), 1):
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
         evaluated = float(after.evaluated > before.evaluated)
-        record = {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
+        record = {"samples": samples * of_event, "duration": seconds, "step": step, "evaluated": evaluated}
         found.append((after.event.row, record))
         if not evaluated:
             speeds.append(record["samples"] / seconds)
@@ -125,8 +95,8 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     """Return the logged speeds of a run; an empty list if there is only one, or if they include evaluations.
 
     If the events give samples and seconds for at least half of the speeds, the speeds come with these, and the others
-    are left out (most often the first, which comes before the first event). If not, a speed cannot be attributed to
-    sequences or tokens, and only a figure in samples or tokens gets the bare speeds.
+    are left out (most often the first, which comes before the first event). A speed of one device, or in tokens where
+    the events count sequences, is not that of the job.
     """
     printed = [each for each in of_run(events) if each.kind == "_printed"]
     # A speed may be logged twice, with and without its place.
@@ -135,35 +105,29 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []
-    measured = _between(printed, places, course) if course else {}
-    # The events do not cover speeds before the first point, after the last one, and at lost lines.
-    if 2 * len(measured) < len(set(places)):
-        if counts.unit == "sequences" or (course and not _may_be(printed, course)):
-            return []
-        return [
-            (each.row, {"throughput": each.throughput, "step": place})
-            for each, place in zip(printed, places, strict=True)
-        ]
+    if not course:
+        # Without events, the unit of a speed is unknown in a log that counts sequences.
+        pairs = zip(printed, places, strict=True) if counts.of_event == 1.0 else ()
+        return [(each.row, {"throughput": each.throughput, "step": place}) for each, place in pairs]
+    measured = _between(printed, places, course)
     known = [(each, place, *measured[place]) for each, place in zip(printed, places, strict=True) if place in measured]
+    if 2 * len(measured) < len(set(places)):
+        return []
     ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
-    of_speed, of_event = counts.units(ratio)
-    if course and course.marked and abs(ratio * of_speed / of_event - 1) <= AGREES:
-        # The speed at a mark includes the evaluations since the mark before, and the first one counts steps not yet done.
+    # The speed at a mark includes the evaluations since the mark before, and the first one counts steps not yet done.
+    if course.marked and abs(ratio - 1) <= _AGREES:
         return []
-    if _since_the_start(known):
+    if any(each != 1 and abs(ratio * each - 1) <= _AGREES for each in (counts.devices, 1 / counts.length)):
         return []
-    if counts.devices > 1 and abs(counts.devices * ratio * of_speed / of_event - 1) <= AGREES:
-        # The speed of one rank.
-        return []
-    if ratio * of_speed / of_event < 1 - AGREES and _includes_evaluations(known, printed, of_speed / of_event):
+    if ratio < 1 - _AGREES and _includes_evaluations(known, printed):
         return []
     return [
         (
             each.row,
             {
-                "throughput": each.throughput * of_speed,
+                "throughput": each.throughput * counts.of_event,
                 "step": place,
-                "samples": samples * of_event,
+                "samples": samples * counts.of_event,
                 "duration": seconds,
             },
         )
@@ -171,67 +135,37 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     ]
 
 
-def _includes_evaluations(
-    known: Sequence[tuple[Event, float, float, float]], printed: Sequence[Event], factor: float
-) -> bool:
+def _includes_evaluations(known: Sequence[tuple[Event, float, float, float]], printed: Sequence[Event]) -> bool:
     """Return whether logged speeds agree with the whole time between their lines, evaluations included.
 
     Speeds that are lower still contradict the events.
     """
     before = dict(pairwise(sorted(printed, key=lambda each: -each.time)))
     ratios = [
-        factor * each.throughput * (each.time - before[each].time) / samples
+        each.throughput * (each.time - before[each].time) / samples
         for each, _, samples, _ in known
         if each in before and each.time > before[each].time
     ]
-    return not ratios or float(np.median(ratios)) >= 1 - AGREES
-
-
-def _since_the_start(known: Sequence[tuple[Event, float, float, float]]) -> bool:
-    """Return whether logged speeds are means since the start, which include its slow steps to the end.
-
-    NVIDIA's Mask R-CNN logs the batch over the mean seconds of all iterations.
-    """
-    if len(known) < MANY:
-        return False
-    speeds = np.array([each.throughput for each, *_ in known])
-    samples, seconds = (np.array(each) for each in list(zip(*known, strict=True))[2:])
-    # In the first half, the events do not show which steps were slow.
-    later = slice(len(known) // 2, None)
-    of_interval, since_start = (
-        float(np.std(np.log(speeds * took / done)[later]))
-        for done, took in ((samples, seconds), (np.cumsum(samples), np.cumsum(seconds)))
-    )
-    return of_interval > UNEVEN and since_start < MEANS * of_interval
-
-
-def _may_be(printed: Sequence[Event], course: Course) -> bool:
-    """Return whether logged speeds fit a course that may include evaluations: not slower, nor much faster."""
-    first, last = course.points[0], course.points[-1]
-    mean = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
-    speed = float(np.median([each.throughput for each in printed]))
-    return not (speed < (1 - AGREES) * mean or speed > mean / MOST)
+    return not ratios or float(np.median(ratios)) >= 1 - _AGREES
 
 
 def _between(printed: Sequence[Event], places: Sequence[float], course: Course) -> dict[float, tuple[float, float]]:
     """Return samples and seconds of training since the speed before, by place; only the places that the course covers."""
     samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
     first, found = course.points[0], dict[float, tuple[float, float]]()
-    before, lost = first.seconds, first.lost + first.evaluated
-    seen = set[float]()
+    before, evaluated = first.seconds, first.evaluated
     for each, place in zip(printed, places, strict=True):
-        if place in seen or each.row not in course.trained:
+        if place in found or each.row not in course.trained:
             continue
-        seen.add(place)
-        now, lost_now = course.trained[each.row]
+        now, evaluated_now = course.trained[each.row]
         done = np.interp([before, now], seconds, samples)
-        if lost_now == lost and before < now <= seconds[-1] + MOST and done[0] < done[1]:
+        if evaluated_now == evaluated and before < now <= seconds[-1] + _BEYOND and done[0] < done[1]:
             found[place] = (float(done[1] - done[0]), now - before)
-        before, lost = max(before, now), lost_now
+        before, evaluated = max(before, now), evaluated_now
     return found
 
 
-def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Record]]:
+def _of_whole_run(events: Sequence[Event], of_event: float) -> list[tuple[int, _Record]]:
     """Return the whole run as a record if the number of processed samples is logged at its end, else an empty list.
 
     The seconds exclude evaluations whose times are logged, unless the logged speed of the run includes them.
@@ -241,14 +175,13 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     first = next((each for each in events if each.kind == "_data_set"), None)
     if first is None or first.row < ends[0] or not is_whole(inside):
         return []
-    outside = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
-    trained = seconds_trained(with_ends(outside))
-    samples, whole = first.value * length, inside[-1].time - inside[0].time
+    trained = seconds_trained([each for each in inside if not each.kind.startswith(("_epoch", "_block"))])[-1]
+    samples, whole = first.value * of_event, inside[-1].time - inside[0].time
     logged = [each.throughput for each in events if each.kind == "_printed" and each.throughput > 0]
     claimed = samples / float(np.median(logged)) if logged else nan
-    if min(trained[-1], whole) <= 0:
+    if min(trained, whole) <= 0:
         return []
-    seconds = whole if abs(claimed / whole - 1) <= EXACT < abs(claimed / trained[-1] - 1) else trained[-1]
+    seconds = whole if abs(claimed / whole - 1) <= _SAME < abs(claimed / trained - 1) else trained
     return [(inside[-1].row, {"samples": samples, "duration": seconds})]
 
 
@@ -307,47 +240,15 @@ def target_samples(columns: Columns) -> Columns:
     inside = of_run(events)
     if not inside or not is_whole(inside):
         return _table(columns, [])
-    samples, within = positions(inside, data_set_size(events, batch), batch)
-    if not within and not _evaluated_last(inside):
-        # The target may have been met, or all steps done, within the last epoch.
-        return _table(columns, [])
+    samples, _ = positions(inside, data_set_size(events, batch), batch)
     # If epochs have no end, the samples of the last one are unknown.
-    until_each = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
-    known = [at for at, number in enumerate(until_each) if number > 0]
-    if not known or not covers_all(inside, samples, known, within):
-        return _table(columns, [])
-    before, until = _before_training(inside, samples), max(until_each[at] for at in known)
-    if until <= before or _contradicts(until, inside, samples, batch):
+    known = [number for number, each in zip(samples, inside, strict=True) if each.kind != "_epoch_start" and number > 0]
+    before, until = _before_training(inside, samples), max(known, default=0.0)
+    if until <= before:
         return _table(columns, [])
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
     resumed = before if before > batch and not isfinite(stated(columns, "resumed_from")) else 0.0
     return _table(columns, [(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
-
-
-def _contradicts(until: float, inside: Sequence[Event], samples: Sequence[float], batch: float) -> bool:
-    """Return whether the last end of a block or of an evaluation has fewer samples, or others than the next event."""
-    varied = len({each.samples for each in inside if of_evaluation(each, each.samples)}) > 1
-    ends = [
-        number
-        for each, number in zip(inside, samples, strict=True)
-        if isfinite(each.samples) and (each.kind in ENDINGS or (varied and of_evaluation(each, each.samples)))
-    ]
-    if len(set(ends)) < 2:
-        return False
-    return any(map(isnan, ends)) or until - ends[-1] > max(EXACT * until, batch if isfinite(batch) else 0.0)
-
-
-def _evaluated_last(inside: Sequence[Event]) -> bool:
-    """Return whether an evaluation ended the last epoch, or the last block if epochs have no end.
-
-    The evaluation comes after the end, or once in each epoch or block.
-    """
-    kinds = {each.kind for each in inside}
-    end = "_epoch_stop" if "_epoch_stop" in kinds else "_block_stop"
-    evaluation = "_eval_start" if "_eval_start" in kinds else "_judged"
-    kinds_in_order = [each.kind for each in inside if each.kind in (end, evaluation)]
-    alternate = [evaluation, end] * (len(kinds_in_order) // 2)
-    return kinds_in_order[-1:] != [end] or (len(kinds_in_order) > 2 and kinds_in_order == alternate)
 
 
 def _before_training(inside: Sequence[Event], samples: Sequence[float]) -> float:

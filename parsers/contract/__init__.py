@@ -15,7 +15,7 @@ from perfledger.parsers.contract.gaps import up_to, up_to_argument
 from perfledger.parsers.contract.patterns import FormatError
 from perfledger.parsers.contract.reading import EPOCH_END, EPOCH_TIMER, Pause, PauseKind, Reading, Record, Scope, Span
 from perfledger.parsers.contract.rows import Rows
-from perfledger.parsers.contract.statistics import median, medians, of_others, with_others
+from perfledger.parsers.contract.statistics import median, medians
 from perfledger.parsers.contract.template import ENDED, NUMBER
 from perfledger.parsers.contract.verbs import (
     Column,
@@ -33,10 +33,8 @@ from perfledger.parsers.contract.verbs import (
     since_start,
     states,
     total,
-    uncut,
     undo_mean,
     undo_window,
-    whole_seconds,
     within,
 )
 from perfledger.parsers.contract.waits import timed
@@ -76,7 +74,6 @@ __all__ = [
     "mean_of_ranks",
     "median",
     "medians",
-    "of_others",
     "only",
     "only_if",
     "product",
@@ -88,13 +85,10 @@ __all__ = [
     "text",
     "timed",
     "total",
-    "uncut",
     "undo_mean",
     "undo_window",
     "up_to",
     "up_to_argument",
-    "whole_seconds",
-    "with_others",
     "within",
     "without_folders",
 ]

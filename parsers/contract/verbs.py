@@ -34,10 +34,6 @@ _SEVERAL = 3
 _NEARLY_ALL = 0.9
 #: Least value of a printed number, in units of its last digit.
 _DIGITS = 10
-#: Seconds that cutting to whole seconds takes off on average.
-_CUT = 0.5
-#: Largest value of `_CUT` as a share of a time.
-_CUT_SHARE = 0.02
 
 
 class Columns(dict[str, Column]):
@@ -305,9 +301,20 @@ def mean_of_ranks(*names: str) -> Verb:
     return verb
 
 
-def fine(name: str, digit: float) -> Verb:
-    """Replace values by NaN that have too few digits: rounding to the last one, of this unit, changes them by a twentieth."""
-    return lambda columns: columns.assign(**{name: np.where(columns[name] < _DIGITS * digit, np.nan, columns[name])})
+def fine(name: str, digit: float, cut: bool = False) -> Verb:
+    """Replace values by NaN that have too few digits: rounding to the last one, of this unit, changes them by a twentieth.
+
+    Args:
+        name: the column.
+        digit: the unit of the last digit.
+        cut: whether further digits are cut off, so that values are half a digit too small on average.
+    """
+
+    def verb(columns: Columns) -> Columns:
+        values = columns[name] + (digit / 2 if cut else 0)
+        return columns.assign(**{name: np.where(values < _DIGITS * digit, np.nan, values)})
+
+    return verb
 
 
 def evaluations(columns: Columns) -> Columns:
@@ -330,14 +337,3 @@ def evaluations(columns: Columns) -> Columns:
         if count + (offset == 0) >= _SEVERAL and count >= _NEARLY_ALL * max(there.sum(), shown.sum()):
             found[there & slow] = 1.0
     return columns.assign(evaluated=found)
-
-
-def whole_seconds(columns: Columns) -> Columns:
-    """Correct durations that were cut to whole seconds."""
-    return columns.assign(duration=uncut(columns["duration"]))
-
-
-def uncut(seconds: Column) -> Column:
-    """Add half a second to n times that were cut to whole seconds; NaN if that is too large a share of a time."""
-    took = seconds + _CUT
-    return np.where(took * _CUT_SHARE < _CUT, np.nan, took)

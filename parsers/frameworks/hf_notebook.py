@@ -14,7 +14,7 @@ from perfledger.parsers.contract import (
     Columns,
     Format,
     Reading,
-    whole_seconds,
+    fine,
 )
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -48,7 +48,7 @@ FORMAT = Format(
             span="run",
             per_update=True,
             weak=True,
-            verbs=(whole_seconds, _whole_run),
+            verbs=(fine("duration", 1.0, cut=True), _whole_run),
         ),
     ),
     facts=TRAINER.facts,

@@ -5,7 +5,7 @@ is read as a whole; its last step always has a line. Epochs that are too short a
 is not printed. Lines that begin with `EVAL:` belong to the validation.
 """
 
-from perfledger.parsers.contract import Columns, Format, Reading, undo_mean, whole_seconds
+from perfledger.parsers.contract import Columns, Format, Reading, fine, undo_mean
 
 
 def _last_steps(columns: Columns) -> Columns:
@@ -22,7 +22,7 @@ FORMAT = Format(
             "Epoch: [{epoch}][{step}/{total_steps}] {?Data {_} ({_}) }Elapsed {duration:length} (remain {_}m {_}s) Loss: {loss}(",
             unit="samples/s",
             span="epoch",
-            verbs=(_last_steps, undo_mean(first=1), whole_seconds),
+            verbs=(_last_steps, undo_mean(first=1), fine("duration", 1.0, cut=True)),
         ),
     ),
 )  # fmt: skip

@@ -3,11 +3,10 @@
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
 for data, as a mean over the last twenty iterations of the epoch. Lines that follow each other more closely overlap:
 this is undone up to the twentieth iteration, so that the slow first one counts once. If lines are further apart,
-loaders stall for iterations that no mean includes. `eta` is the mean of all iterations of the epoch times those that
-are left, cut to whole seconds: the time of the others follows from it if that is exact enough. The `Total time` of an
-epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of each device,
-however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for data, and
-not read. Neither speed of the job nor its batch size is printed.
+loaders may stall for iterations that no mean includes: the `Total time` of an epoch, which is that of its iterations
+alone, contradicts the lines then. `Test:` lines are of an evaluation. An iteration is a batch of each device, however
+many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for data, and not read.
+Neither speed of the job nor its batch size is printed.
 """
 
 from __future__ import annotations
@@ -19,19 +18,12 @@ from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
-    Indices,
     Reading,
-    of_others,
     undo_window,
-    with_others,
 )
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
-#: `eta` is cut to whole seconds, so that it is half a second more on average, with an error of as much.
-_CUT = 0.5
-#: Share of a stretch that this may make up.
-_COARSE = 0.02
 _PRECISION = {b"True": "amp", b"False": "fp32"}
 #: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`. LAVIS counts
 #: epochs within a pass over endless data: `Train: data epoch: [0]; inner epoch [3]`.
@@ -42,37 +34,13 @@ _EPOCH = (
 #: VideoMAE and others print the least and the greatest value of the window as well.
 _RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
 #: Some copies print decimals.
-_LEFT = rb"(?P<_left>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+)"
+_LEFT = rb"(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+"
 
 
 def apart(columns: Columns) -> Columns:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     begins = np.diff(columns.get("epoch", columns["step"] * 0), prepend=np.nan) != 0
     return undo_window(columns, columns["step"] + 1, np.where(begins, 0.0, _WINDOW))
-
-
-def _with_left_out(columns: Columns) -> Columns:
-    """Return the same, with the iterations of each epoch that no mean includes."""
-    found = apart(columns)
-    for lines in np.split(np.arange(len(columns.rows)), np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
-        if (seconds := _of_others(lines, columns)) is not None:
-            found["step_seconds"][lines] = with_others(
-                found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
-            )
-    return found
-
-
-def _of_others(lines: Indices, columns: Columns) -> float | None:
-    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines."""
-    step, took, left = (columns[name][lines] for name in ("step", "step_seconds", "_left"))
-    if not len(lines):
-        return None
-    done, ahead = step + 1, columns["total_steps"][lines] - step
-    cut = 0.0 if (left % 1 > 0).any() else _CUT
-    since, error = (left + cut) / ahead * done, cut / ahead * done
-    if step[0] == 0:
-        since[0], error[0] = took[0], 0.0
-    return of_others(done, since, error, took, _WINDOW, _COARSE)
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -111,7 +79,7 @@ FORMAT = Format(
             + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
             unit="samples/s",
             pauses=(EPOCH_TIMER,),
-            verbs=(_with_left_out,),
+            verbs=(apart,),
         ),
         # DINOv2 prints no epoch, and restarts its means when it is resumed.
         Reading(

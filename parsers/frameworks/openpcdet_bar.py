@@ -7,7 +7,7 @@ with `eval: `. The rest of the log is as in its lines.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Format, Reading, carry, only, states, whole_seconds
+from perfledger.parsers.contract import Format, Reading, carry, fine, only, states
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
 FORMAT = Format(
@@ -22,7 +22,7 @@ FORMAT = Format(
             "epochs:  {_}%|{*}| {epoch}/{_} [\n\ntrain: 100%|{*}| {steps}/{_} [{duration:length}<{*}, total_it={step}]",
             unit="samples/s",
             span="epoch",
-            verbs=(carry("epoch"), only("steps"), states("epoch", last=True), whole_seconds),
+            verbs=(carry("epoch"), only("steps"), states("epoch", last=True), fine("duration", 1.0, cut=True)),
         ),
     ),
     facts=OPENPCDET.facts,

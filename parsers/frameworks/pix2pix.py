@@ -7,7 +7,7 @@ line, is not training alone. `batch_size` is that of all devices.
 
 from __future__ import annotations
 
-from perfledger.parsers.contract import Fact, Format, Pause, Reading, listed, whole_seconds
+from perfledger.parsers.contract import Fact, Format, Pause, Reading, fine, listed
 
 FORMAT = Format(
     title="CycleGAN and pix2pix",
@@ -19,7 +19,7 @@ FORMAT = Format(
             "End of epoch {epoch} / {total_epochs} Time Taken: {duration} sec",
             unit="images/s",
             span="epoch",
-            verbs=(whole_seconds,),
+            verbs=(fine("duration", 1.0, cut=True),),
             pauses=(
                 Pause("checkpoint", "saving the model at the end of epoch "),
             ),

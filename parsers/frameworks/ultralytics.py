@@ -22,12 +22,12 @@ from perfledger.parsers.contract import (
     Fact,
     Format,
     Reading,
+    fine,
     lacks,
     listed,
     only,
     says,
     states,
-    uncut,
     up_to_argument,
 )
 from perfledger.parsers.frameworks import SEVERAL
@@ -51,7 +51,7 @@ def epochs(columns: Columns) -> Columns:
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         steps = np.where(np.ceil(full) == steps, full, steps)
     if within:
-        seconds = elapsed if "_tenths" in columns else uncut(elapsed)
+        seconds = (found if "_tenths" in columns else fine("duration", 1.0, cut=True)(found))["duration"]
     elif "_tenths" in columns:
         half = np.where(np.isfinite(found["_tenths"]), 0.05, 0.5)
         seconds = np.clip(by_rate, elapsed - half, elapsed + half)

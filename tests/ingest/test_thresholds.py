@@ -36,7 +36,7 @@ from perfledger.ingest.compute.equations import EQUATIONS, Given, check, clock, 
 from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.record import identity, run_facts, run_problems
-from perfledger.parsers.contract import EPOCH_END, Columns, Format, Reading, epoch_means, statistics, uncut
+from perfledger.parsers.contract import EPOCH_END, Columns, Format, Reading, epoch_means
 from perfledger.parsers.engine import rows as engine_rows
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
@@ -234,12 +234,6 @@ def epochs_used(step: int) -> int:
     return len(epoch_means.stretches(Columns(columns, np.arange(3), {})).rows)
 
 
-def seconds_per_step(error: float, steps: float) -> float | None:
-    """Return 1 if the line after `steps` of 100, with this error, gives the time per step; 2 if the last line does."""
-    since = column([0.0, steps, 200.0])
-    return statistics.of_others(column([0, steps, 100]), since, since * [0, error, 0.09], np.zeros(3), 0, 0.1)
-
-
 def two_programs(first: int, last: int, ratio: float) -> bool:
     """Return whether steps `first` to `last`, printed twice, the second time with `ratio` s, are of two programs."""
     places = np.arange(first, last + 1)
@@ -260,10 +254,6 @@ def why_no_energy(percent: float) -> str:
     """Return why the energy is unknown if pauses take `percent` of the window."""
     headline = SimpleNamespace(scope="job", value=1.0, unit="images/s")
     return energy._refused(SimpleNamespace(headline=headline, pauses=SimpleNamespace(percent=percent)), 100.0)
-
-
-def seconds_before_cutting(seconds: float) -> float:
-    return float(np.nan_to_num(uncut(column([seconds])))[0])
 
 
 def stretch_ends(seconds: float) -> list[int]:
@@ -413,15 +403,11 @@ OF_NUMBERS: Sequence[Row] = [
         (119, (1.0, 119.0)), (120, (1.0, 40.0)),
     ]),
     ("parsers.engine.rows._MOSTLY", is_of_dialect, [(2, True), (3, False)]),
-    ("parsers.contract.verbs._CUT", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
-    ("parsers.contract.verbs._CUT_SHARE", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
     ("parsers.contract.epoch_means.ROUNDS", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._COARSE", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._ALIKE", two_programs, [((0, 9, 1.09), False), ((0, 9, 1.11), True)]),
     ("parsers.contract.epoch_means._LAG", two_programs, [((0, 3, 2.0), False), ((0, 4, 2.0), True)]),
     ("parsers.contract.epoch_means._NEARLY_ALL", epochs_used, [(88, 0), (90, 3)]),
-    ("parsers.contract.statistics._WELL", seconds_per_step, [((0.024, 90.0), 1.0), ((0.026, 90.0), 2.0)]),
-    ("parsers.contract.statistics._NEARLY", seconds_per_step, [((0.01, 81.0), 1.0), ((0.01, 79.0), 2.0)]),
 ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def _are_two(columns: verbs.Columns) -> bool:
                 "evaluated": [0, 1, 0, 1, 0, 1, 0],
             },
         ),
-        (verbs.whole_seconds, {"duration": [100, 1]}, [0, 1], {"duration": [100.5, NAN]}),
+        (verbs.fine("duration", 1.0, cut=True), {"duration": [9, 10]}, [0, 1], {"duration": [NAN, 10.5]}),
         (
             verbs.mean_of_ranks("loss"),
             {"step": [1, 2, 1, 2, 3], "loss": [1, 5, 3, 7, 9]},

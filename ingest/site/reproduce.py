@@ -1,7 +1,7 @@
 """Instructions to repeat runs, from their run.json: recipe, command, variables, source, image and set-up.
 
 All of it comes from the files of runs, so it states what was run. A recipe, or a command without one, is shown once,
-with all its cases. Cases that were not run yet are shown in the same form, from the plans of recipes.
+with all its cases. `recipe_tables` has the cases that were not run yet.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from perfledger import TEMPLATES, as_called
+from perfledger import as_called
 from perfledger.ingest.common.grouping import by_key
-from perfledger.ingest.common.toml_file import read
-from perfledger.ingest.common.words import Bilingual, Text, phrase
+from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
-from perfledger.ingest.site.model import Site, Suite, framework_of, named
-from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.model import Site, framework_of, named
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.run_tables import case_text, source_of
-from perfledger.schema.plans import EXAMPLE_DATA, Plan
+from perfledger.schema.plans import EXAMPLE_DATA
 from perfledger.schema.records import Run, text_of, to_json
 from perfledger.schema.vocabulary import CASE
 
@@ -33,8 +31,6 @@ from perfledger.schema.vocabulary import CASE
 CASES_SHOWN = 80
 #: Commands without a recipe in a block, at most.
 COMMANDS_SHOWN = 6
-#: The tool of an image that a plan names.
-_CONTAINER_TOOL = "docker"
 _Said = TypeVar("_Said")
 #: A word that only the machine itself can fill in.
 _LATE = re.compile(r"\{[a-z_]+\}")
@@ -54,9 +50,7 @@ class CommandBlock:
     """One recipe, or the commands of runs without one.
 
     `again` has a line per case that runs it again, and `more` counts the cases left out. `facts` are source, image and
-    launcher; `install` are the steps of the set-up, and `setup` the command that runs them. Only plans have `notes`,
-    the recipe's own words; the data set's `folder` and the `layout` in it; and the `planned` commands of the trainer,
-    in the order of `again`.
+    launcher; `install` are the steps of the set-up, and `setup` the command that runs them.
     """
 
     title: Text
@@ -65,11 +59,7 @@ class CommandBlock:
     facts: tuple[Text, ...]
     install: tuple[str, ...]
     setup: str
-    executed: tuple[Executed, ...] = ()
-    notes: Bilingual | None = None
-    folder: str = ""
-    layout: tuple[str, ...] = ()
-    planned: tuple[str, ...] = ()
+    executed: tuple[Executed, ...]
 
     @property
     def hosts(self) -> bool:
@@ -84,28 +74,13 @@ class CommandBlock:
     @property
     def late(self) -> bool:
         """Whether commands have words that only the machine itself can fill in."""
-        return any(_LATE.search(each) for each in (*self.planned, *(each.code for each in self.executed)))
+        return any(_LATE.search(each.code) for each in self.executed)
 
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
     """Return the blocks of some runs of one framework: recipes by name, then the commands of other runs."""
     known = [run for run in runs if run.argv or run.recipe]
     return [_block(site, each) for each in by_key(sorted(known, key=_order), _key).values()]
-
-
-def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
-    """Return a block per recipe of a suite, with the cases of its plan that no block of runs contains."""
-    runs = (run.recipe for run in site.runs_of(suite) if run.published and run.recipe)
-    run_cases = {_name(recipe.name, recipe.case) for recipe in runs}
-    left = (
-        replace(plan, cases=tuple(each for each in plan.cases if _name(plan.recipe, each.choices) not in run_cases))
-        for plan in site.plans_of(suite)
-    )
-    return [_of_plan(each) for each in left if each.cases]
-
-
-def _name(recipe: str, choices: Mapping[str, str]) -> tuple[object, ...]:
-    return recipe, *sorted(choices.items())
 
 
 def command(run: Run) -> str:
@@ -185,66 +160,6 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
         setup=_setup(recipe.name, runs[0].case.nodes or 1) if recipe else "",
         executed=tuple(shown),
     )
-
-
-def described(plan: Plan) -> Bilingual:
-    """Return the recipe's own words; the Chinese is empty unless all of them have one."""
-    title, known = plan.title.rstrip("."), _chinese()
-    texts = [" ".join(each.split()) for each in (plan.text, plan.notes) if each]
-    chinese = [known["title"].get(title, ""), *(known["text"].get(each, "") for each in texts)]
-    return Bilingual(
-        en=" ".join([f"{title}.", *texts]),
-        zh=f"{chinese[0]}。{''.join(chinese[1:])}" if all(chinese) else "",
-    )
-
-
-def noted(run: Run) -> Text | None:
-    """Return the notes of a run; those that a recipe wrote are in both languages."""
-    known, notes = _chinese(), run.notes or ""
-    chinese = (known["text"] | known["former"]).get(" ".join(notes.split()))
-    return Bilingual(notes, chinese) if chinese else run.notes
-
-
-@cache
-def _chinese() -> Mapping[str, dict[str, str]]:
-    """Return Chinese texts by the English ones of recipes: titles, notes and set-ups, and former notes of runs."""
-    return read(TEMPLATES / "recipes.zh.toml", dict[str, dict[str, str]]).data
-
-
-def _of_plan(plan: Plan) -> CommandBlock:
-    shown, data_set = plan.cases[:CASES_SHOWN], plan.data_set
-    tool = tool_of(plan)
-    return CommandBlock(
-        title=phrase("reproduce.plan", framework=plan.framework, name=plan.recipe, cases=len(plan.cases)),
-        again=tuple(command_of(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown),
-        more=len(plan.cases) - len(shown),
-        facts=tuple(_facts_of_plan(plan)),
-        install=plan.setup,
-        setup=_setup(plan.recipe, min(each.nodes for each in plan.cases)),
-        notes=described(plan),
-        folder=data_set.below.replace("{data}", EXAMPLE_DATA),
-        layout=data_set.layout,
-        planned=tuple(each.command for each in shown),
-    )
-
-
-def tool_of(plan: Plan) -> str:
-    """Return the tool that runs the image of a plan; empty for a plan without an image."""
-    return _CONTAINER_TOOL if plan.image else ""
-
-
-def _facts_of_plan(plan: Plan) -> Iterable[Text]:
-    if source := " @ ".join(filter(None, (plan.source.repository, plan.source.commit))):
-        yield phrase("reproduce.source", source=source)
-    image = "@".join(filter(None, (plan.image.image, plan.image.digest))) if plan.image else ""
-    yield phrase("reproduce.image", image=image) if image else phrase("reproduce.no_image")
-    if plan.launcher != "plain":
-        yield phrase("reproduce.launcher", launcher=plan.launcher)
-    if plan.packages:
-        yield phrase("reproduce.packages", packages=listed(plan.packages))
-    stated = plan.data_set
-    if data := ", ".join(filter(None, (stated.name, stated.address, stated.checksum))):
-        yield phrase("reproduce.data_set", data=data)
 
 
 def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:

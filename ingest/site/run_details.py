@@ -12,8 +12,8 @@ from perfledger.ingest.compute.rules import NAMES
 from perfledger.ingest.compute.telemetry_figures import ENERGY, PEAKS
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.recipe_tables import noted
 from perfledger.ingest.site.render.table import Cell, Entry, Table, cell
-from perfledger.ingest.site.reproduce import noted
 from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
 from perfledger.ingest.site.run_tables import (
     ENVIRONMENT,

@@ -13,16 +13,15 @@ from typing import Any
 import pytest
 
 from perfledger import TEMPLATES
-from perfledger.ingest.common.words import LANGUAGES, Bilingual, own
+from perfledger.ingest.common.words import LANGUAGES, Bilingual
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.published.declarations import reports
 from perfledger.ingest.published.slices import cut
 from perfledger.ingest.read import plans
 from perfledger.ingest.read.plans import Plans
-from perfledger.ingest.site import report_recipes, reproduce
+from perfledger.ingest.site import recipe_tables
 from perfledger.ingest.site.model import Site, suites
-from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.runners import recipes
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Run
@@ -30,14 +29,12 @@ from tests import builders
 from tests.runners.test_recipe_sources import COVERAGE
 from tests.site.conftest import ROOT
 
-WORDS = own()
 #: Reports whose code no recipe launches: Fluid 1.4, and PaddleSeg at a commit whose arguments nobody printed.
 WITHOUT_RECIPES = {"fluid-guide", "perf-deeplabv3p-pending"}
 #: Recipes of the code that DLPerf's other pages name; the report of the round names other commits.
 AT_ANOTHER_COMMIT = {
     "dlperf-round": {"bert-ngc-pytorch-2020", "resnet50-ngc-pytorch-2020", "resnet50-pytorch-examples"}
 }
-MD5 = "37724b19b6e5d41f9f147936d60b3c29"
 #: Per page what its section on reproducing must print.
 PRINTED = {
     "reports/perf-resnet50": (
@@ -46,62 +43,35 @@ PRINTED = {
         "python -m runners run resnet50-ngc-mxnet --on local",
     ),
     "models/resnet50": (
-        "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04",
-        "PaddlePaddle/PaddleClas @ 5bb2e8c", "nvcr.io/nvidia/mxnet:22.10-py3",
-        "python -m runners setup resnet50-paddleclas --on local", "train/<class>/*.jpeg", "train_list.txt",
-        "ppcls/configs/ImageNet/ResNet/ResNet50_amp_O2_ultra.yaml",
+        "python -m runners run resnet50-paddleclas --on local", "python -m runners show RECIPE",
+        "nvidia-dali-cuda110",
     ),
-    "models/deeplabv3p": (MD5, "deeplabv3p-paddleseg-gpu", "deeplabv3p-mmseg"),
-    "models/transformer": ("transformer-big-paddlenlp", "nvcr.io/nvidia/pytorch:22.06-py3"),
+    "models/deeplabv3p": ("deeplabv3p-paddleseg-gpu", "deeplabv3p-mmseg"),
+    "models/transformer": ("transformer-big-paddlenlp",),
     "models/bert": ("bert-paddlenlp", "bert-oneflow", "bert-ngc-tensorflow-2020"),
 }  # fmt: skip
 
 
-def block_of(*found: Plan, runs: tuple[Run, ...] = ()) -> list[CommandBlock]:
+def table_of(*found: Plan, runs: tuple[Run, ...] = ()) -> list[list[list[str]]]:
+    """Return the entries of each cell of the table of recipes of ResNet-50."""
     site = Site(runs, (), suites(), results, plans=Plans({each.recipe: each for each in found}))
     (suite,) = [each for each in site.known if each.id == "resnet50"]
-    return reproduce.of_suite(site, suite)
+    table = recipe_tables.of_suite(site, suite)
+    return [[[str(one.text) for one in each.entries] for each in row] for row in table.rows] if table else []
 
 
-def said(text: Any, language: str = "en") -> str:
-    return WORDS.say(language, text)
-
-
-def test_a_plan_is_shown_with_all_of_its_cases() -> None:
+def test_a_recipe_is_a_row_with_a_command_for_each_number_of_machines() -> None:
     image = {"image": "example.org/torch:1", "digest": "sha256:" + "c" * 64}
-    data = {"name": "ImageNet-1k", "layout": ["train/"], "address": "https://example.org/a.tar", "checksum": "md5 1"}
-    source = {"repository": "example/trainer", "commit": "d" * 8, "folder": "trainer"}
-    plan = builders.plan("a", image=image, data_set=data, source=source, setup=["pip install x"], packages=["torch"])
-    (block,) = block_of(plan)
-    beginning, end = "python -m runners run a --on", "--container docker --data /path/to/data"
-    assert block.again == (
-        f"{beginning} local --case nodes=1,devices=8 {end}",
-        f"{beginning} ssh:HOST1,HOST2 --case nodes=2,devices=16 {end}",
-    )
-    assert said(block.title) == "PyTorch, recipe a (pending configurations: 2)"
-    assert [said(each) for each in block.facts] == [
-        "Code: example/trainer @ dddddddd",
-        f"Image: example.org/torch:1@sha256:{'c' * 64}",
-        "Launcher of the recipe (if it starts several ranks): torchrun",
-        "Packages: torch",
-        "Data: ImageNet-1k, https://example.org/a.tar, md5 1",
-    ]
-    assert (block.folder, block.layout, block.install) == ("/path/to/data", ("train/",), ("pip install x",))
-    assert block.setup == "python -m runners setup a --on local"
-    assert block.planned == tuple(each.command for each in plan.cases)
-    assert (block.hosts, block.data, block.late, block.more) == (True, True, False, 0)
-
-
-def test_a_plan_without_an_image_says_so_and_names_no_container() -> None:
-    (block,) = block_of(builders.plan("a"))
-    assert "not specified" in said(block.facts[0])
-    assert "未指定" in said(block.facts[0], "zh")
-    assert not any("--container" in each for each in block.again)
+    begin, end = "python -m runners run a --on", "--container docker --data /path/to/data"
+    assert table_of(builders.plan("a", image=image)) == [[["a"], ["2"], [
+        f"{begin} local --case nodes=1,devices=8 {end}", f"{begin} ssh:HOST1,HOST2 --case nodes=2,devices=16 {end}",
+    ]]]  # fmt: skip
+    assert not any("--container" in each for each in table_of(builders.plan("a"))[0][2])
 
 
 def test_what_every_recipe_of_a_page_says_has_chinese_and_no_more() -> None:
     found = plans.found([ROOT / "raw_logs"]).by_recipe.values()
-    assert [each.recipe for each in found if not reproduce.described(each).zh] == []
+    assert [each.recipe for each in found if recipe_tables.described(each).zh == recipe_tables.described(each).en] == []
     chinese = tomllib.loads((TEMPLATES / "recipes.zh.toml").read_text("utf-8"))
     said = {" ".join(text.split()) for each in found for text in (each.text, each.notes) if text}
     assert (set(chinese["title"]), set(chinese["text"])) == ({each.title for each in found}, said)
@@ -110,27 +80,21 @@ def test_what_every_recipe_of_a_page_says_has_chinese_and_no_more() -> None:
 def test_notes_of_our_runs_have_chinese_and_those_of_others_stay_as_they_are() -> None:
     ours = {json.loads(path.read_bytes()).get("notes") for path in (ROOT / "raw_logs").glob("**/run.json")} - {None, ""}
     assert len(ours) > 10
-    shown = [reproduce.noted(builders.run("a-1", notes=each)) for each in ours]
+    shown = [recipe_tables.noted(builders.run("a-1", notes=each)) for each in ours]
     assert all(isinstance(each, Bilingual) and each.en and each.zh for each in shown)
-    assert reproduce.noted(builders.run("a-1", notes="Fan at full speed.")) == "Fan at full speed."
+    assert recipe_tables.noted(builders.run("a-1", notes="Fan at full speed.")) == "Fan at full speed."
 
 
 def test_a_recipe_without_chinese_is_shown_in_english() -> None:
-    told = reproduce.described(builders.plan("a", title="Trainer of ours", text="Read the manual.", notes=""))
-    assert (told.en, told.zh) == ("Trainer of ours. Read the manual.", "")
+    told = recipe_tables.described(builders.plan("a", title="Trainer of ours", text="Read the manual.", notes=""))
+    assert told.en == told.zh == "Trainer of ours. Read the manual."
 
 
 def test_cases_with_runs_are_not_listed_again() -> None:
     run = builders.run("a-1", devices=8, recipe={"name": "a", "case": {"nodes": "1", "devices": "8"}})
-    (block,) = block_of(builders.plan("a"), runs=(run,))
-    assert [shlex.split(each)[7:9] for each in block.again] == [["--case", "nodes=2,devices=16"]]
-    assert block_of(builders.plan("a", cases=[{"devices": 8}]), runs=(run,)) == []
-
-
-def test_no_more_cases_of_a_plan_than_a_page_can_bear() -> None:
-    (block,) = block_of(builders.plan("a", cases=[{"devices": size} for size in range(1, 91)]))
-    assert len(block.again) == len(block.planned) == reproduce.CASES_SHOWN
-    assert block.more == 90 - reproduce.CASES_SHOWN
+    ((_, (count,), (command,)),) = table_of(builders.plan("a"), runs=(run,))
+    assert (count, shlex.split(command)[7:9]) == ("1", ["--case", "nodes=2,devices=16"])
+    assert table_of(builders.plan("a", cases=[{"devices": 8}]), runs=(run,)) == []
 
 
 def test_plans_follow_the_order_of_the_suites_frameworks() -> None:
@@ -181,7 +145,7 @@ def test_a_report_has_the_cases_that_it_prints_and_all_where_it_prints_none(publ
 
     def row(name: str, recipe: str) -> list[list[str]]:
         rows = cut(known[name], [each for each in published.rows if each.source == known[name].source]).rows
-        table = report_recipes.recipes(site, known[name], rows)
+        table = recipe_tables.of_report(site, known[name], rows)
         assert table
         (found,) = [each for each in table.rows if each[0].entries[0].text == recipe]
         return [[str(entry.text) for entry in each.entries] for each in found]
@@ -224,15 +188,3 @@ def test_every_report_with_recipes_says_how_to_reproduce_it(real_pages: Path) ->
         assert (REPRODUCE in written) == (report.id not in WITHOUT_RECIPES), report.id
         for name in report.recipes:
             assert f"python -m runners run {name} --on " in written, (report.id, name)
-
-
-@pytest.mark.parametrize(("language", "word"), [("en", "pending configurations: "), ("zh", "待测配置 ")])
-def test_models_pages_count_pending_cases(real_pages: Path, language: str, word: str) -> None:
-    written = page_of(real_pages, language, "models/transformer")
-    assert len(re.findall(rf"<summary>[^<]*transformer-[^<]*{word}[0-9]+[^<]*</summary>", written)) == 3
-
-
-def test_a_case_that_was_run_here_is_not_pending_on_its_page(real_pages: Path) -> None:
-    written = page_of(real_pages, "en", "models/lenet5")
-    assert "pending configurations" not in written
-    assert "python -m runners run lenet5-mindspore" in written

@@ -17,6 +17,7 @@ from perfledger.ingest.site import (
     history,
     model_tables,
     published_figures,
+    recipe_tables,
     reproduce,
     result_charts,
     run_tables,
@@ -67,7 +68,7 @@ class Commands:
 
     reproduce: Sequence[CommandBlock]
     without_command: Sequence[Text]
-    plans: Sequence[CommandBlock]
+    recipes: Table | None
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def _commands(site: Site, suite: Suite) -> Commands:
     return Commands(
         reproduce=[block for blocks in made.values() for block in blocks],
         without_command=[named(each) for each, blocks in made.items() if not blocks],
-        plans=reproduce.of_suite(site, suite),
+        recipes=recipe_tables.of_suite(site, suite),
     )
 
 

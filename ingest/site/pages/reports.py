@@ -10,7 +10,7 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.declarations import SECTIONS, Block, Report
 from perfledger.ingest.published.publications import Published, Publisher
 from perfledger.ingest.published.slices import Cut, cut
-from perfledger.ingest.site import addresses, report_verdicts
+from perfledger.ingest.site import addresses, recipe_tables, report_verdicts
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Page, Site
 from perfledger.ingest.site.options import joined
@@ -21,7 +21,6 @@ from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.render.text import slugs
 from perfledger.ingest.site.report_charts import slice_charts
 from perfledger.ingest.site.report_headlines import headline
-from perfledger.ingest.site.report_recipes import recipes
 from perfledger.ingest.site.report_verdicts import VerdictLine
 
 
@@ -146,7 +145,7 @@ def page_of(site: Site, report: Report) -> ReportPage:
         blocks=_blocks(site, report, found),
         software=tables.software(used),
         logs=tables.logs(used, site.published.sources),
-        recipes=recipes(site, report, used),
+        recipes=recipe_tables.of_report(site, report, used),
     )
 
 

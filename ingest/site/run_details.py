@@ -9,7 +9,6 @@ from msgspec import structs
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.compute.rules import NAMES
-from perfledger.ingest.compute.telemetry_figures import ENERGY, PEAKS
 from perfledger.ingest.site.model import Site, precision_name
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.recipe_tables import noted
@@ -202,19 +201,12 @@ def telemetry_table(found: Telemetry) -> Table | None:
     columns = [
         ColumnOf[str](phrase("telemetry.quantity"), lambda key: phrase(f"telemetry.{key}")),
         *(_telemetry_column(title, of) for title, of in parts.items() if of),
-        ColumnOf(phrase("telemetry.over"), lambda key: phrase(f"telemetry.{_statistic(found, key)}")),
     ]
     return table_of("table", _known(found), columns)
 
 
 def _known(found: Telemetry) -> list[str]:
     return [key for key in ORDER if getattr(found, key) is not None]
-
-
-def _statistic(found: Telemetry, key: str) -> str:
-    """Return the name of the statistic that makes a figure of the samples."""
-    over = "host" if key.startswith(_OF_HOST) else "devices" if found.devices else "samples"
-    return f"{'sum' if key == ENERGY else 'peak' if key in PEAKS else 'mean'}_of_{over}"
 
 
 def _telemetry_column(title: str, of: object) -> ColumnOf[str]:
@@ -257,7 +249,7 @@ def _sampled_devices(found: Telemetry, whole: int | None) -> Text:
         return phrase("telemetry.devices_unnamed")
     if whole and whole > sampled:
         return phrase("telemetry.devices_some", n=sampled, all=whole)
-    return phrase("telemetry.devices_one") if sampled == 1 else phrase("telemetry.devices", n=sampled)
+    return phrase("telemetry.devices", n=sampled)
 
 
 def _sampled_time(found: Telemetry, count: int) -> Text:

@@ -17,10 +17,6 @@ def moved(before: dict[str, str] | None, now: dict[str, str] | None) -> list[str
     return list(reference.moved({KEY: before} if before else {}, {KEY: now} if now else {}))
 
 
-def test_a_run_that_did_not_move_is_not_listed() -> None:
-    assert moved(ROW, dict(ROW)) == []
-
-
 def test_a_moved_figure_is_listed_with_its_ratio() -> None:
     (found,) = moved(ROW, ROW | {"value": "5.72"})
     assert found == (
@@ -31,17 +27,6 @@ def test_a_moved_figure_is_listed_with_its_ratio() -> None:
 def test_a_lost_figure_is_listed_with_its_reason() -> None:
     (found,) = moved(ROW, ROW | {"value": "", "unit": "", "scope": "", "reason": "too_short", "problems": "too_few"})
     assert found.endswith("-> no figure (too_short); problems none -> too_few")
-
-
-def test_new_and_lost_runs_are_listed() -> None:
-    assert moved(None, ROW) == ["raw_logs/a/train.log: is new, and gives 1.43 images/s (sustained, per job)"]
-    assert "is not read any more" in moved(ROW, None)[0]
-
-
-def test_rows_are_written_and_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "figures.csv"
-    reference.write([ROW | {"session": "10"}, ROW | {"session": "2"}], path)
-    assert [key[1] for key in reference.accepted(path)] == ["2", "10"]
 
 
 def test_a_log_that_is_not_here_is_skipped_and_a_removed_one_of_ours_is_not(tmp_path: Path) -> None:

@@ -14,10 +14,6 @@ import pytest
 
 from perfledger.ingest.cli import main
 from perfledger.ingest.common import suites
-from perfledger.ingest.compute import rules
-from perfledger.parsers.engine.read import read
-from perfledger.parsers.engine.registry import formats
-from perfledger.schema.records import Figure
 from tests.corpus import corpus as corpus_path
 from tests.corpus import expected
 
@@ -84,23 +80,6 @@ def equal_as_printed(value: float, printed: str) -> bool:
     return abs(value - float(printed)) <= 0.5000001 * 10.0**-decimals
 
 
-def rule_of(words: str) -> str:
-    """Return our rule for the words of the column `published_rule`."""
-    table = (
-        (r"analysis\.py: drop first (\d+) ips records", "paddle:skip={}"),
-        (r"[Ss]ummary (?:field|line)(?!;)", "reported"),
-        (r"value of the final benchmark\.py table", "reported"),
-        (r"plain mean of ALL per-iteration", "mean:skip=0"),
-        (r"samples_per_gpu x GPUs / mean\(time\) after dropping the first (\d+)", "sustained:skip={}"),
-        (r"mean of printed ips after dropping the first record that has ips", "mean:skip=1"),
-        (r"mean of .*?(?:after dropping the first|drop first) (\d+)", "mean:skip={}"),
-    )
-    for pattern, rule in table:
-        if found := re.search(pattern, words.partition("; NOT")[0]):
-            return rule.format(*found.groups())
-    raise AssertionError(f"no rule for {words!r}")
-
-
 @each_row
 def test_one_format_reads_all_records(corpus: Corpus, row: dict[str, str]) -> None:
     line = corpus.by_path[row["path"]]
@@ -120,19 +99,6 @@ def test_figures_equal_the_expected_ones_in_all_printed_decimals(
     if row["format"] != "ngc_pyt_bert":
         assert figure["skipped"] == int(row["warmup_records_skipped"])
         assert figure["used"] + figure["skipped"] == int(row["observations"])
-
-
-@each_row
-def test_the_published_rule_gives_the_published_figure(corpus: Corpus, row: dict[str, str]) -> None:
-    if row["rule_kind"] != "family rule":
-        assert row["rule_kind"] in ("approximate", "unpublished")
-        return
-    line = corpus.by_path[row["path"]]
-    log = read(corpus_path("paddle-perf") / row["path"])
-    case = {name: each["value"] for name, each in line["facts"].items()}
-    found = rules.figure(rule_of(row["published_rule"]), log.sessions[0], case)
-    assert isinstance(found, Figure), found
-    assert found.value == pytest.approx(float(row["rule_value"]), rel=1e-4)
 
 
 @each_row
@@ -160,17 +126,6 @@ def test_logs_of_parameter_servers_have_their_options(corpus: Corpus) -> None:
     for path, options in found.items():
         reader = "DataSet" if "DataSet" in path else "DataLoader"
         assert options == {"reader": reader, "sync_mode": "async", "threads": 16}
-
-
-def test_only_short_and_wrongly_named_logs_have_messages(corpus: Corpus) -> None:
-    assert corpus.code == 1
-    *short, first, second = corpus.err
-    assert {each.partition("/")[2].partition(":")[0] for each in short} == SHORT
-    assert all("has no result: too few: " in each for each in short)
-    assert first.startswith(
-        f"paddle-perf/{WRONG}:15: has conflicting values for nodes: 16 (line 15) and 8 (layout paddle-perf)"
-    )
-    assert second.startswith(f"paddle-perf/{WRONG}: has the same records as paddle-perf/{RIGHT} and is counted once")
 
 
 #: Upstream's wrongly named copies of other logs: name, the original log, and the contradictions.
@@ -201,8 +156,3 @@ def test_logs_of_another_model_are_reported(tmp_path: Path) -> None:
         assert (last["code"], last["args"]) == ("duplicate", {"original": f"paddle-perf/{original}"})
     assert len(found) == 8
     assert all(line["published"] and not line["problems"] for line in found.values())
-
-
-def test_the_table_has_logs_of_every_listed_format() -> None:
-    assert {FORMATS[row["format"]] for row in ROWS} == set(FORMATS.values())
-    assert set(FORMATS.values()) <= {each.id for each in formats()}

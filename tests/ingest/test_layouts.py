@@ -193,13 +193,6 @@ def test_other_names_do_not_fit_dlperfs_layout(path: str) -> None:
     assert facts_of_path(layout.load("dlperf"), path) is None
 
 
-@pytest.mark.parametrize("name", sorted(each.stem for each in layout.LAYOUTS.glob("*.toml")))
-def test_shipped_layouts_load(name: str) -> None:
-    found = layout.load(name)
-    assert (found.name, len(found.templates) > 0) == (name, True)
-    assert found.title
-
-
 def test_a_users_own_layout_states_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(
@@ -262,18 +255,10 @@ ENTRY = '[[path]]\ntemplate = "{a}.log"\n'
 BROKEN = {
     "no TOML": ("path = [", ":1: is not TOML"),
     "no template at all": ('title = "x"', ":1: the key 'path' is missing"),
-    "path is a text": ('path = "a/b"', ":1: path: expected a list, got 'a/b'"),
-    "path holds texts": ('path = ["a/b"]', ":1: path[0]: expected a table, got 'a/b'"),
     "an entry without template": ("[[path]]\nfacts = { nodes = 1 }", ":1: path[0]: the key 'template' is missing"),
-    "a template that is no text": ("[[path]]\ntemplate = 5", ":2: path[0].template: expected a text, got 5"),
-    "facts that are no table": (ENTRY + 'facts = "nodes"', ":3: path[0].facts: expected a table, got 'nodes'"),
     "a count that is a text": (
         ENTRY + 'facts = { nodes = "four" }',
         ":3: path[0].facts.nodes: expected a positive whole number, got 'four'",
-    ),
-    "a count that is zero": (
-        ENTRY + "facts = { devices = 0 }",
-        ":3: path[0].facts.devices: expected a positive whole number, got 0",
     ),
     "a slot that begins with a digit": (
         '[[path]]\ntemplate = "{1a}.log"',
@@ -283,25 +268,9 @@ BROKEN = {
         '[[path]]\ntemplate = "{a}/{a}.log"',
         ":2: path[0].template: the slot 'a' appears twice",
     ),
-    "words that are no table": ('words = "x"\n' + ENTRY, ":1: words: expected a table, got 'x'"),
-    "words of a slot that are no table": ('words.a = "x"\n' + ENTRY, ":1: words.a: expected a table, got 'x'"),
-    "a word that says no facts": (
-        'words.a = { x = "y" }\n' + ENTRY,
-        ":1: words.a.x: expected a table, got 'y'",
-    ),
-    "a word with a count that is none": (
-        "words.a = { x = { nodes = -1 } }\n" + ENTRY,
-        ":1: words.a.x.nodes: expected a positive whole number, got -1",
-    ),
-    "own words that are no table": (ENTRY + 'words = "x"', ":3: path[0].words: expected a table, got 'x'"),
-    "a model that is a list": (ENTRY + 'facts = { model = ["x"] }', ":3: path[0].facts.model: expected a"),
     "a fact that is misspelt": (
         ENTRY + "facts = { bach_size = 4 }",
         ":3: path[0].facts.bach_size: there is no fact 'bach_size'; did you mean 'batch_size'",
-    ),
-    "a fact of a word that is misspelt": (
-        "words.a = { x = { precison = 'fp32' } }\n" + ENTRY,
-        ":1: words.a.x.precison: there is no fact 'precison'; did you mean 'precision'?",
     ),
     "a precision that is none": (
         ENTRY + 'facts = { precision = "fp61" }',
@@ -323,14 +292,6 @@ BROKEN = {
         '[[path]]\ntemplate = "{a}[_{b}].log"',
         ":2: path[0].template: an optional part is in braces: write {?_{b}} instead of [_{b}]",
     ),
-    "a square bracket that does not close": (
-        '[[path]]\ntemplate = "[{a}_{b}.log"',
-        ":2: path[0].template: an optional part is in braces: write {?{a}_{b}.log} instead of [{a}_{b}.log",
-    ),
-    "a pattern to ignore with square brackets": (
-        'ignore = ["a", "debug[-{part}].log"]\n' + ENTRY,
-        ":1: ignore[1]: an optional part is in braces: write {?-{part}} instead of [-{part}]",
-    ),
     "an optional part that does not close": (
         '[[path]]\ntemplate = "{a}{?_{b}.log"',
         ":2: path[0].template: '{a}{?_{b}.log': its braces do not match",
@@ -339,10 +300,6 @@ BROKEN = {
         '[[path]]\ntemplate = "{devices.log"',
         ":2: path[0].template: '{devices.log': its braces do not match at '{devices.log'; a brace itself is {{ or }}",
     ),
-    "a slot with a unit": (
-        '[[path]]\ntemplate = "{devices:s}.log"',
-        ":2: path[0].template: the slot 'devices:s' is not a name; write a name such as {nodes}, {_} or {*}",
-    ),
     "the rest of a path by its old name": (
         '[[path]]\ntemplate = "{model}/{rest}"',
         ":2: path[0].template: the rest of a path is {*}; write {*} instead of {rest}",
@@ -350,10 +307,6 @@ BROKEN = {
     "a file beside with a gap in its path": (
         ENTRY + '[beside.para]\npath = "{*}.para"\nkind = "text"',
         ":4: beside.para.path: it may contain only text and slots with names",
-    ),
-    "a pattern to ignore with a wrong slot": (
-        'ignore = ["x", "{1a}.txt"]\n' + ENTRY,
-        ":1: ignore[1]: the slot '1a' is not a name",
     ),
     "a file beside that is not declared": (
         ENTRY + 'beside = ["parra"]\n[beside.para]\npath = "benchmark.para"\nkind = "text"',

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_public_corpus import ROWS, How, rows
 
 from perfledger.ingest.cli import main
 from tests.corpus import corpus
@@ -53,12 +52,6 @@ def of_corpus(name: str) -> list[dict[str, Any]]:
     return lines_of(corpus(name))
 
 
-def longest(path: str) -> int:
-    """Return the number of the session with the most records; the table of true figures describes that session."""
-    sessions = [each for each in of_corpus("public") if each["path"].partition("/")[2] == path]
-    return int(max(sessions, key=lambda each: each["observations"])["session"])
-
-
 @cache
 def refused(name: str) -> dict[str, dict[int, list[str]]]:
     """Return the refused sessions of each log of a corpus, with the missing facts of each."""
@@ -98,28 +91,6 @@ def test_the_missing_facts_are_enough_to_publish_the_figure(tmp_path: Path, name
             assert figure["value"] is not None
             assert figure["scope"] == "job"
             assert {each: line["facts"][each]["source"] for each in facts} == dict.fromkeys(facts, "run.json")
-
-
-def how(path: str) -> How:
-    """Return the rule for the figure of a row in the table of true figures."""
-    (found,) = (each for name, each in ROWS.items() if path.startswith(name))
-    return found
-
-
-def test_the_published_figure_is_the_true_one(tmp_path: Path) -> None:
-    compared = 0
-    for number, path in enumerate(each for each in refused("public") if each in rows()):
-        session = longest(path)
-        if session not in refused("public")[path]:
-            continue
-        read_again = with_missing_facts(tmp_path / str(number), "public", path)
-        line = next(line for _, line in read_again if line["session"] == session)
-        figure = line["figures"][how(path).rule.partition(":")[0]]
-        row = rows()[path]
-        devices = line["case"]["devices"] if row["scope"] == "per_device" else 1
-        assert figure["value"] == pytest.approx(float(row["throughput"]) * devices, rel=0.02), path
-        compared += 1
-    assert compared > 5
 
 
 #: Largest relative error of the figure of a log of today's trainers.

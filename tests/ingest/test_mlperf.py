@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from perfledger.ingest.compute import results, rules
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.ingest.compute.window import warm_up
 from perfledger.ingest.published.publications import COLUMNS
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
@@ -210,47 +209,12 @@ def test_an_evaluation_during_the_next_epoch_takes_no_time_from_it(tmp_path: Pat
     assert isinstance(figure(session, "reported"), NoFigure)
 
 
-def test_a_printed_speed_that_includes_evaluations_is_not_the_training_speed(tmp_path: Path) -> None:
-    """A speed that is printed once stays the reported one. If many are a third too low, the events give the figure."""
-    often = [line.replace("64.0", "42.5") for line in amd()]
-    assert value(session_of([*head(), *whole(often, 90)], tmp_path)) == pytest.approx(64.0)
-    once = [*parts_of_epochs(), mllog(90, "tracked_stats", {"throughput": 42.5}, step=0.6)]
-    session = session_of([*head(), *whole(once, 90)], tmp_path)
-    assert (value(session), value(session, "reported")) == (pytest.approx(64.0), 42.5)
-
-
-def test_a_speed_that_the_events_contradict_is_withheld(tmp_path: Path) -> None:
-    faster = [line.replace("64.0", "96.5") for line in amd()]
-    session = session_of([*head(), *whole(faster, 90)], tmp_path)
-    found = measured(session, case_of(session))
-    assert isinstance(found.figures["sustained"], NoFigure)
-    assert [each.kind for each in found.witnesses if each.verdict == "disagrees"] == ["arithmetic"]
-
-
 def test_the_programs_own_timer_is_a_witness_of_the_clock(tmp_path: Path) -> None:
     for seconds, verdict in (("1.0", "agrees"), ("0.5", "disagrees")):
         lines = [line.replace('{"train_step_time": 1.0}', f'{{"train_step_time": {seconds}}}') for line in nemo()]
         session = session_of([*head(), *whole(lines, 90)], tmp_path)
         (found,) = (each for each in measured(session, case_of(session)).witnesses if each.kind == "summary")
         assert found.verdict == verdict
-
-
-def test_sequences_of_known_length_are_counted_in_tokens(tmp_path: Path) -> None:
-    facts = [mllog(-80, "max_sequence_length", 8192)]
-    for lines in (amd, nemo):
-        session = session_of([*head("llama31_8b"), *facts, *whole(list(lines()), 90)], tmp_path)
-        found = figure(session)
-        assert isinstance(found, Figure)
-        assert (found.value, found.unit) == (pytest.approx(64.0 * 8192), "tokens/s")
-        assert metrics_of(session)["samples_to_train"].value == 3840
-    session = session_of([*head("llama2_70b_lora"), *whole(list(amd()), 90)], tmp_path)
-    assert (value(session), getattr(figure(session), "unit", "")) == (pytest.approx(64.0), "samples/s")
-
-
-def test_facts_before_the_name_of_the_benchmark_are_read(tmp_path: Path) -> None:
-    early = [mllog(-95, "global_batch_size", BATCH), mllog(-94, "max_sequence_length", 8192)]
-    session = session_of([*early, *head("llama31_8b", None), *whole(list(nemo()), 90)], tmp_path)
-    assert value(session) == pytest.approx(64.0 * 8192)
 
 
 def test_the_benchmark_is_found_after_two_million_bytes(tmp_path: Path) -> None:
@@ -320,47 +284,6 @@ def test_a_run_whose_stamps_go_back_has_no_figure(dialect: str, tmp_path: Path) 
     assert (time.value, getattr(time.reason, "code", "")) == (None, "impossible_figure")
 
 
-@pytest.mark.parametrize(
-    ("printed", "expected", "verdict"), [(64.0, 64.0, "agrees"), (42.7, 64.0, "silent"), (128.0, None, "disagrees")]
-)
-def test_speeds_are_compared_with_events_that_begin_at_the_first_speed(
-    printed: float, expected: float | None, verdict: str, tmp_path: Path
-) -> None:
-    """BERT with a first `epoch_num` of 1: no event counts samples before the first speed."""
-    lines = []
-    for line in samples_as_epochs(12):
-        if '"eval_start"' in line:
-            event = json.loads(line.partition(" ")[2])
-            at, done = (event["time_ms"] - 1795168800000) / 1000, event["metadata"]["epoch_num"]
-            lines.append(mllog(at, "tracked_stats", {"throughput": printed}, epoch_num=done))
-        lines.append(line.replace('"epoch_num": 0', '"epoch_num": 1'))
-    session = session_of([*head(), *whole(lines, 180)], tmp_path)
-    found = measured(session, case_of(session))
-    sustained = found.figures["sustained"]
-    assert (sustained.value if isinstance(sustained, Figure) else None) == (expected and pytest.approx(expected))
-    (arithmetic,) = (each.verdict for each in found.witnesses if each.kind == "arithmetic")
-    assert arithmetic == verdict
-
-
-def test_old_dialects_give_time_and_outcome(tmp_path: Path) -> None:
-    stamp, place = 1795168800, "(/w/log.py:49)"
-    events = [(0, "run_start"), (1, "input_size: 640"), *((10 * each, f"train_epoch: {each}") for each in range(6))]
-    events += [(55, "eval_start"), (59, "eval_stop"), (60, 'run_stop: {"success": false}')]
-    session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
-    assert value(session) == pytest.approx(64.0)
-    assert metrics_of(session)["time_to_train"].reason is not None
-    for last, minutes in ((0.75, 1.5), (0.749, 1.5), (0.748, None)):
-        judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}')]
-        judged += [(60, f'eval_accuracy: {{"epoch": 6, "value": {last}}}')]
-        events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
-        session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
-        assert metrics_of(session)["time_to_train"].value == minutes
-    events = [(0, 'run_start: {"value": null, "metadata": {"lineno": 1}}')]
-    events += [(90, 'run_stop: {"value": null, "metadata": {"lineno": 9, "status": "success"}}')]
-    session = session_of([f":::MLL {stamp + at}.25 {each}" for at, each in events], tmp_path)
-    assert metrics_of(session)["time_to_train"].value == 1.5
-
-
 # Time to train
 
 
@@ -395,14 +318,6 @@ def test_a_run_may_reach_its_target_before_its_planned_steps(status: str, outcom
     assert (run.format, run.outcome) == ("dlperf.megatron", outcome)
 
 
-def test_lines_of_2018_that_a_logger_repeats_belong_to_one_run(tmp_path: Path) -> None:
-    lines = []
-    for at, key in [(0, "run_start"), (500, "eval_start"), (600, 'run_stop: {"success": true}'), (601, "run_final")]:
-        line = f":::MLPv0.5.0 ncf {1795168800 + at}.500000000 (ncf_estimator_main.py:187) {key}"
-        lines += [f"NCF_RAW_{line}", f"I1120 10:00:00.500000 1403 mlperf_log.py:136] NCF_RAW_{line}"]
-    assert metrics_of(session_of(lines, tmp_path))["time_to_train"].value == pytest.approx(10)
-
-
 def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
     assert getattr(metrics_of(session)["time_to_train"].reason, "code", "") == "target_unknown"
@@ -434,11 +349,6 @@ def test_a_score_drops_the_fastest_and_the_slowest() -> None:
 def test_a_missed_target_is_the_slowest_run_and_two_leave_no_score() -> None:
     assert scored([10.0, None, 12.0, 14.0]).value == 13.0
     found = scored([10.0, None, 12.0, None])
-    assert (found.value, code(found)) == (None, "too_few_scored")
-
-
-def test_two_runs_are_too_few_for_a_score() -> None:
-    found = scored([10.0, 12.0])
     assert (found.value, code(found)) == (None, "too_few_scored")
 
 
@@ -644,10 +554,3 @@ def test_the_throughput_of_every_benchmark_equals_that_of_its_printed_numbers() 
         found = run_at(row["path"]).figure("sustained")
         assert found is not None, row["path"]
         assert found.value == pytest.approx(from_printed_numbers(row), rel=0.02), row["path"]
-
-
-def test_each_training_stretch_between_evaluations_is_one_observation() -> None:
-    """The log has six stretches. The warm-up drops a fifth of them, rounded down."""
-    found = run_at(rows("expected.csv")[0]["path"])
-    assert found.observations == 6
-    assert warm_up(found.observations) == 1

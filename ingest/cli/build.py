@@ -129,9 +129,8 @@ def _summary(printed: Printed, out: Path, written: Written | None = None, read: 
 @reads_logs
 @out_option
 @ledger_option
-@click.option("--strict", is_flag=True, help="Fail if any input was not recognized, too.")
 @verbose_option
-def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: bool) -> int:
+def check(inputs: Inputs, out: Path | None, ledger: str, verbose: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
     Example: check raw_logs/. It writes nothing, and fails where the committed data differ.
@@ -140,8 +139,6 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
 
     state = state_of(replace(inputs, ledger=ledger, out=out or inputs.out))
     print_lines(messages_of(state, verbose))
-    if is_refused(state, strict):
-        return NOTHING
     stale = builder.stale(state)
     for path in stale:
         print(
@@ -184,9 +181,8 @@ def verify(site: Path, inputs: Inputs, fast: bool) -> int:
     type=click.Path(path_type=Path),
     help="File of the record: published/recomputed/NAME.jsonl in the folder of the published results.",
 )
-@click.option("--strict", is_flag=True, help="Record nothing if any input was not recognized.")
 @verbose_option
-def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
+def audit(inputs: Inputs, record: Path, verbose: bool) -> int:
     """Record what logs give, for the audit.
 
     Example: audit logs/ --to published/recomputed/lab.jsonl. The audit compares published figures with such records; no
@@ -198,8 +194,6 @@ def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
 
     state = state_of(replace(inputs, published=(_published_folder(record),)))
     print_lines(messages_of(state, verbose))
-    if is_refused(state, strict):
-        return NOTHING
     try:
         with lock.held(record.parent):
             remove_unfinished([record.parent])

@@ -49,29 +49,22 @@ def submit(folders: tuple[Path, ...], submitter: str, to: Path) -> int:
 @click.option(
     "--bring", metavar="DIR", type=click.Path(path_type=Path), help="Copy what is accepted into this checkout."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
+def accept(folder: Path, base: str, bring: Path | None) -> int:
     """Check a submission of results, without running any of it.
 
     Example: accept raw_logs/submitted/lab/0123456789ab. FOLDER is the folder of one submission,
     raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull request, which may add submissions
     only. It fails (1) if a check does.
     """
-    import msgspec
-
     from perfledger.ingest import accept as submissions
 
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give that of a submission, or a checkout with --base")
     found = submissions.in_pull_request(folder, base) if base else [(str(folder), submissions.check(folder))]
-    checks = [each for _, some in found for each in some]
-    if as_json:
-        print(msgspec.json.encode(checks).decode())
-    else:
-        tables = [f"{name}:\n{submissions.table(some)}" for name, some in found]
-        text = "\n".join(tables) or "nothing below raw_logs/submitted/ is touched: no submission to check"
-        print(as_called(printable(text)))
-    if any(each.state == "fail" for each in checks):
+    tables = [f"{name}:\n{submissions.table(some)}" for name, some in found]
+    text = "\n".join(tables) or "nothing below raw_logs/submitted/ is touched: no submission to check"
+    print(as_called(printable(text)))
+    if any(each.state == "fail" for _, some in found for each in some):
         return NOT_ALL
     if bring and base:
         submissions.bring(folder, [name for name, _ in found[1:]], bring)

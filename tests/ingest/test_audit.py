@@ -445,13 +445,6 @@ def test_a_record_needs_a_published_folder(logs: Path, ingest: Callable[..., Cal
     assert not (logs / file).exists()
 
 
-def test_strict_writes_no_record_if_a_log_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
-    (logs / "noise.log").write_text("nothing of use\n", "utf-8")
-    record = logs / "published" / "recomputed" / "elsewhere.jsonl"
-    assert ingest("audit", logs, "--to", record, "--strict").code == 2
-    assert not record.exists()
-
-
 def test_logs_that_do_not_confirm_dali_are_listed() -> None:
     """The source claims DALI for all logs. Those of TensorFlow state no, and some others do not mention it."""
     known = publications.read([ROOT / "raw_logs" / "published"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -180,13 +180,7 @@ def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> di
     return {key: msgspec.structs.asdict(entry) for key, entry in found.items()}
 
 
-@cache
 def own() -> Words:
-    """Return the words of the site, which are read once."""
-    return load()
-
-
-def current() -> Words:
     """Return the words of the site as their files have them now; they are read again only if a file has changed.
 
     Raises:

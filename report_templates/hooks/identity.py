@@ -160,7 +160,7 @@ def _identity(config: Any, publisher: SitePublisher) -> Identity:
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),
-        words={language: words.current().table("footer", language) for language in words.LANGUAGES},
+        words={language: words.own().table("footer", language) for language in words.LANGUAGES},
     )
 
 

@@ -340,7 +340,7 @@ def _texts(config: Any, language: str) -> Mapping[str, str]:
 @cache
 def _table(name: str, language: str, site: str = "") -> Mapping[str, str]:
     """Return a table of the words in one language, the name of the site in them."""
-    found = words.current().table(name, language)
+    found = words.own().table(name, language)
     return {key: text.replace("{site}", site) for key, text in found.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -64,9 +64,8 @@ class State:
     """Everything that was read and computed, before any file is written.
 
     `logs` are the places of logs on this machine, by their redacted path, which several may share. `store` has the
-    ledger, and `sources` the state of the files that it was read from. `fresh` are new values for the cache, and `used`
-    keys of the cache whose use is not noted yet. `folders` are those of object stores. `problems` are all problems,
-    `of_no_run` those that do not belong to a run.
+    ledger, and `sources` the state of the files that it was read from. `fresh` are new values for the cache. `folders`
+    are those of object stores. `problems` are all problems, `of_no_run` those that do not belong to a run.
     """
 
     inputs: Inputs
@@ -81,7 +80,6 @@ class State:
     of_no_run: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
-    used: Set[str] = frozenset()
     folders: Sequence[StoredFolder] = ()
 
 
@@ -172,7 +170,6 @@ def read(inputs: Inputs) -> State:
         found.problems,
         before,
         cached.new,
-        cached.used,
         folders,
     )
 
@@ -218,11 +215,11 @@ def write(state: State) -> Written:
 
 
 def remember(state: State) -> None:
-    """Write new values to the cache, and note which of its values were used."""
+    """Write new values to the cache."""
     from perfledger.ingest.common.cache import Cache
 
     with Cache(_cache(state.inputs.out)) as cache:
-        cache.keep(state.fresh, state.used)
+        cache.keep(state.fresh)
 
 
 def stale(state: State) -> list[str]:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -26,16 +26,14 @@ _FLUSHED_ABOVE = 16 << 20
 _SHORT = 1 << 10
 #: Bytes of an unpacked value, at most.
 _MOST_UNPACKED = 1 << 30
-_GET = "SELECT value, checksum, used FROM entries WHERE key = ?"
-_TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
+_GET = "SELECT value, checksum FROM entries WHERE key = ?"
+_TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, made INTEGER)"
 #: Endings of files next to the database that SQLite obeys: a journal may name any file, which SQLite then removes, and
 #: SQLite writes through a link. We do not write them: an interrupted change costs the file, but never a wrong value.
 _OBEYED = ("-journal", "-wal", "-shm")
-#: Seconds after which the use of a value is noted again; each time would cost as much as the look-up.
-_NOTED_AGAIN = 24 * 60 * 60
-#: Remove the values that were used longest ago, until the rest fits.
+#: Remove the oldest values until the rest fits.
 _EVICT = """DELETE FROM entries WHERE key IN (SELECT key FROM (
-    SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key) AS total FROM entries) WHERE total > ?)"""
+    SELECT key, SUM(LENGTH(value)) OVER (ORDER BY made DESC, key) AS total FROM entries) WHERE total > ?)"""
 
 
 def key_of(*parts: str) -> str:
@@ -68,7 +66,7 @@ def unpacked(value: bytes) -> bytes:
 
 
 class Cache:
-    """Bytes by key. As a context manager, it writes new values at the end and drops those used longest ago."""
+    """Bytes by key. As a context manager, it writes new values at the end and drops the oldest ones."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, *, read_only: bool = False) -> None:
         """Open the file; `read_only` neither makes nor changes it, and new values stay in `new`."""
@@ -76,9 +74,6 @@ class Cache:
         #: New values that are not in the file yet, packed.
         self.new: dict[str, bytes] = {}
         self._pending = 0
-        #: Keys whose use the file does not note yet.
-        self.used: set[str] = set()
-        self._now = int(time.time())
         self._connection = self._opened()
 
     def __enter__(self) -> Self:
@@ -104,8 +99,6 @@ class Cache:
             return None
         if found is None or not isinstance(found[0], bytes) or _checksum(key, found[0]) != found[1]:
             return None
-        if not isinstance(found[2], int) or found[2] + _NOTED_AGAIN < self._now:
-            self.used.add(key)
         try:
             return unpacked(found[0])
         except zlib.error:
@@ -115,10 +108,9 @@ class Cache:
         """Store a value; it is written on exit, or earlier if much is pending."""
         self.keep({key: packed(value)})
 
-    def keep(self, new: Mapping[str, bytes], used: Set[str] = frozenset()) -> None:
-        """Store the `new` values of another cache, and note its `used` keys."""
+    def keep(self, new: Mapping[str, bytes]) -> None:
+        """Store the `new` values of another cache."""
         self.new |= new
-        self.used |= used
         self._pending += sum(map(len, new.values()))
         if self._pending > _FLUSHED_ABOVE:
             self._flush()
@@ -175,20 +167,17 @@ class Cache:
     def _flush(self) -> None:
         if self.read_only:
             return
-        new, used = self.new, self.used
-        self.new, self.used, self._pending = {}, set(), 0
-        if self._connection is None or not (new or used):
+        new, self.new, self._pending = self.new, {}, 0
+        if self._connection is None or not new:
             return
+        now = int(time.time())
         try:
             with self._connection as connection:
                 connection.executemany(
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
-                    [(key, value, _checksum(key, value), self._now) for key, value in new.items()],
+                    [(key, value, _checksum(key, value), now) for key, value in new.items()],
                 )
-                noted = [(self._now, key) for key in used]
-                connection.executemany("UPDATE entries SET used = ? WHERE key = ?", noted)
-                if new:
-                    connection.execute(_EVICT, (self.most_bytes,))
+                connection.execute(_EVICT, (self.most_bytes,))
         except sqlite3.Error:
             pass  # another run is writing, or the disk is full: the values are computed again next time
 

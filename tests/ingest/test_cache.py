@@ -89,34 +89,11 @@ def days(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 @pytest.mark.usefixtures("days")
-def test_the_least_recently_used_entries_are_evicted(tmp_path: Path) -> None:
+def test_the_oldest_entries_are_evicted(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
-    for key in ("a", "b", "c"):
+    for key in ("a", "b", "c", "d"):
         stored(path, {key: b"x" * 100}, 350)
-    assert read(path, "a") == [b"x" * 100]
-    stored(path, {"d": b"x" * 100}, 350)
-    assert read(path, "a", "b", "c", "d") == [b"x" * 100, None, b"x" * 100, b"x" * 100]
-
-
-@pytest.mark.usefixtures("days")
-def test_entries_that_were_only_read_count_as_used(tmp_path: Path) -> None:
-    """A build reads from an unchanged cache, and records later which entries it used."""
-    path = tmp_path / "cache.sqlite"
-    for key in ("a", "b", "c"):
-        stored(path, {key: b"x" * 100}, 350)
-    with Cache(path, read_only=True) as reading:
-        assert reading.get("a") == b"x" * 100
-    with Cache(path, 350) as cache:
-        cache.keep({"d": b"=" + b"x" * 100}, reading.used)
-    assert read(path, "a", "b", "c", "d") == [b"x" * 100, None, b"x" * 100, b"x" * 100]
-
-
-def test_use_is_noted_once_a_day(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-    stored(path, {"a": b"one"})
-    with Cache(path, read_only=True) as cache:
-        assert cache.get("a") == b"one"
-    assert cache.used == set()
+    assert read(path, "a", "b", "c", "d") == [None, *[b"x" * 100] * 3]
 
 
 def several(path: Path, of: int) -> None:

@@ -92,7 +92,7 @@ def test_a_prepared_cache_harms_no_other_file(harm: str, content: str, read_only
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
         "CREATE VIEW v AS SELECT 1",
         "CREATE TABLE other (text TEXT)",
-        "DROP TABLE entries; CREATE VIEW entries AS SELECT 'a' AS key, 1 AS value, 2 AS checksum, 3 AS used",
+        "DROP TABLE entries; CREATE VIEW entries AS SELECT 'a' AS key, 1 AS value, 2 AS checksum, 3 AS made",
     ],
 )
 def test_a_cache_with_other_tables_is_replaced(statement: str, tmp_path: Path) -> None:

@@ -15,15 +15,16 @@ from perfledger.runners.folders import (
     LAUNCH_JSON,
     SETTLED_OUTCOMES,
     AnyTarget,
-    FinishedRun,
     SupervisedError,
     finished_runs,
+    is_disturbed,
     unfinished,
 )
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.run import UNFINISHED, Supervision, collect_run, launch, pause
 from perfledger.runners.transport import UnreachableError
 from perfledger.schema.figures import CaseFigure, FiguresFound
+from perfledger.schema.run_json import RunJson
 
 #: Repeats that `ingest` needs for an interval.
 MANY = 5
@@ -225,12 +226,12 @@ def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
     return sorted(folders, key=lambda folder: (folder / LAUNCH_JSON).stat().st_mtime_ns)
 
 
-def is_settled(earlier: FinishedRun, planned: PlannedRun) -> bool:
+def is_settled(earlier: RunJson, planned: PlannedRun) -> bool:
     """Return whether a run need not be made again: it completed, or ran out of memory.
 
     A disturbed one is made again, since no result counts it, and so is a smoke run if this one is not.
     """
-    return earlier.outcome in SETTLED_OUTCOMES and not earlier.disturbed and earlier.smoke <= planned.record.smoke
+    return earlier.outcome in SETTLED_OUTCOMES and not is_disturbed(earlier) and earlier.smoke <= planned.record.smoke
 
 
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:
@@ -243,21 +244,14 @@ def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[
 
 def earlier_numbers(firsts: Sequence[PlannedRun], target: AnyTarget) -> dict[Path, list[int]]:
     """Return the numbers of the finished runs of each case on the same hardware and in the same round."""
-    return {run.folder.parent: [each.repeat for each in earlier] for run, earlier in comparable(firsts, target)}
+    return {run.folder.parent: [each.repeat or 0 for each in earlier] for run, earlier in comparable(firsts, target)}
 
 
-def comparable(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tuple[PlannedRun, list[FinishedRun]]]:
+def comparable(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tuple[PlannedRun, list[RunJson]]]:
     """Yield each run with the finished runs of its case on the same hardware and in the same round."""
-    if not any(finished_runs(run.folder.parent) for run in firsts):
-        return
-    asked: dict[str, list[str]] = {}
     for run in firsts:
-        # The parts of a job that decide which devices of a host it gets.
-        chosen = {name: word for name, word in run.spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
-        key = repr((run.spec.device, run.spec.devices_per_node, run.spec.nodes > 1 and not run.spec.every_node, chosen))
-        asked[key] = asked.get(key) or target.hardware(run.spec)
-        # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
-        rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
-        hardware = asked[key][min(rank, len(asked[key]) - 1)]
-        found = finished_runs(run.folder.parent)
-        yield run, [each for each in found if (each.case.hardware, each.round) == (hardware, run.record.round)]
+        if found := finished_runs(run.folder.parent):
+            # The figures are in the log of this node. The nodes of a cluster are assumed to be alike.
+            asked, rank = target.hardware(run.spec), run.spec.nodes - 1 if run.wanted.node == "last" else 0
+            same = (asked[min(rank, len(asked) - 1)], run.record.round)
+            yield run, [each for each in found if (each.case.hardware, each.round or "") == same]

@@ -13,8 +13,6 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from perfledger.runners.cases import RecipeCase, case_choices, case_folder
@@ -45,27 +43,7 @@ from perfledger.schema.records import Case, Container, Recipe
 PIP = re.compile(r"\bpip3?\b")
 
 
-class Labels(Struct, frozen=True):
-    """The keys of `run.json` that all runs of one command share.
-
-    Attributes:
-        round: the benchmark round, if any.
-        smoke: whether they are left out of all results.
-        order_seed: the seed of their random order.
-    """
-
-    round: str = ""
-    smoke: bool = False
-    order_seed: int | None = None
-
-
-def plan_run(
-    recipe: LaunchRecipe,
-    case: RecipeCase,
-    raw_logs: Path,
-    settings: Settings | None = None,
-    labels: Labels | None = None,
-) -> PlannedRun:
+def plan_run(recipe: LaunchRecipe, case: RecipeCase, raw_logs: Path, settings: Settings | None = None) -> PlannedRun:
     """Return the next run of a case, with all that it needs to start.
 
     Args:
@@ -73,12 +51,11 @@ def plan_run(
         case: one of its cases.
         raw_logs: the folder that runs go to.
         settings: what the user chose beyond the recipe.
-        labels: what all runs of the command share.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
     """
-    settings, labels = settings or Settings(), labels or Labels()
+    settings = settings or Settings()
     written, recipe, case = recipe, settings.applied(recipe), settings.prefixed(case)
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
@@ -113,8 +90,8 @@ def plan_run(
     )
     folder = case_folder(recipe, case, raw_logs)
     repeat = next_repeat(folder)
-    record = _record(written, case, settings, spec, labels, repeat)
-    wanted = _wanted(recipe, case, labels.smoke)
+    record = _record(written, case, settings, spec, repeat)
+    wanted = _wanted(recipe, case, settings.smoke)
     return PlannedRun(folder=folder / str(repeat), record=record, wanted=wanted, spec=spec)
 
 
@@ -197,9 +174,7 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 # What run.json says of a run before it starts.
 
 
-def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, labels: Labels, repeat: int
-) -> PlannedRecord:
+def _record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, repeat: int) -> PlannedRecord:
     repository = recipe.source.repository
     version = recipe.source.commit or (repository and _commit(tuple(recipe.sent.values())))
     return PlannedRecord(
@@ -223,9 +198,9 @@ def _record(
         secrets=settings.secrets,
         site=settings.place.record,
         accept_disturbed=settings.if_busy == "count",
-        smoke=labels.smoke,
-        order_seed=labels.order_seed,
-        round=labels.round,
+        smoke=settings.smoke,
+        order_seed=settings.order_seed,
+        round=settings.round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,
     )
@@ -250,21 +225,12 @@ def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -
 
 
 def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
-    """Return the image of a case; None if the recipe names none.
-
-    Raises:
-        RunnerError: what a slot makes of it is not the name of an image.
-    """
+    """Return the image of a case; None if the recipe names none."""
     image = recipe.container
     if image is None:
         return None
-    filled = (texts(CaseWords(recipe, case).words(each)) for each in (image.image, image.digest))
-    name, digest = (" ".join(words) for words in filled)
-    try:
-        return msgspec.convert({"image": name, "digest": digest, "arguments": image.arguments}, Image)
-    except msgspec.ValidationError as error:
-        why = f"{image.image!r} is {name!r} with digest {digest!r} in {case.slug}, and that is not an image"
-        raise RunnerError(f"recipe {recipe.name}: `container.image` {why}: {error}") from error
+    name, digest = (" ".join(texts(CaseWords(recipe, case).words(each))) for each in (image.image, image.digest))
+    return replace(image, image=name, digest=digest)
 
 
 def _container(

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from perfledger import as_called
 from perfledger.runners import ingest_link
-from perfledger.runners.folders import Launch, finished_run, how_it_ended
+from perfledger.runners.folders import how_it_ended, is_disturbed
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import LOG, printable
 from perfledger.schema.figures import FiguresFound, RunFigure
+from perfledger.schema.run_json import RunJson
 from perfledger.schema.vocabulary import OPTIONS
 
 #: How often a line says that a run goes on.
@@ -65,23 +66,13 @@ class Progress:
         print(printable(f"{folder}: {outcome}"), flush=True)
 
 
-def disturbed_text(launched: Launch, disturbance: str) -> str:
-    """Return what a disturbance means for a run."""
-    if launched.plan.smoke:
-        return f"disturbed, so its speed may be too low: {disturbance}"
-    if launched.plan.accept_disturbed:
-        return f"disturbed, and accepted: {disturbance}"
-    return f"disturbed, and so left out of results: {disturbance}"
-
-
-def figure_text(folder: Path, figures: dict[Path, FiguresFound], alone: FiguresFound) -> str:
+def figure_text(folder: Path, run: RunJson, figures: dict[Path, FiguresFound], alone: FiguresFound) -> str:
     """Return the figure of a run, for the line that states its outcome, and keep those of its case; or how it failed.
 
     `alone` are the figures of its log without other repeats.
     """
-    run = finished_run(folder)
     if run.outcome in ("failed", "oom"):
-        return f" ({how_it_ended(folder)})"
+        return f" ({how_it_ended(folder, run)})"
     if run.smoke:
         read = "".join(map(_smoke_figure, alone.runs[:1])) if run.outcome == "completed" else ""
         return f"{read}; a smoke run, which no result counts"
@@ -93,7 +84,7 @@ def figure_text(folder: Path, figures: dict[Path, FiguresFound], alone: FiguresF
         return f", and its figure is not known: {error}"
     figures[folder.parent] = found
     own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
-    if run.disturbed:
+    if is_disturbed(run):
         return ", and left out of results"
     if own is None:
         return ", and no figure"

@@ -26,7 +26,7 @@ from perfledger.runners.slurm import Slurm
 from perfledger.runners.ssh import Ssh
 from perfledger.runners.transport import INCOMING, JobFacts, Local
 from perfledger.schema.records import Node, Stated
-from perfledger.schema.run_json import told_apart
+from perfledger.schema.run_json import RunJson, told_apart
 
 LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
@@ -112,57 +112,32 @@ def _read(path: Path, file: IO[str]) -> Launch:
         ) from error
 
 
-def _locked(file: IO[str]) -> bool:
-    # A process that a killed runner was about to start keeps its lock for a moment.
-    for attempt in range(_LOCK_ATTEMPTS):
-        time.sleep(_LOCK_SECONDS if attempt else 0)
-        with suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-    return False
-
-
 def lock(file: IO[str], folder: Path) -> None:
     """Lock the run until `file` is closed; close it on failure."""
     try:
-        if not _locked(file):
-            file.close()
-            raise SupervisedError(f"{folder}: another runner supervises this run; it is left to that one")
+        # A process that a killed runner was about to start keeps its lock for a moment.
+        for attempt in range(_LOCK_ATTEMPTS):
+            time.sleep(_LOCK_SECONDS if attempt else 0)
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
     except OSError as error:
         file.close()
         message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
         raise RunnerError(message) from error
+    file.close()
+    raise SupervisedError(f"{folder}: another runner supervises this run; it is left to that one")
 
 
-class _Hardware(Struct, frozen=True):
-    hardware: str
+def is_disturbed(run: RunJson) -> bool:
+    """Return whether no result counts a run, because something else ran on its hosts."""
+    return bool(told_apart(run.warnings or (), run.disturbances)[1]) and not run.accept_disturbed
 
 
-class FinishedRun(Struct, frozen=True):
-    """The part of an earlier `run.json` that runners need."""
-
-    outcome: str
-    case: _Hardware
-    repeat: int = 0
-    round: str = ""
-    smoke: bool = False
-    warnings: tuple[str, ...] = ()
-    disturbances: tuple[str, ...] | None = None
-    accept_disturbed: bool = False
-    exit_status: int | None = None
-    nodes: tuple[Node, ...] = ()
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether no result counts it, because something else ran on its hosts."""
-        return bool(told_apart(self.warnings, self.disturbances)[1]) and not self.accept_disturbed
-
-
-def how_it_ended(folder: Path) -> str:
+def how_it_ended(folder: Path, run: RunJson) -> str:
     """Return how a run ended that did not complete: node, exit status, and the last line of the node's log."""
-    run = finished_run(folder)
     rank, node = next(
-        ((at, each) for at, each in enumerate(run.nodes) if each.outcome == run.outcome),
+        ((at, each) for at, each in enumerate(run.nodes or ()) if each.outcome == run.outcome),
         (None, Node(".", run.outcome, run.exit_status)),
     )
     said = [] if rank is None else [f"node {rank}"]
@@ -174,19 +149,19 @@ def how_it_ended(folder: Path) -> str:
     return ": ".join(filter(None, [", ".join(said), lines[-1][:_LAST_LINE] if lines else "its log is empty"]))
 
 
-def finished_run(folder: Path) -> FinishedRun:
+def finished_run(folder: Path) -> RunJson:
     """Read the `run.json` of a run, with the number of its folder."""
-    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=FinishedRun)
+    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=RunJson)
     return replace(found, repeat=int(folder.name))
 
 
-def finished_runs(case_folder: Path) -> list[FinishedRun]:
+def finished_runs(case_folder: Path) -> list[RunJson]:
     """Return the finished runs of a case by number, without those whose `run.json` cannot be read."""
     found = []
     for path in case_folder.glob(f"*/{RUN_JSON}"):
         with suppress(OSError, ValueError, RecursionError):
             found.append(finished_run(path.parent))
-    return sorted(found, key=lambda run: run.repeat)
+    return sorted(found, key=lambda run: run.repeat or 0)
 
 
 def next_repeat(case_folder: Path) -> int:

@@ -6,7 +6,6 @@ is finished.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -24,12 +23,12 @@ from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
 from perfledger.runners.nodes import HOST_JSON, KEPT, LOG, FileRecord, HostRecord, Outcome, digest, read_json
 from perfledger.runners.transport import INCOMING, Warnings, numbered
 from perfledger.schema.figures import FiguresFound
-from perfledger.schema.records import Node, Records, Stated
+from perfledger.schema.records import Node, Records
 from perfledger.schema.redaction.redact import redact, redacted
 
 ENVIRONMENT = "environment.json"
 #: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
-OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
+OUTCOMES: Sequence[Outcome] = ("timeout", "oom", "failed", "stopped", "completed")
 #: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
 COMPARED: Mapping[str, str] = {
     "gpu": "the GPU",
@@ -53,11 +52,9 @@ COMPARED: Mapping[str, str] = {
     "cpu_governor": "the CPU's governor",
     "python": "Python",
 }
-#: A file in `incoming` of a run in progress.
-_FAILED = "a_node_failed"
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, content: bytes) -> None:
     """Write a file atomically, and flush it to the disk first.
 
     Raises:
@@ -65,29 +62,14 @@ def write(path: Path, text: str) -> None:
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with partial.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise RunnerError(f"{path}: it cannot be written: {error.strerror}; make room or choose --raw-logs") from error
-
-
-def readable_json(run: Mapping[str, Stated]) -> str:
-    """Return JSON with one line per key, and per member of the objects on the first level, for people and `diff`."""
-    return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
-
-
-def _members(value: object) -> str:
-    if not isinstance(value, Mapping) or not value:
-        return _json(value)
-    return "{\n" + ",\n".join(f"  {_json(key)}: {_json(each)}" for key, each in value.items()) + "\n }"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 class _Environment(Struct, frozen=True):
@@ -108,13 +90,6 @@ class RunRecord(PlannedRecord, frozen=True, omit_defaults=True, kw_only=True):
     disturbances: tuple[str, ...] = ()
     nodes: tuple[Node, ...] = ()
     files: dict[str, FileRecord]
-
-
-class Lost(Struct, frozen=True):
-    """Why a node was lost, and the outcome that this counts as."""
-
-    cause: str
-    outcome: Outcome = "failed"
 
 
 class NodeResult(Struct, frozen=True):
@@ -141,25 +116,19 @@ class NodeResult(Struct, frozen=True):
         return Node(self.place, self.host.outcome, self.host.exit_status, self.host.gpus or None)
 
 
-def read_node(job: Path, rank: int, top: int, otherwise: Outcome) -> NodeResult:
-    """Read the files of a node; `top` is the node whose log is used, `otherwise` the outcome of one that wrote none.
+def read_node(job: Path, rank: int, top: int) -> NodeResult:
+    """Read the files of a node; `top` is the node whose log is used.
 
     Raises:
         RunnerError: `host.json` or `environment.json` cannot be read.
     """
     folder, place = job / INCOMING / f"node{rank}", "." if rank == top else f"node{rank}"
     stated, environment = read_json(folder / HOST_JSON, HostRecord), read_json(folder / ENVIRONMENT, _Environment)
-    host = stated or HostRecord(schema="perfledger.host/1", outcome=otherwise, files={})
+    host = stated or HostRecord(schema="perfledger.host/1", outcome="failed", files={})
     return NodeResult(rank, folder, place, host, stated is None, environment.facts if environment else {})
 
 
-def note_failure(folder: Path) -> None:
-    """Note that a node failed before the others were stopped; otherwise the run would count as stopped."""
-    (folder / INCOMING).mkdir(exist_ok=True)
-    write(folder / INCOMING / _FAILED, "")
-
-
-def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> FiguresFound:
+def finish(folder: Path, launch: Launch, lost: str = "") -> FiguresFound:
     """Put the files of a run in their places, write `run.json`, and clear up; may be called again.
 
     Return the figures of its log without other repeats, empty if they were computed earlier.
@@ -167,17 +136,18 @@ def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> FiguresFou
     Args:
         folder: of the run, with the files of its nodes in `incoming`.
         launch: its `launch.json`.
-        lost: applies to nodes without `host.json`; None if every node must have one.
+        lost: why nodes have no `host.json`; empty if every node must have one.
 
     Raises:
-        RunnerError: a node has no `host.json` and `lost` is None, files are missing or have changed, or the disk is
+        RunnerError: a node has no `host.json` and `lost` is empty, files are missing or have changed, or the disk is
             full. The run stays unfinished.
     """
     alone = FiguresFound()
     if not (folder / RUN_JSON).exists():
         run, alone = _run(folder, launch, lost)
         # It is committed with its log, so a key or password on the command line or in a variable must not be in it.
-        write(folder / RUN_JSON, readable_json(redact(msgspec.to_builtins(run))))
+        document = msgspec.json.encode(redact(msgspec.to_builtins(run)))
+        write(folder / RUN_JSON, msgspec.json.format(document, indent=1) + b"\n")
     _clear_up(folder)
     return alone
 
@@ -198,15 +168,15 @@ def _clear_up(folder: Path) -> None:
         ) from error
 
 
-def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, FiguresFound]:
+def _run(folder: Path, launch: Launch, lost: str) -> tuple[RunRecord, FiguresFound]:
     """Put the files in their places and return the content of `run.json`, with the figures of its log."""
     count = launch.job.nodes
     at_top = count - 1 if launch.records.node == "last" and launch.job.every_node else 0
     nodes = _nodes(folder, count, at_top, lost)
     top = nodes[at_top]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node).items()}
-    outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
-    known = _known(launch.plan, nodes, top, _hardware(top, launch.job.device), outcome)
+    outcome = min((node.host.outcome for node in nodes), key=OUTCOMES.index)
+    known = _known(launch.plan, nodes, top, outcome)
     found = log_figures(folder / LOG, replace(known, smoke=False))
     short = "nothing was logged" if is_empty(folder / LOG) else shortfall(count_records(found), launch.records)
     has_reason = known.smoke or bool(short) or outcome != "completed"
@@ -230,13 +200,12 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> tuple[RunRecord, Fi
     return record, found
 
 
-def _known(
-    plan: PlannedRecord, nodes: Sequence[NodeResult], top: NodeResult, hardware: str, outcome: Outcome
-) -> RunRecord:
+def _known(plan: PlannedRecord, nodes: Sequence[NodeResult], top: NodeResult, outcome: Outcome) -> RunRecord:
     """Return the record of a run before its log is read."""
-    variables = {**plan.environment_variables, **_visible(nodes)}
-    planned = {**asdict(plan), "case": replace(plan.case, hardware=hardware), "environment_variables": variables}
     host = top.host
+    variables = {**plan.environment_variables, **_visible(nodes)}
+    case = replace(plan.case, hardware=host.hardware or "unknown")
+    planned = {**asdict(plan), "case": case, "environment_variables": variables}
     return RunRecord(
         **{**planned, "source": _source(plan.source, host)},
         # If Python and NCCL both state a version of NCCL, that of Python counts.
@@ -270,43 +239,23 @@ def _records(found: FiguresFound, launch: Launch, has_reason: bool) -> Records:
     )
 
 
-def _nodes(folder: Path, count: int, top: int, lost: Lost | None) -> list[NodeResult]:
-    otherwise = lost.outcome if lost else "failed"
-    nodes = [read_node(folder, rank, top, otherwise) for rank in range(count)]
+def _nodes(folder: Path, count: int, top: int, lost: str) -> list[NodeResult]:
+    nodes = [read_node(folder, rank, top) for rank in range(count)]
     silent = [node.rank for node in nodes if node.is_lost]
-    if silent and lost is None:
+    if silent and not lost:
         raise RunnerError(
             f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
         )
     return nodes
 
 
-def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[str]) -> list[str]:
+def _losses(nodes: Sequence[NodeResult], lost: str, secrets: Sequence[str]) -> list[str]:
     silent = [node for node in nodes if node.is_lost]
-    found = [f"node {node.rank} was lost: {lost.cause}" for node in silent if lost]
+    found = [f"node {node.rank} was lost: {lost}" for node in silent]
     if secrets and not all(map(is_empty, (node.folder / LOG for node in silent))):
         # A host that was switched off could not mask them.
         found.append(f"a log may show the value of {' or '.join(secrets)}; look into it before you publish it")
     return found
-
-
-def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
-    """Return the outcome of the run: that of the failed node if the others were stopped because of it (`failed`)."""
-    outcomes = [node.host.outcome for node in nodes]
-    caused = [outcome for outcome in outcomes if outcome not in ("stopped", "completed")] if failed else []
-    return min(caused or outcomes, key=OUTCOMES.index)
-
-
-def _hardware(node: NodeResult, device: str) -> str:
-    """Return the hardware of a node; if the node was lost before it stated it, in the same form as the agent."""
-    facts = node.facts
-    if node.host.hardware:
-        return node.host.hardware
-    if device == "gpu":
-        return str(facts.get("gpu", "unknown"))
-    named = [str(facts["cpu"])] if "cpu" in facts else []
-    some = f"{facts['cores_usable']} of " if "cores_usable" in facts else ""
-    return ", ".join([*named, f"{some}{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
 
 
 def _source(planned: SourceRecord | None, host: HostRecord) -> SourceRecord | None:

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from perfledger.runners.display import Progress, complain, disturbed_text, figure_text
+from perfledger.runners.display import Progress, complain, figure_text
 from perfledger.runners.folders import (
     RUN_JSON,
     AnyTarget,
@@ -24,7 +24,7 @@ from perfledger.runners.folders import (
     run_folder,
 )
 from perfledger.runners.job import PlannedRun, RunnerError
-from perfledger.runners.record import Lost, finish, note_failure
+from perfledger.runners.record import finish
 from perfledger.runners.transport import Job, JobState, Target, UncertainStartError, Warnings
 from perfledger.schema.figures import FiguresFound
 
@@ -197,7 +197,6 @@ class _Watched:
         if self.begun is not None and now - self.begun > self.job.facts.timeout_seconds + MARGIN_SECONDS:
             return "timeout"
         if self.failed is not None and now - self.failed > FAILED_SECONDS:
-            note_failure(self.job.folder)
             return "stopped"
         return ""
 
@@ -226,7 +225,7 @@ def launch(run: PlannedRun, target: AnyTarget, supervision: Supervision) -> str:
             remove_refused(mine.folder)
             supervision.progress.end(mine.folder, "stopped before it began; nothing is left of it")
             return UNFINISHED
-        _print_warnings(mine.folder, launched, found, supervision)
+        _print_warnings(mine.folder, found, supervision)
         return _seen_to_its_end(job, launched, supervision, "wait")
 
 
@@ -235,7 +234,7 @@ def collect_run(folder: Path, supervision: Supervision, how: Collecting) -> str:
     with open_launch(folder) as launched:
         supervision.progress.begin(folder)
         if (folder / RUN_JSON).exists():
-            return _finished(folder, launched, None, supervision)
+            return _finished(folder, launched, "", supervision)
         return _seen_to_its_end(Job(launched.job, folder), launched, supervision, how)
 
 
@@ -259,10 +258,9 @@ def _left_after(why: str, folder: Path) -> str:
 
 def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervision, given_up: bool) -> str:
     """Fetch the files of a run that has ended, or that is given up, and finish it."""
-    lost = None
+    lost = ""
     if ended.kind != "ended":
-        cause = ended.cause if ended.kind == "lost" else f"it was given up while {ended.kind}"
-        lost = Lost(cause, ended.outcome or "failed")
+        lost = (ended.kind == "lost" and ended.cause) or f"it was given up while {ended.kind}"
     target = launched.target
     # Each step on its own: if one node cannot be stopped, the logs of the others are still fetched.
     for step in (target.stop, target.fetch) if lost else (target.fetch,):
@@ -275,17 +273,17 @@ def _collected(job: Job, launched: Launch, ended: JobState, supervision: Supervi
     return _finished(job.folder, launched, lost, supervision)
 
 
-def _finished(folder: Path, launched: Launch, lost: Lost | None, supervision: Supervision) -> str:
+def _finished(folder: Path, launched: Launch, lost: str, supervision: Supervision) -> str:
     """Finish a run whose files are here, and print its outcome and figure."""
     alone = finish(folder, launched, lost)
     found = finished_run(folder)
-    _print_warnings(folder, launched, Warnings(found.warnings, found.disturbances or ()), supervision)
-    supervision.progress.end(folder, f"{found.outcome}{figure_text(folder, supervision.figures, alone)}")
-    return found.outcome
+    _print_warnings(folder, Warnings(found.warnings or (), found.disturbances or ()), supervision)
+    supervision.progress.end(folder, f"{found.outcome}{figure_text(folder, found, supervision.figures, alone)}")
+    return str(found.outcome)
 
 
-def _print_warnings(folder: Path, launched: Launch, found: Warnings, supervision: Supervision) -> None:
+def _print_warnings(folder: Path, found: Warnings, supervision: Supervision) -> None:
     for warning in found.warnings:
         supervision.progress.once(f"{folder}: warning: {warning}")
     for disturbance in found.disturbances:
-        supervision.progress.once(f"{folder}: {disturbed_text(launched, disturbance)}")
+        supervision.progress.once(f"{folder}: disturbed: {disturbance}")

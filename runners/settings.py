@@ -95,7 +95,8 @@ class Settings(Struct, frozen=True):
     """The choices of the user: `container` a tool or `none`; `work` and `data` folders on the nodes.
 
     `variables` are set for the command; `secrets` are names of variables whose values come from our own environment;
-    `place` has the additions of the site.
+    `place` has the additions of the site. All runs of a command record its `round`, whether they are a trial (`smoke`),
+    and the seed of their random order.
     """
 
     container: ContainerTool | Literal["none"] = "none"
@@ -105,6 +106,9 @@ class Settings(Struct, frozen=True):
     variables: dict[str, str] = {}
     secrets: tuple[str, ...] = ()
     place: SitePlace = SitePlace()
+    round: str = ""
+    smoke: bool = False
+    order_seed: int | None = None
 
     def __post_init__(self) -> None:
         if self.data and not self.data.startswith("/"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +18,6 @@ from msgspec.structs import replace
 from perfledger.runners import agent_link
 from perfledger.runners.agent_link import PYTHON
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
-from perfledger.runners.nodes import Outcome
 from perfledger.runners.programs import ProgramResult, Question, ask, users_variables
 from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, Local, Meeting, Target, Warnings
 
@@ -27,17 +25,8 @@ from perfledger.runners.transport import HOST, REQUEST_SECONDS, Job, JobState, L
 SLURM_SECONDS = 60
 #: How long a file written on one node may take to become visible on another.
 SHARED_SECONDS = 5
-#: Outcomes of runs whose job Slurm ended, by the state of the job. Source: squeue(1), "JOB STATE CODES".
-SLURM_OUTCOMES: Mapping[str, Outcome] = {
-    "CANCELLED": "stopped",
-    "TIMEOUT": "timeout",
-    "DEADLINE": "timeout",
-    "OUT_OF_MEMORY": "oom",
-}
 #: A name must not begin with a dash: sbatch would take it for an option.
 PARTITION = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
-#: Added to the time limits of the runs for their checks, which may have to pull an image.
-MARGIN_SECONDS = 1800
 #: So long before the time limit of the job its runner is warned, to stop and collect its run.
 WARNING_SECONDS = 120
 #: Between two looks at what the job has printed.
@@ -47,10 +36,7 @@ REPLACED_BY: Mapping[str, tuple[str, ...]] = {
     "--exclusive": ("--exclusive", "--oversubscribe", "--share", "-s"),
     "--mem": ("--mem", "--mem-per-cpu", "--mem-per-gpu"),
     "--gpus-per-node": ("--gpus-per-node", "--gpus", "--gpus-per-task", "--gres", "-G"),
-    "--time": ("--time", "-t"),
 }
-#: Sbatch has no argument that takes `--exclusive` back; this one is ours.
-NOT_EXCLUSIVE = "--exclusive=no"
 #: The package that `python -m` starts in the job.
 MODULE = "perfledger.runners"
 #: Becomes the runner by exec, so that the runner gets the signals of Slurm.
@@ -81,20 +67,6 @@ def ask_queue(number: str, *words: str) -> str:
     if answer.status and "Invalid job id" not in answer.errors:
         raise RunnerError(f"Slurm does not answer: {answer.last_words or 'squeue printed nothing'}")
     return answer.output
-
-
-def job_state(number: str) -> str:
-    """Return the state of a job, from the queue or else from the accounting; empty if neither knows it.
-
-    Raises:
-        RunnerError: Slurm does not answer.
-    """
-    word = ask_queue(number, "--states=all", "--format=%T").strip()
-    if word or not shutil.which("sacct"):
-        return word
-    # Without a width the state would be truncated; sacct appends the user who cancelled a job.
-    known = ask_slurm(["sacct", "--noheader", "--allocations", f"--jobs={number}", "--format=State%40"])
-    return (known.output.split() or [""])[0]
 
 
 class Slurm(Target, frozen=True, tag="slurm"):
@@ -184,19 +156,6 @@ class Slurm(Target, frozen=True, tag="slurm"):
         _STEPS.append(process)
         return process
 
-    def look(self, job: Job) -> JobState:
-        """Return the state of the job; the outcome of a lost one is Slurm's."""
-        state = super().look(job)
-        if state.kind != "lost":
-            return state
-        try:
-            word = job_state(self.number)
-        except RunnerError as error:
-            return replace(state, kind="unreachable", cause=str(error))
-        if word in SLURM_OUTCOMES:
-            return replace(state, cause=f"Slurm says {word} of its job", outcome=SLURM_OUTCOMES[word])
-        return state
-
     def node_states(self, job: Job) -> dict[int, JobState]:
         """Read the folders of the nodes, and ask Slurm whether runs on other machines still go on."""
         seen = Local().node_states(job)
@@ -217,7 +176,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
         """Stop the run on all nodes; Slurm itself stops the processes of a job that is ending."""
-        if job_state(self.number) == "RUNNING":
+        if ask_queue(self.number, "--states=RUNNING"):
             super().stop(job, outcome)
 
 
@@ -268,22 +227,20 @@ def _start_failure(job: Job, rank: int) -> str:
 
 
 class Needs(Struct, frozen=True):
-    """The part of a cluster that a series of runs needs: that of its largest run, for as long as all may last."""
+    """The part of a cluster that a series of runs needs: that of its largest run."""
 
     nodes: int
     tasks: int
     gpus: int
-    seconds: int
 
 
-def needs(runs: Sequence[PlannedRun], cool_down_seconds: int) -> Needs:
-    """Return the needs of runs that follow each other, with `cool_down_seconds` between two of them."""
+def needs(runs: Sequence[PlannedRun]) -> Needs:
+    """Return the needs of runs that follow each other."""
     specs = [run.spec for run in runs]
     return Needs(
         nodes=max(spec.nodes for spec in specs),
         tasks=max(map(_tasks, specs)),
         gpus=max(spec.devices_per_node if spec.device == "gpu" else 0 for spec in specs),
-        seconds=sum(spec.timeout_seconds + cool_down_seconds for spec in specs) + MARGIN_SECONDS,
     )
 
 
@@ -301,29 +258,17 @@ class Partition(Struct, frozen=True):
     def argv(self, wanted: Needs) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.
 
-        The nodes are exclusive. A job that lost its nodes is not requeued: it would make all runs again.
+        The nodes are exclusive, for as long as the partition gives them by default. A job that lost its nodes is not
+        requeued: it would make all runs again.
         """
-        ours = [
-            "--exclusive",
-            "--mem=0",
-            f"--time={-(-self._limited(wanted.seconds) // 60)}",
-            *([f"--gpus-per-node={wanted.gpus}"] if wanted.gpus else []),
-        ]
+        ours = ["--exclusive", "--mem=0", *([f"--gpus-per-node={wanted.gpus}"] if wanted.gpus else [])]
         stated = {each.partition("=")[0] for each in self.sbatch}
         return [
             "sbatch", "--parsable", "--job-name=perfledger", "--output=slurm-%j.out", "--no-requeue",
             f"--signal=B:USR1@{WARNING_SECONDS}", f"--nodes={wanted.nodes}", f"--ntasks-per-node={wanted.tasks}",
             *(each for each in ours if stated.isdisjoint(REPLACED_BY[each.partition("=")[0]])),
-            f"--partition={self.name}",
-            *(each for each in self.sbatch if each != NOT_EXCLUSIVE),
+            f"--partition={self.name}", *self.sbatch,
         ]  # fmt: skip
-
-    def _limited(self, seconds: int) -> int:
-        """Return the seconds, at most those of the partition, which refuses a job that asks for more."""
-        if not shutil.which("sinfo"):
-            return seconds
-        shown = ask_slurm(["sinfo", "--noheader", "--format=%l", f"--partition={self.name}"])
-        return min(seconds, slurm_seconds(shown.output.strip()) or seconds)
 
     def check(self, wanted: Needs) -> str:
         """Return what Slurm says to such a job, without submitting it; the job itself checks its nodes.
@@ -367,14 +312,3 @@ def _follow(number: str, log: Path) -> int:
         time.sleep(0 if over else FOLLOW_SECONDS)
     state, status = ask_queue(number, "--states=all", "--Format=State:40,exit_code:40").split()
     return 0 if state == "COMPLETED" else int(status) // 256 or 1
-
-
-def slurm_seconds(text: str) -> int:
-    """Return a time of Slurm, `[days-]hours:minutes:seconds` or less of it; 0 for any other. Source: squeue(1), %L."""
-    days, _, clock = text.rpartition("-")
-    parts = clock.split(":")
-    if not all(map(str.isdecimal, parts)) or not (days or "0").isdecimal():
-        return 0
-    # With days it is hours first; without, two parts are minutes and seconds.
-    units = (3600, 60, 1) if days or len(parts) == 3 else (60, 1)
-    return int(days or 0) * 86400 + sum(int(part) * unit for part, unit in zip(parts, units, strict=False))

@@ -50,7 +50,6 @@ class JobFacts(Struct, frozen=True):
     identity: str
     nodes: int
     every_node: bool
-    device: Literal["cpu", "gpu"]
     timeout_seconds: int
 
     def __post_init__(self) -> None:
@@ -100,8 +99,8 @@ class JobState(Struct, frozen=True):
     """State of a node, from its agent; or that of a job, which is the worst of its nodes.
 
     `kind` is unreachable (its state is unknown), running, lost (an agent ended before it wrote `host.json`) or ended;
-    `cause` is the reason. `outcome` is that of a node, or of a lost job according to the scheduler. `failed`: a node of
-    the job has not completed, while others may still run. The log of a job is the longest of its nodes.
+    `cause` is the reason. `outcome` is that of a node. `failed`: a node of the job has not completed, while others may
+    still run. The log of a job is the longest of its nodes.
     """
 
     kind: Kind
@@ -180,7 +179,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             raise RunnerError(f"{run.folder.parent.name}: --container pyxis is a part of Slurm; {remedy}")
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
-        return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
+        return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.timeout_seconds), run.folder)
 
     def ask(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: object) -> dict[int, T | str]:
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
@@ -283,7 +282,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        facts = JobFacts("hardware", len(self.ranks), spec.every_node, spec.device, spec.timeout_seconds)
+        facts = JobFacts("hardware", len(self.ranks), spec.every_node, spec.timeout_seconds)
         place = asdict(Meeting(["localhost"] * facts.nodes, "", 0))
         replies = self.ask(Job(facts, Path()), "hardware", self.ranks, Reply, spec=spec, **place)
         if refused := self._refusals(replies):

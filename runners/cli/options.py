@@ -50,7 +50,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     site: str
     wanted: Wanted = Wanted()
     raw_logs: Path = Path("raw_logs")
-    round: str = ""
 
 
 def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:

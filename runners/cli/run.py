@@ -13,11 +13,11 @@ from perfledger.runners.batch import COMPLETED, MANY
 from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import aligned, counted
-from perfledger.runners.folders import AnyTarget, finished_runs
+from perfledger.runners.folders import AnyTarget, finished_runs, is_disturbed
 from perfledger.runners.ingest_link import ask_ingest, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.run import supervise
-from perfledger.runners.slurm import Partition, Slurm
+from perfledger.runners.slurm import Partition, Slurm, needs
 from perfledger.schema.figures import FiguresFound
 
 
@@ -39,7 +39,7 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
     _announce(series, resume)
     firsts, target = series.firsts, series.target
     if isinstance(target, Partition):
-        return target.submit(series.needs(), context.obj, wait)
+        return target.submit(needs(series.firsts), context.obj, wait)
     settled: Mapping[Path, int] = {}
     if resume:
         with supervise(len(batches.unfinished_of(firsts))) as supervision:
@@ -90,7 +90,7 @@ def result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFou
     rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
     if not any(rows):
         earlier = (run for first in firsts for run in finished_runs(first.folder.parent))
-        if any(run.disturbed and not run.smoke for run in earlier):
+        if any(is_disturbed(run) and not run.smoke for run in earlier):
             yield "results leave out disturbed runs; repeat them with --resume --if-busy wait, or with --if-busy count"
         return
     heads = ["case", "repeats", "median", "95 % interval", "spread"]

@@ -13,7 +13,7 @@ from perfledger.runners.agent_link import START, archive
 from perfledger.runners.batch import COMPLETED
 from perfledger.runners.cli.options import Chosen, case_options, raw_logs_option, round_option, settings_options
 from perfledger.runners.cli.text import case_argument
-from perfledger.runners.command import Labels, plan_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.folders import planned_launch
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.settings import Settings
@@ -28,7 +28,7 @@ from perfledger.runners.transport import Job, Local
 @click.option(
     "-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path), help="The file to write."
 )
-def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str, output: Path) -> int:
+def script(chosen: Chosen, settings: Settings, raw_logs: Path, output: Path) -> int:
     """Write one case into a file that Python runs, such as job.pyz.
 
     The file is for a host that cannot be reached from here and has Python 3.6 or newer: run it there with `python3`,
@@ -40,7 +40,7 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str, outpu
         choices = "\n".join(f"  --case {case_argument(recipe, case)}" for case in cases)
         raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
     try:
-        output.write_bytes(standalone(plan_run(recipe, cases[0], raw_logs, settings, Labels(round))))
+        output.write_bytes(standalone(plan_run(recipe, cases[0], raw_logs, settings)))
     except OSError as error:
         raise RunnerError(f"{output}: it cannot be written: {error.strerror}; name another file with -o") from error
     return COMPLETED

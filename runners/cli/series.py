@@ -13,10 +13,10 @@ from perfledger.runners.batch import MANY, Wanted, rounds
 from perfledger.runners.cases import RecipeCase, case_choices, select_cases
 from perfledger.runners.cli.options import AnyPlace, Asked, Chosen
 from perfledger.runners.cli.text import counted, duration
-from perfledger.runners.command import Labels, plan_run
+from perfledger.runners.command import plan_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.settings import SitePlace, find_site
-from perfledger.runners.slurm import Needs, Partition, Slurm, needs
+from perfledger.runners.slurm import Partition, Slurm
 from perfledger.runners.ssh import Ssh
 
 #: Iterations of a smoke run.
@@ -55,11 +55,6 @@ class Series(Struct, frozen=True):
             left[folder] -= count
         return [*rounds(self.firsts, self.seed, lambda folder, made: made < left[folder])]
 
-    def needs(self) -> Needs:
-        """Return what a job of Slurm needs for as many runs as there can be."""
-        many = self.wanted.until_ci and self.wanted.max_repeats
-        return needs(self.firsts * many if many else self.runs(), self.cool_down_seconds)
-
 
 def series_of(asked: Asked) -> Series:
     """Return the runs of the chosen cases of each recipe.
@@ -68,13 +63,12 @@ def series_of(asked: Asked) -> Series:
         RunnerError: a case cannot be run in this way, or two recipes would write into one folder.
     """
     seed = secrets.randbelow(2**32) if asked.wanted.seed is None else asked.wanted.seed
-    labels = Labels(asked.round, asked.wanted.smoke, seed)
     place, target = at_site(asked.target, asked.site)
     firsts = dict[Path, PlannedRun]()
     for each in asked.chosen:
-        settings = asked.settings.at(place, each.recipe)
-        for case in _few_iterations(each) if labels.smoke else each.cases:
-            run = plan_run(each.recipe, case, asked.raw_logs, settings, labels)
+        settings = replace(asked.settings.at(place, each.recipe), smoke=asked.wanted.smoke, order_seed=seed)
+        for case in _few_iterations(each) if settings.smoke else each.cases:
+            run = plan_run(each.recipe, case, asked.raw_logs, settings)
             if other := firsts.get(run.folder.parent):
                 both = f"{other.record.recipe.name} and {each.recipe.name}"
                 remedy = "give one of them a `label`, or run them apart"

@@ -128,7 +128,7 @@ def on_hardware(*names: str) -> SimpleNamespace:
 def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_path, change, count):
     (earlier,) = first_runs(write_recipe("true"), tmp_path)
     earlier.folder.mkdir(parents=True)
-    document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
+    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "A"}, **change}
     (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     assert settled_counts([earlier], on_hardware("A"), set())[earlier.folder.parent] == count
 
@@ -140,7 +140,7 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
 def test_the_way_to_repeat_disturbed_runs_is_printed_if_no_run_counts(write_recipe, tmp_path, change, count):
     (run,) = first_runs(write_recipe("true"), tmp_path)
     run.folder.mkdir(parents=True)
-    document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
+    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "A"}, **change}
     (run.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     assert ["--if-busy wait" in line for line in result_lines([run], {})] == [True] * count
 
@@ -151,7 +151,8 @@ def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tm
     (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
     earlier = plan_run(chosen, case, tmp_path)
     earlier.folder.mkdir(parents=True)
-    (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
+    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "B"}}
+    (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     assert settled_counts([earlier], on_hardware("A", "B"), set())[earlier.folder.parent] == count
 
 

@@ -1,6 +1,6 @@
-"""Other readings of a text: without what a terminal does not show, without breaks, and with its escapes undone.
+"""Another reading of a text: without what a terminal does not show, without breaks, and with its escapes undone.
 
-A secret may be found in one reading only. Each reading knows the original place of its characters.
+A secret may be found in one reading only. A reading knows the original place of its characters.
 """
 
 from __future__ import annotations

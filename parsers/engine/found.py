@@ -59,7 +59,7 @@ class Found:
         The first copy stays, since it directly follows the other lines of its step. So do records of ranks that print the
         same step with other values, and an update that the loss scaler skips, which has the step of the one before it.
         """
-        if "step" not in reading.columns or reading.ranks or chunk.tags:
+        if "step" not in reading.columns or reading.ranks or any(rank for _, rank in chunk.tags):
             return self
         step = reading.columns.index("step")
         steps = [each[step] for each in self.rows]

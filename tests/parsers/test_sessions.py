@@ -72,8 +72,9 @@ def test_appended_runs_are_sessions(tmp_path: Path, size: int, monkeypatch: pyte
     assert found[3].main.lines([0]) == [30]
 
 
-def test_lines_that_a_logger_prints_twice_count_once_in_each_appended_run(tmp_path: Path) -> None:
-    lines = (run(32, *range(100, 110)) + run(64, *range(200, 210))).splitlines(keepends=True)
+@pytest.mark.parametrize("label", [b"", b"2026-11-20T08:00:00.123456789Z ", b"[1,0]<stdout>:"])
+def test_lines_that_a_logger_prints_twice_count_once_in_each_appended_run(label: bytes, tmp_path: Path) -> None:
+    lines = [label + each for each in (run(32, *range(100, 110)) + run(64, *range(200, 210))).splitlines(keepends=True)]
     twice = b"".join(each * 2 if b"[Train]" in each else each for each in lines)
     first, second = read(written(tmp_path, twice)).sessions
     assert first.records[0]["throughput"].tolist() == list(range(100, 110))

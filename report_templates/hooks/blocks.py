@@ -1,9 +1,7 @@
-"""MkDocs hook: our own HTML (tables, charts, lines of logs) goes round Markdown and round the search.
+"""MkDocs hook: the HTML of templates goes round Markdown, which would read every tag of it, to find nothing.
 
-Both would read every tag of it, to find nothing: that took most of the time of a build, and figures of tables made
-most of the search index. Such blocks leave the page before Markdown sees it, and come back when the page is written.
-In them, and in the HTML of templates, links to Markdown files become links to pages, which MkDocs does for Markdown
-alone, and tables without a caption are labelled by the heading above them.
+In it, and in the HTML of pages in Markdown, links to Markdown files become links to pages, which MkDocs does for
+Markdown alone, and tables without a caption are labelled by the heading above them.
 """
 
 from __future__ import annotations
@@ -22,24 +20,18 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.toc import get_toc
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
-#: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
-_TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
-#: A chart, as ingest/site/render/jinja.py writes it.
-_CHART = r'^<figure class="pl-chart">\n.*?^</figure>$'
-_BLOCK = re.compile(f"{_TABLE}|{_CHART}", re.MULTILINE | re.DOTALL)
 #: Browsers show white space around line ends as one blank; in preformatted text they show all of it.
 _PREFORMATTED = re.compile(r"(<pre\b.*?</pre>|<textarea\b.*?</textarea>)", re.DOTALL)
-_PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(
     r'(?P<before> (?:href|src)=")(?![a-z][a-z0-9+.-]*:|/)'
     r'(?P<file>[^"#?&]+\.(?:md|html|csv|jsonl?|svg|png))(?P<anchor>[?#][^"]*?)?(?=")'
 )
-#: A heading; or a table, in its place or as a mark, with the caption directly above it.
+#: A heading, or a table with the caption directly above it.
 _LABELS = re.compile(
     r'<(?:h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption>p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*<)?'
-    r'(?:div data-block="(?P<block>\d+)"></div>'
-    r'|(?P<table>div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>)))',
+    r'(?P<table>div class="pl-table"(?: data-search-exclude)?>\s*(?:<div class="pl-tools"></div>\s*)?'
+    r'<div class="pl-scroll"><table[^>]*>))',
     re.DOTALL,
 )
 _HEADING = re.compile(r'<h(?P<level>[1-6])(?: id="(?P<id>[^"]+)")?(?P<rest>[^>]*)>(?P<text>.*?)</h(?P=level)>')
@@ -50,22 +42,15 @@ _UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
 
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML.
-
-    A page that is HTML (`html: true` in its front matter) is empty for Markdown.
+    """Resolve the links in HTML. A page that is HTML (`html: true` in its front matter) is empty for Markdown.
 
     Raises:
         PluginError: the page has no metadata, which MkDocs would print at its head if it could not read it.
     """
     if not page.meta:
         raise PluginError(f"{page.file.src_uri}: the front matter is missing or cannot be read; run ingest again")
-    page.blocks, page.anchors = [], {}
-
-    def taken(found: re.Match[str]) -> str:
-        page.blocks.append(resolve(found[0], page, files))
-        return f'<div data-block="{len(page.blocks) - 1}"></div>'
-
-    written = resolve(_BLOCK.sub(taken, markdown), page, files)
+    page.anchors = {}
+    written = resolve(markdown, page, files)
     if not page.meta.get("html"):
         return written
     page.render = partial(_render, page, written)
@@ -73,20 +58,20 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Label the tables, and give MkDocs the anchors in blocks and the links to anchors in HTML."""
-    page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
+    """Label the tables, and give MkDocs the anchors in HTML and the links to them."""
+    page.present_anchor_ids = {*(page.present_anchor_ids or ()), *_ID.findall(html)}
     for file, links in (page.links_to_anchors or {}).items():
         page.anchors.setdefault(file, {}).update(links)
     page.links_to_anchors = page.anchors
-    return label(html, page.blocks)
+    return label(html)
 
 
 @event_priority(100)
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Leave out the blanks around line ends, two kilobytes of a page; put the blocks back."""
+    """Leave out the blanks around line ends, two kilobytes of a page."""
     parts = _PREFORMATTED.split(output)
     parts[::2] = map(_tight, parts[::2])
-    return _PLACE.sub(lambda place: page.blocks[int(place[1])], "".join(parts))
+    return "".join(parts)
 
 
 def on_post_build(config: Any) -> None:
@@ -103,22 +88,18 @@ def resolve(html: str, page: Any, files: Any) -> str:
     return _LINK.sub(lambda link: _resolved(link, page, files), html)
 
 
-def label(html: str, blocks: list[str]) -> str:
-    """Label tables by the caption or else the heading above them; those in `blocks` are changed in place."""
+def label(html: str) -> str:
+    """Label tables by the caption or else the heading above them."""
     heading = ""
 
     def labelled(found: re.Match[str]) -> str:
         nonlocal heading
         heading = found["heading"] or heading
-        table = found["table"] or (blocks[int(found["block"])] if found["block"] else "")
-        if not (name := _UNLABELLED.search(table)):
+        if not found["table"] or not (name := _UNLABELLED.search(found["table"])):
             return found[0]
         by = f"{name[1]}-caption" if found["caption"] else heading
-        table = _UNLABELLED.sub(f'{name[0]} aria-labelledby="{by}"', table, count=1) if by else table
+        table = _UNLABELLED.sub(f'{name[0]} aria-labelledby="{by}"', found["table"], count=1) if by else found["table"]
         caption = f'<{found["caption"]} id="{by}">{found["text"]}\n' if found["caption"] else ""
-        if found["block"]:
-            blocks[int(found["block"])] = table
-            return f'{caption}<div data-block="{found["block"]}"></div>'
         return f"{caption}<{table}"
 
     return _LABELS.sub(labelled, html)

@@ -1,4 +1,4 @@
-"""The hook that keeps our HTML out of Markdown: it resolves links to pages and labels tables."""
+"""The hook that leads our HTML past Markdown: it resolves links to pages and labels tables."""
 
 from __future__ import annotations
 
@@ -53,9 +53,8 @@ def test_links_to_pages_and_files_are_resolved_and_others_left_alone(caplog: pyt
 
 def test_blanks_around_line_ends_are_left_out_but_where_they_show() -> None:
     kept = '<pre class="pl-log">a\n\n    b\n</pre>', "<textarea>\n  c  \n</textarea>"
-    given = f'<p>\n    one  \n\n   two</p>\n\n{kept[0]}\n  {kept[1]}\n<div data-block="0"></div>'
-    page = SimpleNamespace(blocks=["<pre>\n  d\n</pre>"])
-    assert BLOCKS.on_post_page(given, page) == f"<p>\none\ntwo</p>\n{kept[0]}\n{kept[1]}\n<pre>\n  d\n</pre>"
+    given = f"<p>\n    one  \n\n   two</p>\n\n{kept[0]}\n  {kept[1]}\n"
+    assert BLOCKS.on_post_page(given, None) == f"<p>\none\ntwo</p>\n{kept[0]}\n{kept[1]}\n"
 
 
 def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -68,20 +67,15 @@ def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptu
 
 
 def test_a_table_is_labelled_by_its_caption_or_else_by_the_heading_above_it() -> None:
-    grid = '<table class="pl-grid" data-name="{}">'
-    blocks = [grid.format("t-1"), grid.format("t-2"), "<svg></svg>", grid.format("t-3")]
-    mark = '<div data-block="{}"></div>'
-    caption = '<p class="pl-caption">Only <b>this</b></p>'
-    page = [mark.format(0), '<h2 id="one">1</h2>', caption, mark.format(1), caption, mark.format(2), mark.format(3)]
-    made = BLOCKS.label("\n".join(page), blocks)
-    assert blocks == [
-        grid.format("t-1"),
-        '<table class="pl-grid" aria-labelledby="t-2-caption" data-name="t-2">',
-        "<svg></svg>",
-        '<table class="pl-grid" aria-labelledby="one" data-name="t-3">',
-    ]
-    page[2] = '<p class="pl-caption" id="t-2-caption">Only <b>this</b></p>'
-    assert made == "\n".join(page)
+    grid = '<div class="pl-table">\n<div class="pl-scroll"><table class="pl-grid"{} data-name="{}">'
+    caption = '<p class="pl-caption"{}>Only <b>this</b></p>\n'
+    chart = '<figure class="pl-chart"></figure>\n'
+    page = '{}<h2 id="one">1</h2>\n{}{}{}{}{}'.format
+    first, third = grid.format("", "t-1"), caption.format("")
+    assert BLOCKS.label(page(first, third, grid.format("", "t-2"), third, chart, grid.format("", "t-3"))) == page(
+        first, caption.format(' id="t-2-caption"'), grid.format(' aria-labelledby="t-2-caption"', "t-2"),
+        third, chart, grid.format(' aria-labelledby="one"', "t-3"),
+    )  # fmt: skip
 
 
 def test_a_page_of_html_gets_what_mkdocs_would_make_of_markdown() -> None:
@@ -109,7 +103,7 @@ def test_anchors_that_links_in_html_name_are_checked_by_mkdocs() -> None:
     page.present_anchor_ids, page.links_to_anchors = set(), {"other file": {"b": "b.md#b"}}
     BLOCKS.on_page_content("", page)
     assert list(page.links_to_anchors.values()) == [
-        {"none": "../index.md?a=1#none"},
         {"L1": "../runs/a.md#L1"},
+        {"none": "../index.md?a=1#none"},
         {"b": "b.md#b"},
     ]

@@ -18,7 +18,7 @@ def test_data_are_published_with_the_site(whole: Path) -> None:
 def test_charts_are_in_the_page_and_their_ids_are_unique(whole: Path) -> None:
     page = (whole / "models" / "resnet50" / "index.html").read_text("utf-8")
     drawn = [page.count(f'<svg class="pl-svg pl-{each}"') for each in ("wide", "narrow")]
-    assert drawn == [page.count('<figure class="pl-chart">')] * 2
+    assert drawn == [page.count('<figure class="pl-chart"')] * 2
     assert drawn[0] > 2
     ids = [part.partition('"')[0] for part in page.split(' id="')[1:]]
     assert len(ids) == len(set(ids))

@@ -42,7 +42,7 @@ def rendered(words: Words, page: Page) -> Iterator[str]:
         names = {**_tools(words, language, writer), **context}
         with located():
             body = environment().get_template(f"{page.template}.md.j2").render(names)
-        has_charts = '<figure class="pl-chart">' in body and CHARTS not in page.scripts
+        has_charts = '<figure class="pl-chart"' in body and CHARTS not in page.scripts
         scripts = (*page.scripts, *([CHARTS] if has_charts else []))
         yield _front_matter(words, language, page, scripts, hits) + _tidy(body)
 
@@ -111,9 +111,9 @@ def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str
     say, spec = partial(words.say, language), found.said(words, language, link)
     description = found.described(words, language)
     drawings = (drawing.draw(spec, width, say, description) for width in (drawing.WIDE, drawing.NARROW))
-    return Markup('<figure class="pl-chart">\n<figcaption><b>{}</b> {}</figcaption>\n{}\n</figure>').format(
-        escape(say(found.spec.title)), escape(say(found.text)), Markup("\n".join(drawings))
-    )
+    return Markup(
+        '<figure class="pl-chart" data-search-exclude="">\n<figcaption><b>{}</b> {}</figcaption>\n{}\n</figure>'
+    ).format(escape(say(found.spec.title)), escape(say(found.text)), Markup("\n".join(drawings)))
 
 
 def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str], hits: Sequence[Hit] | None) -> str:

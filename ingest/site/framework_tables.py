@@ -19,9 +19,8 @@ from perfledger.ingest.site.options import joined, listed
 from perfledger.ingest.site.published_figures import PublishedLine
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel
-from perfledger.ingest.site.render.table import Cell, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Table, cell
 from perfledger.ingest.site.render.text import slug
-from perfledger.ingest.site.report_verdicts import verdict_cell
 from perfledger.ingest.site.result_tables import day_of, representative
 from perfledger.ingest.site.run_tables import stated
 from perfledger.ingest.site.scorecards import Placing, Score
@@ -153,36 +152,14 @@ def audited(site: Site, framework: str) -> tuple[Audited, ...]:
     return tuple(each for each in site.audited if each.run and each.row.framework == framework)
 
 
-def published(site: Site, framework: str) -> Table | None:
+def cases(site: Site, framework: str) -> tuple[AuditCase, ...]:
     """Return the published results whose logs were read, as the audit shows them, by model and hardware."""
 
     def order(each: AuditCase) -> tuple[object, ...]:
         row = each.audited.row
         return row.model, newest_first(row.hardware), row.log, row.printed
 
-    def case(each: AuditCase) -> Cell:
-        return cell(each.audited.row.model, None, each.setting)
-
-    def printed(each: AuditCase) -> Cell:
-        row = each.audited.row
-        return cell(each.published, each.places[0].page, row.unit, value=row.value)
-
-    def recomputed(each: AuditCase) -> Cell:
-        ours = each.audited.house
-        return cell(each.computed, each.run, value=ours.value) if ours else absent(None)
-
-    def difference(each: AuditCase) -> Cell:
-        return cell(each.difference.text, value=each.difference.share) if each.difference else absent(None)
-
-    columns = (
-        ColumnOf(phrase("scorecard.case"), case),
-        ColumnOf(phrase("table.published"), printed, True, "published"),
-        ColumnOf(phrase("scorecard.from_log"), recomputed, True, "recomputed"),
-        ColumnOf(phrase("table.difference"), difference, True, "difference"),
-        ColumnOf[AuditCase](phrase("table.verdict"), lambda each: verdict_cell(each.audited)),
-    )
-    rows = sorted(audit_cases(site, audited(site, framework)), key=order)
-    return table_of("published", rows, columns, cards=True)
+    return tuple(sorted(audit_cases(site, audited(site, framework)), key=order))
 
 
 def throughput(site: Site, framework: str) -> Table | None:

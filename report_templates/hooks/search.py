@@ -51,8 +51,6 @@ _APART = ("p", "pre", "li", "ol", "ul")
 _ID = re.compile(r' id="([^"]+)"')
 #: In a tag: the search passes over it and what is in it.
 _PASSED_OVER = re.compile(r' data-search-exclude| class="headerlink"')
-#: The summary of a folded table.
-_ROWS = re.compile(r"Rows: \d+|共 \d+ 行")
 #: Results that pages name for the search, by language.
 _hits: dict[str, list[SearchEntry]] = {}
 
@@ -144,7 +142,7 @@ def _plain(entry: SearchEntry, folder: str) -> SearchEntry:
 
 
 def _text(marked: str) -> str:
-    return " ".join(_ROWS.sub("", html.unescape(marked)).split())
+    return " ".join(html.unescape(marked).split())
 
 
 def _folders(config: Any) -> list[str]:

@@ -12,6 +12,7 @@ from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.compute.history import natural
 from perfledger.ingest.compute.results import version
 from perfledger.ingest.site import addresses, framework_tables, history, scorecards
+from perfledger.ingest.site.audit_cases import AuditCase
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.hardware_names import newest_first, product
@@ -50,7 +51,7 @@ class Badge:
 class FrameworkPage:
     """The page of a framework; with few comparisons, these come after the other results.
 
-    `throughput` is what others published. `picture` and `snippets` are by language.
+    `throughput` is what others published, and `cases` are those with a log. `picture` and `snippets` are by language.
     """
 
     framework: Text
@@ -61,7 +62,7 @@ class FrameworkPage:
     comparisons: Table | None
     newest: Table | None
     throughput: Table | None
-    published: Table | None
+    cases: tuple[AuditCase, ...]
     changed: Table | None
     models: tuple[Link, ...]
     histories: tuple[Link, ...]
@@ -112,11 +113,10 @@ def _page(site: Site, framework: str) -> Page:
 
 def _framework(site: Site, framework: str) -> FrameworkPage:
     score = site.once(scorecards.scores)[framework]
-    audited = len(framework_tables.audited(site, framework))
     facts = [
         (len(score.compared), phrase("scorecard.n_comparisons")),
         (score.count("clear_win") if score.is_telling else 0, phrase("scorecard.n_clear_wins")),
-        (audited, phrase("scorecard.n_audited")),
+        (len(framework_tables.audited(site, framework)), phrase("scorecard.n_audited")),
     ]
     slug, page = site.framework_slugs[framework], addresses.served(addresses.scorecard_page(site, framework))
     # The picture with a link to its page as Markdown; the build puts in the site's address.
@@ -133,7 +133,7 @@ def _framework(site: Site, framework: str) -> FrameworkPage:
         comparisons=framework_tables.comparisons(site, score),
         newest=framework_tables.newest(site, framework),
         throughput=framework_tables.throughput(site, framework),
-        published=framework_tables.published(site, framework),
+        cases=framework_tables.cases(site, framework),
         changed=framework_tables.changed(site, framework),
         models=_models(site, framework),
         histories=tuple(history.links(site, framework)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_logs import CLAS_BANNER, clas_dygraph, clas_static, pytorch_bert, run_json, seg
+from made_logs import pytorch_bert, run_json, seg
 from made_trees import Called, write_run
 
 from tests.parsers.golden import logs
@@ -111,48 +111,6 @@ def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:
     assert "fact       devices = 16   (line 1)" in out
     derived = "nodes (layout dlperf), devices_per_node (layout dlperf)"
     assert f"contradiction  devices: 16 (line 1) against 32 ({derived})" in out
-
-
-def test_every_session_is_explained(tmp_path: Path, ingest: Ingest) -> None:
-    log = write_run(
-        tmp_path,
-        "x/1",
-        [
-            CLAS_BANNER,
-            *clas_dygraph([(1, 10, 5.0), (1, 20, 5.0)]),
-            CLAS_BANNER,
-            *clas_dygraph([(1, 10, 7.0), (1, 20, 7.0)]),
-            CLAS_BANNER,
-        ],
-    )
-    out = explained(ingest, log)
-    assert "session    1 of 3, lines 1-3" in out
-    assert "session    2 of 3, lines 4-6" in out
-    assert "session    3 of 3" in out
-    assert out.count("sustained") == 3
-    assert "no_records" in out
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "empty"),
-        ("nothing to see\n", "none claims this log"),
-        ("\n".join([*seg([4.0]), *clas_static([(0, 10, 5.0)])]), "more than one format claims it"),
-        ("\n".join(seg([4.0, "nan"])), "impossible_figure"),
-    ],
-)
-def test_a_session_without_a_figure_is_explained(tmp_path: Path, ingest: Ingest, text: str, said: str) -> None:
-    log = tmp_path / "train.log"
-    log.write_text(text)
-    assert said in explained(ingest, log)
-
-
-def test_explain_writes_no_file(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = write_run(tmp_path, "x/1", seg([4.0, 5.0]))
-    monkeypatch.chdir(tmp_path)
-    explained(ingest, log)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "run.json", "train.log", "x"]
 
 
 def test_a_missing_log_ends_the_command(tmp_path: Path, ingest: Ingest) -> None:

@@ -14,7 +14,6 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from perfledger.ingest.compute.contrast import interval, median_interval
 from perfledger.parsers.engine import registry
 from perfledger.schema.figures import FiguresFound
 
@@ -118,11 +117,3 @@ def test_a_trial_is_neither_published_nor_a_problem(tmp_path: Path, ingest: Call
     assert (called.code, called.problems) == (0, [])
     assert [(line["outcome"], line["published"]) for line in called.lines] == [("trial", False)] * 3
     assert len((tmp_path / "docs/data/results.csv").read_text("utf-8").splitlines()) <= 1
-
-
-def test_the_interval_of_a_median_is_that_of_its_ratio_to_a_constant() -> None:
-    groups = (SPEEDS,)
-    assert median_interval(groups) == pytest.approx(interval(groups, ((1.0,) * 5,)), rel=0.01)
-    assert median_interval((SPEEDS[:4],)) is None
-    assert median_interval(()) is None
-    assert median_interval(((0.0, *SPEEDS),)) is None

@@ -76,11 +76,6 @@ def test_a_single_machine_gives_the_same_result_as_no_stated_machine(tmp_path: P
     )  # fmt: skip
 
 
-def test_runs_without_a_machine_count_as_another_machine(tmp_path: Path) -> None:
-    found = result_of(made(tmp_path, {"a": [100.0], "": [110.0, 111.0]}))
-    assert (found.repeats, found.hosts) == (3, 2)
-
-
 def test_pages_and_data_count_machines_and_runs_separately(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     made(tmp_path / "logs", MACHINES)
     assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 0
@@ -93,10 +88,3 @@ def test_pages_and_data_count_machines_and_runs_separately(tmp_path: Path, inges
     for text in ("3 machines, 9 runs", "within a machine", "between machines"):
         assert text in pages
     assert "9 runs each" not in pages
-
-
-def test_without_machines_the_data_have_no_such_keys(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    made(tmp_path / "logs", {"": [100.0, 102.0]})
-    assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 0
-    (found,) = json.loads((tmp_path / "docs" / "data" / "results.json").read_text())["results"]
-    assert not {"hosts", "spread_within", "spread_between"} & found.keys()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,13 +151,6 @@ def test_a_missing_or_broken_file_is_a_problem(
         assert not run["published"]
 
 
-def test_explain_prints_facts_and_problems_of_companion_files(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    named, tree = made(tmp_path, para=None)
-    printed = ingest("explain", tree / "box" / "Net.log", "--layout", named).out
-    assert "hardware = B200   (../systems/box.json:3)" in printed
-    assert re.search(r"^problem    .*box/benchmark\.para: is missing", printed, re.MULTILINE)
-
-
 def test_zero_empty_text_and_na_give_no_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path, system=SYSTEM | {"number_of_nodes": "0", "host_cpu": "N/A", "accelerator": ""})
     called = ingest(tree, "--layout", named, "--json")
@@ -179,25 +171,6 @@ def test_ignored_and_companion_files_are_not_read_as_logs(tmp_path: Path, ingest
     assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
 
 
-def test_a_relative_path_to_the_tree_works(
-    tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    named, _ = made(tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    called = ingest("../tree", "--layout", named, "--out", tmp_path / "docs")
-    assert (called.code, called.err) == (0, "")
-    assert "skipped: " not in called.out
-
-
-def test_doubled_braces_in_a_path_are_literal(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    named, tree = made(tmp_path)
-    named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{{}}{{0.x}}[a]/benchmark.para"'))
-    called = ingest(tree, "--layout", named, "--json")
-    (problem,) = [each for each in called.lines[0]["problems"] if each["code"] == "beside_missing"]
-    assert problem["path"] == "tree/box/{}{0.x}[a]/benchmark.para"
-
-
 def test_a_changed_companion_file_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
 
@@ -210,13 +183,6 @@ def test_a_changed_companion_file_is_read_again(tmp_path: Path, ingest: Callable
     assert devices() == 4
     (tree / "box" / "benchmark.para").unlink()
     assert devices() is None
-
-
-def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    named, tree = made(tmp_path, log="a line\n" * 3)
-    called = ingest(tree, "--layout", named, "--json", "--out", tmp_path / "docs")
-    (line,) = called.lines
-    assert (line["format"], line["case"]["model"], line["case"]["devices"]) == (None, "Net", 2)
 
 
 def test_check_layout_lists_only_unread_and_missing_files(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -262,11 +228,6 @@ def test_lambdas_folders_state_facts(path: str, facts: dict[str, object]) -> Non
     found = facts_of_path(layout.load(LAMBDA), f"/any/where/results/{path}")
     assert found is not None
     assert {name: found.get(name) for name in facts} == facts
-
-
-@pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
-def test_other_folders_do_not_fit_lambdas_layout(path: str) -> None:
-    assert facts_of_path(layout.load(LAMBDA), path) is None
 
 
 @pytest.mark.parametrize(

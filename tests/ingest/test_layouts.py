@@ -14,10 +14,8 @@ from made_trees import Called, facts_of_path, write_run
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.read import layout
-from perfledger.ingest.read.layout import OWN
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
-from perfledger.schema.vocabulary import COUNTS
 from tests.corpus import expected
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
@@ -89,12 +87,6 @@ def test_every_path_of_the_tree_is_read(prefix: str) -> None:
         assert devices, path
         assert devices_of(facts) == int(devices[1]), path
         assert facts["nodes"] == (4 if devices[1] == "32" else 1)
-
-
-def test_every_path_of_the_tree_fits_one_template() -> None:
-    named = layout.load("paddle-perf")
-    for path in tree_paths():
-        assert sum(bool(each.pattern.search(path)) for each in named.templates) == 1, path
 
 
 def test_every_template_matches_a_path() -> None:
@@ -183,14 +175,6 @@ def test_names_and_folders_of_dlperf_state_facts(path: str, facts: dict[str, obj
     assert found is not None
     assert {name: found[name] for name in facts} == facts
     assert ("partial_fc" in found) == ("partial_fc" in facts)
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["1n8gx2/rn50_b32_fp32_1.log", "1n8g/rn50_b32_fp64_1.log", "1n8g/unknown_b32_fp32_1.log", "rn50_b32_fp32_1.log"],
-)
-def test_other_names_do_not_fit_dlperfs_layout(path: str) -> None:
-    assert facts_of_path(layout.load("dlperf"), path) is None
 
 
 def test_a_users_own_layout_states_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -377,15 +361,6 @@ def test_a_hostile_template_cannot_hang(
     assert called.lines[0]["case"] == {"framework": "PaddlePaddle", "batch_size": 4, "options": {}}
 
 
-def test_facts_of_number_slots_are_numbers() -> None:
-    found = facts_of_path(
-        layout.load("paddle-perf"), "Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log"
-    )
-    assert found is not None
-    assert all(isinstance(found[name], int) for name in COUNTS & found.keys())
-    assert found["sequence_length"] == 128
-
-
 def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
     log = tmp_path / "0n0g" / "rn50_b0_fp32_1.log"
     log.parent.mkdir()
@@ -394,11 +369,6 @@ def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
     (line,) = runs_of(given, layout.load("dlperf"), "")
     assert not line.published
     assert results([line]) == []
-
-
-def test_our_own_layout_states_only_the_repeat() -> None:
-    found = facts_of_path(layout.load(OWN), "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
-    assert found == {"repeat": 2}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from perfledger.ingest.compute import metrics, peaks, results, rules
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import MetricFigure, Reason, Run
-from perfledger.schema.vocabulary import METRICS
 from tests.builders import run
 
 ONE = {"devices": 1, "batch_size": 4}
@@ -37,10 +36,6 @@ def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
     found = of(session_of(seg([10.0, 10.0, 20.0, 20.0, 20.0]), tmp_path))["latency"]
     assert found.value == pytest.approx(250.0)
     assert (found.unit, found.first_line, found.last_line) == ("ms", 2, 5)
-
-
-def test_time_per_step_needs_no_batch_size(tmp_path: Path) -> None:
-    assert of(session_of(seg([10.0] * 5), tmp_path), {})["latency"].value == pytest.approx(400.0)
 
 
 def test_time_per_step_follows_from_running_means(tmp_path: Path) -> None:
@@ -86,13 +81,6 @@ def test_the_global_batch_and_a_speed_per_device_give_no_time_per_step(tmp_path:
     found = metrics.metrics(session, known, rules.figure("sustained", session, known))["latency"]
     assert isinstance(found, MetricFigure)
     assert found.value == pytest.approx(1000)
-
-
-def test_an_epoch_is_not_a_step(tmp_path: Path) -> None:
-    session = made(
-        rb"epoch took (?P<duration>\S+) s at (?P<throughput>\S+)", ["epoch took 60 s at 7"] * 5, tmp_path, span="epoch"
-    )
-    assert "latency" not in of(session)
 
 
 def test_the_peak_memory_is_the_largest_of_the_log(tmp_path: Path) -> None:
@@ -197,16 +185,6 @@ def test_mixed_8_bit_precision_has_no_share_of_a_peak(tmp_path: Path) -> None:
 )
 def test_devices_have_their_peaks(hardware: str | None, precision: str, peak: float | None) -> None:
     assert peaks.peak_of(hardware, precision) == peak
-
-
-def test_every_metric_has_a_direction() -> None:
-    assert {name: each.better for name, each in METRICS.items()} == {
-        "latency": "lower", "memory": "lower", "power": "lower", "energy": "lower", "flops": "higher",
-        "peak_share": "higher", "flops_of_job": "higher", "loss": "lower", "accuracy": "higher",
-        "time_to_train": "lower", "samples_to_train": "lower",
-        "energy_per_sample": "lower", "samples_per_joule": "higher", "energy_per_token": "lower",
-        "tokens_per_joule": "higher",
-    }  # fmt: skip
 
 
 def test_metrics_of_repeats_are_their_median(tmp_path: Path) -> None:

@@ -420,22 +420,6 @@ def test_a_run_whose_speed_is_withheld_counts_in_the_score(tmp_path: Path) -> No
     assert found.repeats == 2
 
 
-def test_a_system_description_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    root = submission(tmp_path, (1.0,))
-    (system,) = root.rglob("box_x2.json")
-    system.write_text(system.read_text(), "utf-8-sig")
-    (found,) = read_round(root)
-    assert (found.problems, found.case.devices) == ((), 8)
-
-
-def test_files_among_the_code_are_not_read_as_logs(tmp_path: Path) -> None:
-    root = submission(tmp_path, (1.0, 1.1, 1.2))
-    code = root / "training_results_v9.9" / "Maker" / "benchmarks" / "made_up" / "implementations" / "of_ours"
-    code.mkdir(parents=True)
-    (code / "a_log.txt").write_text("no log\n")
-    assert len(read_round(root)) == 3
-
-
 def test_a_run_that_missed_its_target_is_published(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     (log,) = root.rglob("result_0.txt")

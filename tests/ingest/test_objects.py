@@ -257,6 +257,12 @@ def test_only_changed_objects_are_fetched_again(
     assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
 
 
+def test_checkpoints_are_not_fetched(rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]) -> None:
+    ingest(s3(rich), "--json", "--jobs", 1)
+    assert fetched
+    assert "weights.pt" not in fetched
+
+
 def test_a_ledger_that_the_store_refuses_ends_the_command(
     tree: Path, tmp_path: Path, ingest: Ingest, refusing: Any, s3: Callable[..., str]
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 from made_logs import seg
 from made_trees import Called
 
-from perfledger.ingest.read import layout
 from tests.parsers.golden import log_of
 
 SEG = "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
@@ -113,13 +112,6 @@ def test_the_log_outweighs_the_files_next_to_it(tmp_path: Path, ingest: Callable
     assert "contradiction" not in codes
 
 
-def test_facts_of_the_reader_outweigh_those_of_a_program(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    folder = wandb_folder(tmp_path)
-    (folder / "facts.toml").write_text('model = "mine"\n')
-    (line,) = ingest(folder, "--json").lines
-    assert line["facts"]["model"]["value"] == "mine"
-
-
 def test_a_broken_description_is_a_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     folder = wandb_folder(tmp_path, config=CONFIG.replace("value: 4\n", "value: four\n"))
     (line,) = ingest(folder, "--json").lines
@@ -134,14 +126,6 @@ def test_the_name_of_a_folder_is_not_stated_with_the_folders_of_a_machine(
         folder = wandb_folder(tmp_path / str(number), config=CONFIG.replace("acme/tiny-lm", path))
         (line,) = ingest(folder, "--json").lines
         assert line["case"].get("model") == model
-
-
-def test_an_output_log_alone_has_no_further_facts(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "output.log").write_text(SEG)
-    (line,) = ingest(tmp_path / "logs", "--json").lines
-    assert not [each for each in line["problems"] if each["code"] in {"beside_missing", "wrong_file"}]
-    assert "model" not in line["facts"]
 
 
 STATE = """{
@@ -193,8 +177,3 @@ def test_a_folder_of_the_trainer_names_its_model(
     assert line["format"] == "frameworks.hf_trainer_state"
     found = {fact: each["value"] for fact, each in line["facts"].items() if each["source"] == "folder"}
     assert found == facts
-
-
-def test_another_layout_replaces_those_of_programs() -> None:
-    assert layout.load("dlperf").match("/any/output.log") is None
-    assert layout.load("wandb").match("/any/output.log") is not None

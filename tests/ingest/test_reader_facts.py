@@ -87,16 +87,6 @@ def test_a_reader_is_marked_at_every_figure(logs: Path, ingest: Ingest, tmp_path
     assert "devices is stated in logs/facts.toml:3" in rows
 
 
-def test_facts_that_contradict_a_log_are_not_added(ingest: Ingest, tmp_path: Path) -> None:
-    """The number of devices follows from the log's global batch and its batch size per device."""
-    log = tmp_path / "logs" / "train.log"
-    log.parent.mkdir()
-    log.write_text("total_batch_size: 32\n" + LINES)
-    called = ingest(log.parent, "--json", "--assume", "devices=3,model=X")
-    (line,) = called.lines
-    assert line["case"]["model"] == "X"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -185,14 +175,3 @@ def test_a_log_outweighs_constants_of_a_layout_unless_they_are_required(
         found = by_name(ingest(logs, "--json", "--layout", named))
         assert (found["three.log"]["case"]["devices"], found["three.log"]["published"]) == (2, published)
         assert found["one.log"]["case"]["devices"] == 4
-
-
-def test_results_without_a_place_are_not_compared(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
-    assert ingest(logs, "--out", tmp_path / "docs").code == 0
-    data = tmp_path / "docs/data"
-    compared = json.loads((data / "comparisons.json").read_text())
-    ids = [each["id"] for each in json.loads((data / "results.json").read_text())["results"]]
-    assert len(ids) == 3
-    assert not [each for each in ids if each in json.dumps(compared)]
-    called = ingest("against", data / "results.json", logs)
-    assert "no result" in called.err or called.code != 0

@@ -169,17 +169,6 @@ def test_a_duplicate_counts_after_its_original_is_removed(tmp_path: Path, ingest
     assert (line["published"], line["duplicate_of"], line["problems"]) == (True, None, [])
 
 
-def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ingest) -> None:
-    """A log that ends within its first epoch has only speeds of a thread."""
-    lines = [each for each in paddle_rec(EPOCHS * 2, trainers=16) if "using time" not in each]
-    write(tmp_path / "perf", CTR.format("DataLoader", 16), lines)
-    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    (line,) = called.lines
-    assert line["figures"]["mean"]["scope"] == "thread"
-    assert line["figures"]["mean"]["value"] == pytest.approx(sum(ips for _, ips in EPOCHS) / 4 / 16, rel=0.01)
-    assert ([each["code"] for each in line["problems"]], line["published"]) == (["no_figure"], False)
-
-
 def test_a_run_json_with_only_facts_does_not_separate_equal_logs(tmp_path: Path, ingest: Ingest) -> None:
     stated = {"schema": "perfledger.run/1", "case": {"model": "FastSCNN", "devices": 1, "batch_size": 4}}
     write_run(tmp_path / "logs", "a/1", seg(SPEEDS), run=stated)
@@ -326,15 +315,6 @@ def test_logs_in_two_formats_are_two_runs_if_figure_folder_or_time_differ(
     called = ingest(tmp_path / "logs", "--json")
     assert problems(called) == {}
     assert counted(called) == sorted(["job/train.log", second])
-
-
-def test_two_logs_of_one_format_and_one_of_another_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
-    """The log in the other format may belong to either of the two."""
-    in_two_formats(tmp_path / "logs", "job/other.log", 161.0)
-    write(tmp_path / "logs", "job/train2.log", [each.replace("160.0", "160.5") for each in CONSOLE])
-    called = ingest(tmp_path / "logs", "--json")
-    assert problems(called) == {}
-    assert counted(called) == ["job/other.log", "job/train.log", "job/train2.log"]
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(54, True), (53, False)])

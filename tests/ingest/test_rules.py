@@ -125,12 +125,6 @@ def test_running_means_are_undone_over_two_epochs(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "mean", case).value != pytest.approx(truth, rel=1e-3)
 
 
-def test_running_means_before_the_fifth_step_are_ignored(tmp_path: Path) -> None:
-    steps = [9.0] * 5 + [0.25] * 16
-    records = [(0, 2, 1.0), (0, 4, 1.5), *running_means(steps, 5, 16, 0)[1:]]
-    assert figure(clas_static(records), tmp_path, "sustained:skip=0", ONE).value == pytest.approx(16 / 0.25)
-
-
 def test_the_weight_of_an_interval_is_its_steps(tmp_path: Path) -> None:
     """The last interval of an epoch has half the steps, and half the weight."""
     lines = seg([5.0, 10.0, 20.0, 40.0], steps=[10, 20, 30, 35])
@@ -183,12 +177,6 @@ def test_devices_that_share_samples_count_once(cut: str, tmp_path: Path) -> None
     assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(8.0)
 
 
-def test_accumulation_follows_if_lines_are_missing(tmp_path: Path) -> None:
-    """Only three lines of 20 updates in 40 s are left: 2 updates in 4 s, then 1 in 2 s."""
-    lines = pytorch_bert([(17, 34.0), (19, 38.0), (20, 40.0)], (64.0, 40.0))
-    assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
-
-
 @pytest.mark.parametrize("whole", [(64.3, 40.0), (64.0, 41.375), None])
 def test_accumulation_is_not_guessed(tmp_path: Path, whole: tuple[float, float] | None) -> None:
     lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], whole)
@@ -229,12 +217,6 @@ def test_intervals_far_from_the_usual_count_the_difference_of_their_steps(
     case = {"devices": 2, "batch_size": 8, "accumulation": 4}
     seconds = 2.0 * (steps[-1] - steps[0])
     assert figure(lines, tmp_path, "sustained:skip=0", case).value == pytest.approx(updates * 64 / seconds)
-
-
-def test_items_are_not_samples(tmp_path: Path) -> None:
-    lines = [dllogger(step, step, "items/s", 5000.5) for step in range(1, 6)]
-    assert figure(lines, tmp_path, "sustained", ONE).value == pytest.approx(5000.5)
-    assert not throughput(session_of(lines, tmp_path), ONE).timed
 
 
 @pytest.mark.parametrize(
@@ -355,24 +337,11 @@ def test_a_format_without_a_window_has_a_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["mean", "median:skip=3", "paddle:skip=5", "sustained:skip=0", "reported", "dlperf"]
-)
-def test_the_name_of_a_parsed_rule_is_its_text(written: str) -> None:
-    assert rules.parse(written).name == written
-
-
-@pytest.mark.parametrize(
     "written", ["", "average", "mean:skip", "mean:skip=-1", "mean:skip=1.5", "mean:drop=1", "reported:skip=1"]
 )
 def test_an_invalid_rule_is_refused(written: str) -> None:
     with pytest.raises(RuleError):
         rules.parse(written)
-
-
-def test_all_rules_are_computed(tmp_path: Path) -> None:
-    found = rules.figures(session_of(mxnet_speed([(0, i, 5.0) for i in range(130)]), tmp_path), ONE)
-    assert set(found) == {*rules.NAMES, "dlperf-time"}
-    assert rules.HEADLINE in found
 
 
 def test_slow_updates_change_the_mean_and_not_the_median(tmp_path: Path) -> None:
@@ -429,12 +398,6 @@ def test_each_record_is_either_used_or_skipped(count: int, skip: int) -> None:
                 assert found.value == pytest.approx(5.0)
             else:
                 assert found.reason.args["needed"] > count
-
-
-def test_a_series_keeps_file_order_and_lines(tmp_path: Path) -> None:
-    given_series = throughput(session_of(["noise", *seg([1.0, 2.0]), "noise", *seg([3.0])], tmp_path), ONE)
-    assert given_series.speed.tolist() == [1.0, 2.0, 3.0]
-    assert given_series.lines([0, 1, 2]) == [2, 3, 5]
 
 
 def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:

@@ -81,12 +81,6 @@ def test_fields_of_run_json_are_in_the_record(two: Path, root: Path, ingest: Ing
     }
 
 
-def test_a_recipe_is_recorded_without_unknown_fields(root: Path, ingest: Ingest) -> None:
-    made_runs.write(root / "a/b/c/1", recipe={"name": "x", "setup": None, "future": {"deep": [1]}})
-    (line,) = ingest(root, "--json").lines
-    assert line["recipe"] == {"name": "x"}
-
-
 def test_the_devices_of_every_machine_are_sampled(two: Path, root: Path, ingest: Ingest) -> None:
     """Clocks may differ, because each file is in the folder of its machine."""
     (line,) = ingest(root, "--json").lines
@@ -110,13 +104,6 @@ def test_a_changed_or_missing_part_is_a_problem_and_the_run_stays(
     called = ingest(root, "--json")
     assert called.codes == {f"logs/a/b/c/1/{name}": "part_changed"}
     assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
-
-
-def test_changed_telemetry_is_not_used(two: Path, root: Path, ingest: Ingest) -> None:
-    (two / "node1/telemetry.csv").write_text(gpus(9, 5000))
-    called = ingest(root, "--json")
-    assert called.lines[0]["telemetry"]["memory_peak_mib"] == 1001
-    assert called.codes == {"logs/a/b/c/1/node1/telemetry.csv": "part_changed"}
 
 
 def test_an_unnamed_log_in_a_subfolder_is_a_problem_and_not_a_run(two: Path, root: Path, ingest: Ingest) -> None:
@@ -254,11 +241,6 @@ def test_an_invalid_environment_is_a_problem_and_is_left_out(fault: str, tmp_pat
     found, (problem,) = environment_json.details_of(Input(tmp_path / "train.log", "logs/x/train.log"), given)
     assert (found, problem.code, problem.path) == (None, "wrong_file", "logs/x/environment.json")
     assert len(problem.args["cause"]) <= 201
-
-
-def test_an_environment_that_run_json_does_not_name_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "environment.json").write_text("{")
-    assert environment_json.details_of(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 
 
 # ---- results ----

@@ -138,16 +138,6 @@ def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None
     assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
 
 
-def test_only_telemetry_makes_no_run(root: Path, ingest: Ingest) -> None:
-    root.mkdir()
-    (root / "gpu.log").write_text(csv())
-    called = ingest(root, "--json", "--out", root.parent / "docs")
-    assert (called.code, called.lines) == (1, [])
-    assert called.problems[0].startswith(
-        "logs/gpu.log: is telemetry, and its name does not say to which of the 0 runs in its folder"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "stems"),
     [
@@ -219,13 +209,6 @@ def test_devices_that_the_run_did_not_use_are_a_problem(root: Path, ingest: Inge
     assert "memory" not in called.lines[0]["metrics"]
 
 
-def test_one_machine_of_several(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1", devices=4, nodes=2)
-    log.with_name("telemetry.csv").write_text(csv())
-    found = ingest(root, "--json").lines[0]["telemetry"]
-    assert (found["devices"], found["memory_peak_mib"], found["energy_j"]) == (2, 2400, None)
-
-
 def test_one_file_per_machine(root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1", devices=4, nodes=2)
     log.with_name("telemetry.csv").write_text(csv())
@@ -256,17 +239,6 @@ def test_no_energy_without_a_usable_clock(seconds: Sequence[int], root: Path, in
     log.with_name("gpu.csv").write_text(csv([(s, 0, 1, 1, 100.0, 1) for s in seconds]))
     found = ingest(root, "--json").lines[0]["telemetry"]
     assert (found["energy_j"], found["power_mean_w"]) == (None, 100)
-
-
-def test_devices_that_are_not_named(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1", devices=2)
-    log.with_name("gpu.log").write_text("90 %, 12001 MiB\n70 %, 12003 MiB\n")
-    called = ingest(root, "--json", "--out", root.parent / "docs")
-    found = called.lines[0]["telemetry"]
-    assert (found["devices"], found["memory_peak_mib"], found["utilisation_mean"]) == (None, 12003, 80)
-    assert (found["first"], found["seconds"], found["energy_j"]) == (None, None, None)
-    (page,) = (root.parent / "docs/en/runs").glob("a-b-c-1*.md")
-    assert "does not say which device each sample belongs to" in page.read_text("utf-8")
 
 
 def test_telemetry_is_read_again_only_if_it_changes(

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 from msgspec.structs import replace
 
@@ -376,14 +374,6 @@ def test_speeds_of_the_training_program_are_compared_with_the_events_around_them
     assert isinstance(found.headline, Figure) == (verdict != "disagrees")
 
 
-@pytest.mark.parametrize("before", [True, False])
-def test_speeds_of_another_run_are_not_compared(before: bool, tmp_path: Path) -> None:
-    lines, alone = framed(16.0), [each for each in framed(16.0) if "Speed" not in each]
-    other = [each for each in lines if "Speed" in each]
-    found = measure([*other, *alone] if before else [*alone, *other], tmp_path, {**ONE, "nodes": 1})
-    assert witness(found, "framework").verdict == "silent"
-
-
 def test_the_trainers_counter_is_compared_with_steps_times_batch(tmp_path: Path) -> None:
     lines = [
         f"DLL {clock(2.0 * i)} - {i} reduced_train_loss : 11.25  lr : 0.0  global_step : {i}.0  consumed_samples : "
@@ -480,29 +470,6 @@ def test_flops_of_a_transformer_follow_from_its_shape() -> None:
     assert physics.flops_of_sample(case, "tokens/s") == pytest.approx(expected / 128)
     assert physics.flops_of_sample({"model": "BERT-base"}, "sequences/s") is None
     assert physics.flops_of_sample({"model": "unheard of"}, "images/s") is None
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    speed=st.floats(0.5, 5000), batch=st.integers(1, 512), count=st.integers(8, 80), skew=st.floats(0.9, 1.1),
-    stall=st.tuples(st.sampled_from([0.0, 30.0]), st.floats(0.1, 0.9)),
-)  # fmt: skip
-def test_a_clock_that_runs_a_fifth_slower_contradicts_every_figure(
-    tmp_path_factory: pytest.TempPathFactory, speed: float, batch: int, count: int, skew: float,
-    stall: tuple[float, float],
-) -> None:  # fmt: skip
-    """A stall is its seconds, and its place as a share of the records."""
-    folder, case = tmp_path_factory.mktemp("scaled"), {"devices": 1, "batch_size": batch}
-    took = batch / speed * skew
-
-    def log(scale: float) -> list[str]:
-        times = [scale * (took * i + (stall[0] if i > stall[1] * count else 0)) for i in range(count)]
-        line = pytorch_resnet50([(0, speed)])[0].partition(" - Epoch: 0 Iteration: 0 ")[2]
-        return [f"DLL {clock(each)} - Epoch: 0 Iteration: {i} {line}" for i, each in enumerate(times)]
-
-    before, after = measure(log(1.0), folder, case), measure(log(1.2), folder, case)
-    if witness(before, "clock").verdict == "agrees":
-        assert isinstance(after.figures["sustained"], NoFigure)
 
 
 _STAMP = re.compile(rb"(20\d\d)([-/])(\d\d)[-/](\d\d)([ T])(\d\d:\d\d:\d\d)((?:[.,]\d+)?)")
